@@ -1,0 +1,1 @@
+"""Solvers of the budgeted and of the unbudgeted problem."""
