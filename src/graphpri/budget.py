@@ -29,7 +29,7 @@ def count_edges(keep: float | int, n_edges: int) -> int:
         For a value outside these ranges, and for a graph without edges.
     """
     if isinstance(keep, bool | np.bool_) or not isinstance(keep, Real):
-        raise OptionError(f"keep={keep!r} is neither a share (a float in (0, 1]) nor a count (an int from 1 to {n_edges})")
+        raise OptionError(f"keep={keep!r} is neither a share (a float in (0, 1]) nor a count (an int, 1 to {n_edges})")
     if n_edges == 0:
         raise OptionError(f"keep={keep!r}: the graph has no edges to keep")
     if isinstance(keep, Integral):

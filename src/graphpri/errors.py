@@ -21,6 +21,4 @@ class MissingExtraError(GraphPRIError, ImportError):
     """An optional library is not installed: names the extra that brings it."""
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
-        super().__init__(
-            f"{purpose} needs {library}, which is not installed: pip install 'graphpri[{extra}]'"
-        )
+        super().__init__(f"{purpose} needs {library}, which is not installed: pip install 'graphpri[{extra}]'")
