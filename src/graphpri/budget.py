@@ -130,7 +130,19 @@ def select_top(
         Where no selection of `k` edges meets all of these.
     """
     check_budget(graph, k, connected=connected, protect=protect, forbid=forbid)
-    order = rank(scores, rng)
+    return take_top(graph, rank(scores, rng), k, connected=connected, protect=protect, forbid=forbid)
+
+
+def take_top(
+    graph: Graph,
+    order: NDArray[np.int64],
+    k: int,
+    *,
+    connected: bool = False,
+    protect: BoolArray | None = None,
+    forbid: BoolArray | None = None,
+) -> BoolArray:
+    """The selection of :func:`select_top` from edges ranked best first, for a budget known to fit."""
     tier = np.zeros(graph.n_edges, np.int8)
     if protect is not None:
         tier[protect] = 2
@@ -139,7 +151,8 @@ def select_top(
     if connected:
         forest = best_forest(graph, order[np.argsort(-tier[order], kind="stable")])
         tier[forest] = np.maximum(tier[forest], 1)
-    order = order[np.argsort(-tier[order], kind="stable")]
+    if tier.any():
+        order = order[np.argsort(-tier[order], kind="stable")]
     mask = np.zeros(graph.n_edges, bool)
     mask[order[:k]] = True
     return mask

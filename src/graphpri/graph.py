@@ -119,10 +119,7 @@ class Graph:
 
     def label(self, node: int) -> Hashable:
         """Label of a node number."""
-        if self.labels is None:
-            return int(node)
-        value = self.labels[node]
-        return value.item() if isinstance(value, np.generic) else value
+        return int(node) if self.labels is None else _plain(self.labels[node])
 
     def edge_labels(self, edge: int) -> tuple[Hashable, Hashable]:
         """Labels of the two ends of an edge number."""
@@ -228,7 +225,7 @@ class EdgeTable:
 
     def label(self, node: int) -> Hashable:
         """Label of a node number of this table."""
-        return int(node) if self.labels is None else self.labels[node]
+        return int(node) if self.labels is None else _plain(self.labels[node])
 
     def canonical(
         self,
@@ -438,7 +435,7 @@ class EdgeTable:
             order = np.argsort(array, kind="stable")
             ordered: Sequence[Hashable] = cast("Sequence[Hashable]", array[order])
             if array.size > 1 and (repeats := array[order][1:][array[order][1:] == array[order][:-1]]).size:
-                raise GraphError(f"the node label {repeats[0]!r} stands twice: labels must be unique")
+                raise GraphError(f"the node label {_plain(repeats[0])!r} stands twice: labels must be unique")
             if array.dtype.kind in "iu" and np.array_equal(array[order], np.arange(array.size)):
                 ordered_or_none = None
             else:
@@ -473,6 +470,11 @@ def unit_weights(size: int) -> FloatArray:
 def _frozen(array: Any) -> Any:
     array.setflags(write=False)
     return array
+
+
+def _plain(label: Any) -> Hashable:
+    """The label as a Python object, so that messages don't read np.int64(3)."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def _as_ids(values: ArrayLike, name: str) -> NDArray[np.int64]:

@@ -1,0 +1,254 @@
+"""Load named graphs: from the folder GRAPHPRI_DATA, the cache, or what comes with networkx; checksums always."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+from urllib.error import URLError
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+
+import numpy as np
+
+from graphpri.datasets.catalogue import Dataset, info
+from graphpri.datasets.generators import ring_knn, stochastic_block_model
+from graphpri.errors import FileError, OptionError
+from graphpri.graph import EdgeTable, Graph
+
+_GENERATED = {"g1": ring_knn, "g2": stochastic_block_model}
+_LARGEST = 64 * 2**20  # bytes; no file of a data set comes near
+_TIMEOUT = 60  # seconds
+
+# networkx lists the characters in another order than Knuth's file.
+# fmt: off
+_LESMIS_IDS = (
+    1, 0, 2, 3, 4, 5, 9, 6, 8, 7, 11, 14, 12, 32, 13, 10, 17, 16, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
+    31, 15, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 47, 46, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59,
+    60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 74, 73, 75, 76,
+)
+# fmt: on
+
+
+def load(name: str) -> EdgeTable:
+    """Load a named graph with its weights and node attributes.
+
+    Looks in the folder that the environment variable ``GRAPHPRI_DATA`` names, then in the cache; karate
+    and lesmis also come with networkx, and g1 and g2 are generated.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`, or ``"g3"`` to ``"g6"``.
+
+    Returns
+    -------
+    EdgeTable
+        Nodes 0 to N − 1; weights, where there are any, in the edge attribute ``"weight"``.
+
+    Raises
+    ------
+    OptionError
+        For an unknown name.
+    FileError
+        Where a file is nowhere to be found (says how to get it), can't be read, or fails its checksum.
+
+    Examples
+    --------
+    >>> karate = load("karate")
+    >>> karate.n_nodes, karate.source.size, karate.node_attributes["club"][0]
+    (34, 78, 'Mr. Hi')
+    """
+    dataset = info(name)
+    if dataset.name in _GENERATED:
+        return _as_table(_GENERATED[dataset.name](), dataset.name)
+    texts = [_text(path, _find(dataset, path, digest)) for path, digest in dataset.files]
+    return _parse(dataset, texts)
+
+
+def get(name: str, source: str | os.PathLike[str] | None = None) -> tuple[Path, ...]:
+    """Put the files of a named graph into the cache, after checking them.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`, or ``"g3"`` to ``"g6"``.
+    source : str or path, optional
+        A folder laid out like the cache, or one that holds the files themselves; the file of the edges,
+        with that of the node attributes beside it; or an http or https address: of the file, of a folder
+        (ends in a slash), or one where ``{path}`` stands for the path of a file. Where absent: the folder
+        ``GRAPHPRI_DATA``, or networkx for karate and lesmis.
+
+    Returns
+    -------
+    tuple of Path
+        The files in the cache.
+
+    Raises
+    ------
+    OptionError
+        For an unknown name, a generated graph and another kind of address.
+    FileError
+        Where a file can't be had or written, or fails its checksum; the cache is then left as it was.
+    """
+    dataset = info(name)
+    if not dataset.files:
+        raise OptionError(f"{dataset.name} is generated, there is nothing to get: load it")
+    contents: dict[Path, bytes] = {}
+    for path, digest in dataset.files:
+        if source is None:
+            contents[cache_folder() / path] = _find(dataset, path, digest)
+        else:
+            place, data = _fetch(os.fspath(source), path, dataset)
+            contents[cache_folder() / path] = _verified(place, data, digest)
+    for target, data in contents.items():
+        _store(target, data)
+    return tuple(contents)
+
+
+def cache_folder() -> Path:
+    """Folder of the cache: ``GRAPHPRI_CACHE``, else a folder graphpri where the platform keeps caches."""
+    if named := os.environ.get("GRAPHPRI_CACHE"):
+        return Path(named).expanduser()
+    if xdg := os.environ.get("XDG_CACHE_HOME"):
+        return Path(xdg) / "graphpri"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "graphpri" / "Cache"
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "graphpri"
+
+
+def _find(dataset: Dataset, path: str, digest: str) -> bytes:
+    """Content of a file of a data set, from the first place that has it."""
+    for folder in _folders():
+        if (file := folder / path).is_file():
+            return _verified(str(file), _read(file), digest)
+    if dataset.name in ("karate", "lesmis"):
+        return _verified(f"networkx's {dataset.name} graph", _from_networkx(path), digest)
+    raise FileError(
+        f"the data set {dataset.name!r} is not on this machine and can't be shipped: set GRAPHPRI_DATA to a folder "
+        f"that holds {path}, put the file at {cache_folder() / path}, or run "
+        f"'graphpri data get {dataset.name} --from FOLDER_OR_URL'"
+    )
+
+
+def _folders() -> Iterator[Path]:
+    if named := os.environ.get("GRAPHPRI_DATA"):
+        folder = Path(named).expanduser()
+        if not folder.is_dir():
+            raise FileError(f"GRAPHPRI_DATA names {folder}, which is not a folder: correct or unset it")
+        yield folder
+    yield cache_folder()
+
+
+def _from_networkx(path: str) -> bytes:
+    """The very bytes of a file, made from the graph that networkx ships."""
+    import networkx as nx
+
+    karate = path.startswith("karate")
+    g: Any = nx.karate_club_graph() if karate else nx.les_miserables_graph()
+    if path == "karate/nodes.csv":
+        return ("node,club\n" + "".join(f"{u},{club}\n" for u, club in g.nodes(data="club"))).encode()
+    number = dict(zip(g, range(34) if karate else _LESMIS_IDS, strict=True))
+    rows = sorted((*sorted((number[u], number[v])), w) for u, v, w in g.edges(data="weight"))
+    return ("source,target,weight\n" + "".join(f"{u},{v},{w if karate else float(w)}\n" for u, v, w in rows)).encode()
+
+
+def _fetch(source: str, path: str, dataset: Dataset) -> tuple[str, bytes]:
+    """Where a file was found in a source that the user named, and its content."""
+    scheme = urlsplit(source).scheme
+    if scheme in ("http", "https"):
+        return _download(source, path, dataset)
+    if "://" in source:
+        raise OptionError(f"from {source!r}: pass a folder, a file, or an http or https address, not {scheme}")
+    place = Path(source).expanduser()
+    own = PurePosixPath(path).name
+    if place.is_dir():
+        tried = [place / path, place / own]
+    elif path == dataset.files[0][0]:
+        tried = [place]
+    else:
+        tried = [place.with_name(own)]
+    for file in tried:
+        if file.is_file():
+            return str(file), _read(file)
+    raise FileError(f"{' and '.join(map(str, tried))}: no such file; {dataset.name} needs {path}")
+
+
+def _download(source: str, path: str, dataset: Dataset) -> tuple[str, bytes]:
+    url = source.replace("{path}", path) if "{path}" in source else source + path if source.endswith("/") else source
+    if url == source and len(dataset.files) > 1:
+        needs = " and ".join(p for p, _ in dataset.files)
+        raise OptionError(f"{dataset.name} consists of {needs}: give an address that ends in / or holds {{path}}")
+    try:
+        with urlopen(url, timeout=_TIMEOUT) as answer:
+            data = cast("bytes", answer.read(_LARGEST + 1))
+    except (URLError, OSError, ValueError) as error:
+        raise FileError(f"{url}: can't be downloaded ({error})") from error
+    if len(data) > _LARGEST:
+        raise FileError(f"{url} is larger than any file of a data set ({_LARGEST} bytes): not the right one")
+    return url, data
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise FileError(f"{file}: can't be read ({error.strerror})") from error
+
+
+def _verified(place: str, data: bytes, digest: str) -> bytes:
+    if (found := sha256(data).hexdigest()) != digest:
+        raise FileError(
+            f"{place} is damaged or another file: expected SHA-256 {digest}, found {found}; delete it and get it again"
+        )
+    return data
+
+
+def _store(target: Path, data: bytes) -> None:
+    """Write beside the target and rename, so that no half-written file is ever found there."""
+    beside: str | None = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        Path(beside).replace(target)
+    except OSError as error:
+        if beside is not None:
+            Path(beside).unlink(missing_ok=True)
+        raise FileError(f"{target}: can't be written ({error.strerror}); GRAPHPRI_CACHE names another place") from error
+
+
+def _text(path: str, data: bytes) -> str:
+    return (gzip.decompress(data) if path.endswith(".gz") else data).decode()
+
+
+def _parse(dataset: Dataset, texts: list[str]) -> EdgeTable:
+    """Columns source, target[, weight] of numbers; node, then attributes in the second file."""
+    dtype = np.int64 if dataset.weights is None else np.float64
+    rows = np.loadtxt(io.StringIO(texts[0]), dtype, delimiter=",", skiprows=1, ndmin=2)
+    columns: dict[str, Any] = {}
+    if dataset.weights is not None:
+        w = rows[:, 2].copy()
+        columns["weight"] = w.astype(np.int64) if (w == np.floor(w)).all() else w
+    u, v = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
+    attributes = _node_columns(texts[1]) if len(texts) > 1 else {}
+    named = {"name": dataset.name}
+    return EdgeTable(dataset.n_nodes, u, v, edge_attributes=columns, node_attributes=attributes, graph_attributes=named)
+
+
+def _node_columns(text: str) -> dict[str, list[Any]]:
+    header, *rows = csv.reader(io.StringIO(text))
+    columns = dict(zip(header[1:], list(zip(*rows, strict=True))[1:], strict=True))
+    return {key: [int(x) for x in c] if all(x.isdecimal() for x in c) else list(c) for key, c in columns.items()}
+
+
+def _as_table(graph: Graph, name: str) -> EdgeTable:
+    return EdgeTable(graph.n_nodes, graph.source, graph.target, graph_attributes={"name": name})

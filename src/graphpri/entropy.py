@@ -1,0 +1,222 @@
+"""Von Neumann entropies of a weighted graph: exact, by degrees, and by degrees with a local correction.
+
+Every entropy is a function of edge weights y (zero where an edge is absent) and returns S together with
+the term ℓ of its edge gradient. With the trace T = 2 Σ y, the shared shape is
+
+    ∂S/∂y_m = −(ℓ_m + 2 S) / T,
+
+where ℓ_m = (e_u − e_v)ᵀ ln(L/T) (e_u − e_v) for the exact entropy and the corresponding expression for the
+others. All of them are invariant under scaling of y and are in nats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from threadpoolctl import ThreadpoolController
+
+from graphpri.errors import GraphError, OptionError
+from graphpri.graph import FloatArray, Graph
+
+EIGENVALUE_FLOOR = 1e-12
+"""Smallest eigenvalue inside ln, for a matrix of trace one: keeps the gradient finite off its range."""
+
+LN2 = float(np.log(2.0))
+
+
+class Evaluation(NamedTuple):
+    """An entropy in nats and the edge term ℓ of its gradient (None where it was not asked for)."""
+
+    value: float
+    log_term: FloatArray | None
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """A way to compute the entropy: ``evaluate(graph, y, gradient)`` with edge weights y of shape (M,)."""
+
+    name: str
+    summary: str
+    evaluate: Callable[[Graph, FloatArray, bool], Evaluation]
+
+
+def xlogx(x: FloatArray) -> FloatArray:
+    """The function x ln x, with 0 ln 0 = 0."""
+    return x * np.log(np.where(x > 0, x, 1.0))
+
+
+def log_mean_inverse(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Λ(x, y) = (ln x − ln y)/(x − y), and 1/x where they agree; needs x, y > 0."""
+    ratio = (x - y) / y
+    near = np.abs(ratio) < 1e-4
+    # ln(1+r)/r by its series where the quotient would lose digits.
+    series = 1 - ratio / 2 + ratio**2 / 3 - ratio**3 / 4
+    safe = np.where(near, 1.0, ratio)
+    return np.where(near, series, np.log1p(safe) / safe) / y
+
+
+def edge_strengths(graph: Graph, y: FloatArray) -> FloatArray:
+    """Sum of the edge values y at each node, shape (N,)."""
+    return np.bincount(graph.source, y, graph.n_nodes) + np.bincount(graph.target, y, graph.n_nodes)
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def single_thread() -> Any:
+    """Context in which BLAS uses one thread: faster on small matrices, and the same digits everywhere."""
+    return _threads().limit(limits=1, user_api="blas")
+
+
+def degree_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
+    """H(q) = −Σ q ln q of the degree distribution q = degrees/T (the paper's Graph-PRI*), O(M)."""
+    q = edge_strengths(graph, y / (2 * y.sum()))
+    value = -float(xlogx(q).sum())
+    if not gradient:
+        return Evaluation(value, None)
+    log_q = np.log(np.maximum(q, EIGENVALUE_FLOOR))
+    return Evaluation(value, log_q[graph.source] + log_q[graph.target])
+
+
+class LocalParts(NamedTuple):
+    """The correction Σ a² Λ(d_u, d_v) of the local entropy and its derivatives.
+
+    `degrees` is per node; `mean` (Λ), `slope_u` and `slope_v` (its derivatives in either degree) are per
+    edge, zero where the edge is absent; `node` sums a² times the slopes at each node.
+    """
+
+    degrees: FloatArray
+    mean: FloatArray
+    slope_u: FloatArray
+    slope_v: FloatArray
+    node: FloatArray
+
+
+def local_parts(graph: Graph, a: FloatArray) -> LocalParts:
+    """Degrees and correction terms of edge weights a."""
+    d = edge_strengths(graph, a)
+    kept = a > 0
+    u, v = graph.source[kept], graph.target[kept]
+    x, z, squared = d[u], d[v], a[kept] ** 2
+    mean = log_mean_inverse(x, z)
+    # The derivative of Λ in its first argument is (1/x − Λ)/(x − z), and −1/(2x²) where they agree.
+    gap = x - z
+    near = np.abs(gap) < 1e-4 * z
+    safe = np.where(near, 1.0, gap)
+    ratio = gap / z
+    slope_u = np.where(near, (-0.5 + ratio * (2 / 3 - 0.75 * ratio)) / z**2, (1 / x - mean) / safe)
+    slope_v = np.where(near, (-0.5 + ratio * (1 / 3 - 0.25 * ratio)) / z**2, (mean - 1 / z) / safe)
+    node = np.bincount(u, squared * slope_u, graph.n_nodes) + np.bincount(v, squared * slope_v, graph.n_nodes)
+    full = np.zeros((3, a.size))
+    full[:, kept] = mean, slope_u, slope_v
+    return LocalParts(d, full[0], full[1], full[2], node)
+
+
+def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
+    """H(q) − Σ a² Λ(q_u, q_v) with a = y/T: second order around the degrees (Daleckii–Krein), O(M)."""
+    a = y / (2 * y.sum())
+    if not gradient:
+        q = edge_strengths(graph, a)
+        kept = a > 0
+        mean = log_mean_inverse(q[graph.source[kept]], q[graph.target[kept]])
+        return Evaluation(-float(xlogx(q).sum()) - float((a[kept] ** 2 * mean).sum()), None)
+    parts = local_parts(graph, a)
+    value = -float(xlogx(parts.degrees).sum()) - float((a * a * parts.mean).sum())
+    at_node = np.log(np.maximum(parts.degrees, EIGENVALUE_FLOOR)) + parts.node
+    return Evaluation(value, at_node[graph.source] + at_node[graph.target] + 2 * a * parts.mean)
+
+
+def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
+    """−Σ λ ln λ of the Laplacian's spectrum, one dense eigenproblem per connected component, O(N³)."""
+    a = y / (2 * y.sum())
+    kept = a > 0
+    n, u, v = graph.n_nodes, graph.source, graph.target
+    links = sp.coo_array((kept[kept], (u[kept], v[kept])), shape=(n, n))
+    count, member = connected_components(links, directed=False)
+    sizes = np.bincount(member, minlength=count)
+    order = np.argsort(member, kind="stable")
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    edge_component = np.where(kept, member[u], -1)
+    value = 0.0
+    diagonal = np.full(n, np.log(EIGENVALUE_FLOOR))
+    across = np.zeros(graph.n_edges)
+    with single_thread():
+        for size in np.unique(sizes[sizes > 1]):
+            members = np.flatnonzero(sizes == size)
+            slot = np.full(count, -1)
+            slot[members] = np.arange(members.size)
+            inside = np.flatnonzero(kept & (slot[edge_component] >= 0))
+            stack = np.zeros((members.size, size, size))
+            where = slot[member[u[inside]]], place[u[inside]], place[v[inside]]
+            stack[where] = -a[inside]
+            stack[where[0], where[2], where[1]] = -a[inside]
+            index = np.arange(size)
+            stack[:, index, index] = -stack.sum(axis=2)
+            if not gradient:
+                value -= float(xlogx(np.maximum(np.linalg.eigvalsh(stack), 0.0)).sum())
+                continue
+            lam, vectors = np.linalg.eigh(stack)
+            lam = np.maximum(lam, 0.0)
+            value -= float(xlogx(lam).sum())
+            log = (vectors * np.log(np.maximum(lam, EIGENVALUE_FLOOR))[:, None, :]) @ vectors.transpose(0, 2, 1)
+            nodes = np.flatnonzero(slot[member] >= 0)
+            diagonal[nodes] = log[slot[member[nodes]], place[nodes], place[nodes]]
+            within = np.flatnonzero((member[u] == member[v]) & (slot[member[u]] >= 0))
+            across[within] = log[slot[member[u[within]]], place[u[within]], place[v[within]]]
+    return Evaluation(value, diagonal[u] + diagonal[v] - 2 * across if gradient else None)
+
+
+ENTROPIES: dict[str, Entropy] = {
+    e.name: e
+    for e in (
+        Entropy("exact", "eigenvalues of the Laplacian", exact_entropy),
+        Entropy("degree", "Shannon entropy of the degree distribution", degree_entropy),
+        Entropy("local", "degree entropy with the second-order local correction", local_entropy),
+    )
+}
+
+
+def entropy_named(name: str) -> Entropy:
+    """The entropy of that name.
+
+    Raises
+    ------
+    OptionError
+        For an unknown name; lists those that exist.
+    """
+    if name not in ENTROPIES:
+        raise OptionError(f"entropy={name!r}: choose from {', '.join(ENTROPIES)}")
+    return ENTROPIES[name]
+
+
+def evaluate(graph: Graph, name: str, y: FloatArray | None = None, *, gradient: bool = False) -> Evaluation:
+    """Entropy of the graph with edge weights `y` (its own where absent).
+
+    Raises
+    ------
+    GraphError
+        For a graph without edges: a zero matrix has no trace to normalise by.
+    """
+    y = graph.weights if y is None else y
+    if not y.size or not y.max() > 0:
+        raise GraphError("the graph has no edges, so its Laplacian is zero and its entropy is not defined")
+    return entropy_named(name).evaluate(graph, scaled(y), gradient)
+
+
+def scaled(y: FloatArray) -> FloatArray:
+    """Edge weights divided by the largest, so that sums of 1e300 don't overflow."""
+    top = float(y.max())
+    return y if top == 1.0 else y / top
+
+
+NodeArray = NDArray[np.integer[Any]]

@@ -1,0 +1,252 @@
+"""The registry of graph types, and what every type becomes: a canonical graph and a way back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri.errors import GraphError, OptionError
+from graphpri.graph import BoolArray, Directed, EdgeTable, FloatArray, Graph, Loops, Parallel, unit_weights
+
+
+class Policies(NamedTuple):
+    """How to read a graph: see :func:`as_graph`."""
+
+    weight: str | None = "weight"
+    directed: Directed = "refuse"
+    loops: Loops = "refuse"
+    parallel: Parallel = "refuse"
+
+
+class Source(NamedTuple):
+    """A canonical graph, how the input maps to it, and the way back to the input's type.
+
+    Parameters
+    ----------
+    graph : Graph
+        The canonical graph, N nodes and M edges.
+    edges : ndarray of int64, shape (M,)
+        Canonical number of the i-th distinct edge of the input, in order of first appearance.
+    nodes : ndarray of int64, shape (N,)
+        Canonical number of the input's i-th node.
+    notes : tuple of str
+        Where the weights come from and what the policies did.
+    rebuild : callable
+        ``rebuild(mask, weights=None)`` takes a mask over the canonical edges, shape (M,), and gives an
+        object of the input's type with the kept edges only; `weights`, shape (M,) in canonical order,
+        replaces the weights. Weights that joining parallel edges or opposite arcs has changed are
+        written in any case. Reads the input again, so call it before the input is changed.
+    """
+
+    graph: Graph
+    edges: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    notes: tuple[str, ...]
+    rebuild: Callable[..., Any]
+
+
+Adapter = Callable[[Any, Policies], Source]
+Build = Callable[[NDArray[np.int64], NDArray[Any] | None, str], Any]
+
+_ADAPTERS: dict[str, Adapter] = {}
+_ACCEPTED: list[str] = []
+
+
+def accepts(what: str, *types: str) -> Callable[[Adapter], Adapter]:
+    """Register a function that turns objects of some types into a :class:`Source`.
+
+    Parameters
+    ----------
+    what : str
+        The types in words, for error messages.
+    *types : str
+        ``"package.Class"`` with the top-level package; subclasses are found through their bases.
+    """
+
+    def register(adapter: Adapter) -> Adapter:
+        _ADAPTERS.update(dict.fromkeys(types, adapter))
+        _ACCEPTED.append(what)
+        return adapter
+
+    return register
+
+
+def load(
+    G: Any,
+    *,
+    weight: str | None = "weight",
+    directed: Directed = "refuse",
+    loops: Loops = "refuse",
+    parallel: Parallel = "refuse",
+) -> Source:
+    """Bring a graph of any accepted type into canonical form, with the way back.
+
+    Parameters and errors are those of :func:`as_graph`.
+    """
+    for name, value, known in (
+        ("directed", directed, get_args(Directed)),
+        ("loops", loops, get_args(Loops)),
+        ("parallel", parallel, get_args(Parallel)),
+    ):
+        if value not in known:
+            raise OptionError(f"{name}={value!r}: choose from {', '.join(map(repr, known))}")
+    if weight is not None and not isinstance(cast("Any", weight), str):
+        raise OptionError(f"weight={weight!r}: name an edge attribute, or pass None to ignore weights")
+    return _adapter(G)(G, Policies(weight, directed, loops, parallel))
+
+
+def as_graph(
+    G: Any,
+    *,
+    weight: str | None = "weight",
+    directed: Directed = "refuse",
+    loops: Loops = "refuse",
+    parallel: Parallel = "refuse",
+) -> Graph:
+    """Bring a graph of any accepted type into canonical form.
+
+    Parameters
+    ----------
+    G : object
+        A :class:`Graph` (returned as it is), an :class:`EdgeTable`, a graph of networkx, igraph or
+        NetworKit, a square SciPy sparse or NumPy array (0 is no edge), a pandas DataFrame (an edge list,
+        or an adjacency matrix with index equal to columns), or a ``torch_geometric`` ``Data``.
+    weight : str or None
+        Edge attribute that holds the weights, where edges have it; None ignores weights. Any name but
+        the default must exist. The entries of a matrix are its weights, unless they are true/false. PyG's
+        ``edge_weight`` and the weights of NetworKit go by the default name, and so do those of a
+        :class:`Graph`, whatever they are called.
+    directed : {"refuse", "symmetrize"}
+        ``"symmetrize"`` joins opposite arcs into one edge and adds their weights; attributes are those of
+        the arc that comes first. A matrix, or a PyG ``edge_index``, is directed where it is not symmetric.
+    loops : {"refuse", "drop"}
+        What to do with self-loops.
+    parallel : {"refuse", "sum", "max", "first"}
+        How to join edges between the same two nodes; attributes are those of the first.
+
+    Raises
+    ------
+    GraphError
+        For an object of another type, directed graphs, self-loops, parallel edges and weights that are
+        not positive and finite numbers, unless a policy says otherwise; names the edge.
+    OptionError
+        For an unknown policy and for a weight attribute that no edge has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_graph(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]]))
+    Graph(3 nodes, 2 edges, weighted by 'weight')
+    """
+    return load(G, weight=weight, directed=directed, loops=loops, parallel=parallel).graph
+
+
+def from_table(
+    table: EdgeTable, build: Build, policies: Policies, *, weight: str | None = None, notes: tuple[str, ...] = ()
+) -> Source:
+    """Make a source of a table, and of a function that builds the input's type from rows of the table.
+
+    Parameters
+    ----------
+    table : EdgeTable
+    build : callable
+        ``build(rows, weights, name)``: rows of the table to keep, ascending; their new weights or None
+        (integers where the column's own integers were added up); the attribute to put them in.
+    policies : Policies
+    weight : str, optional
+        Column that holds the weights, where it isn't called as `policies.weight` says.
+    notes : tuple of str
+        Said in addition.
+    """
+    column = policies.weight if policies.weight is None or weight is None else weight
+    graph, edges, rows, nodes, said = table.canonical(
+        weight=column, directed=policies.directed, loops=policies.loops, parallel=policies.parallel
+    )
+    name = graph.weight_name or "weight"
+    joined = graph.is_weighted and rows.size < np.count_nonzero(table.source != table.target)
+    own = _joined_weights(graph.weights, table.edge_attributes[name]) if joined else None
+
+    def rebuild(mask: BoolArray, weights: FloatArray | None = None) -> Any:
+        kept = _checked(mask, graph)[edges]
+        w = own if weights is None else np.asarray(weights, np.float64)
+        return build(rows[kept], None if w is None else w[edges[kept]], name)
+
+    return Source(graph, edges, nodes, said + notes, rebuild)
+
+
+def fit_dtype(weights: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """New weights in the old weights' dtype where that holds them, as they are otherwise."""
+    if dtype.kind not in ("iu" if weights.dtype.kind in "iu" else "f"):
+        return weights
+    with np.errstate(over="ignore", under="ignore"):
+        fitted = weights.astype(dtype)
+    lost = ~np.isfinite(fitted) | (fitted == 0) if dtype.kind == "f" else fitted != weights
+    return weights if lost.any() else fitted
+
+
+def take(column: Sequence[Any] | NDArray[Any], rows: NDArray[np.int64]) -> Sequence[Any] | NDArray[Any]:
+    """Entries of an attribute column."""
+    return column[rows] if isinstance(column, np.ndarray) else [column[i] for i in rows.tolist()]
+
+
+def _adapter(G: Any) -> Adapter:
+    for cls in type(G).__mro__:
+        key = f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
+        if key in _ADAPTERS:
+            return _ADAPTERS[key]
+    if isinstance(G, str | os.PathLike):
+        raise GraphError(f"{os.fspath(G)!r} is a path or name, not a graph: read it first with graphpri.read")
+    kind = f"{type(G).__module__}.{type(G).__qualname__}".removeprefix("builtins.")
+    hint = "; for a list of edges use Graph.from_edges(source, target)" if isinstance(G, list | tuple | dict) else ""
+    raise GraphError(f"can't read a graph from {kind}: pass {', '.join(_ACCEPTED)}{hint}")
+
+
+def _checked(mask: BoolArray, graph: Graph) -> BoolArray:
+    mask = np.asarray(mask, bool)
+    if mask.shape != (graph.n_edges,):
+        raise GraphError(f"a mask of shape {mask.shape} does not fit {graph.n_edges} edges")
+    return mask
+
+
+def _joined_weights(weights: FloatArray, column: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    whole = np.asarray(column).dtype.kind in "iu" and bool((weights < 2**53).all())
+    return weights.astype(np.int64) if whole else weights
+
+
+@accepts("a graphpri Graph", "graphpri.Graph")
+def from_graph(G: Graph, policies: Policies) -> Source:
+    """A canonical graph as it is; ``weight=None`` takes its weights off."""
+    weight = policies.weight
+    if weight not in (None, "weight", G.weight_name):
+        own = f"its weights are called {G.weight_name!r}" if G.is_weighted else "it is unweighted"
+        raise OptionError(f"weight={weight!r}: the Graph has no such weights; {own}")
+    graph = G
+    if weight is None and G.is_weighted:
+        graph = replace(G, weights=unit_weights(G.n_edges), weight_name=None)
+        note = "weights ignored"
+    else:
+        note = f"weights: {G.weight_name!r}" if G.is_weighted else "unweighted"
+
+    def rebuild(mask: BoolArray, weights: FloatArray | None = None) -> Graph:
+        return G.select(mask, weights)
+
+    return Source(graph, np.arange(G.n_edges), np.arange(G.n_nodes), (note,), rebuild)
+
+
+@accepts("a graphpri EdgeTable", "graphpri.EdgeTable")
+def from_edge_table(T: EdgeTable, policies: Policies) -> Source:
+    """Rows of a table, with all their columns; a symmetrised one comes back undirected."""
+
+    def build(rows: NDArray[np.int64], weights: NDArray[Any] | None, name: str) -> EdgeTable:
+        columns = {key: take(column, rows) for key, column in T.edge_attributes.items()}
+        if weights is not None:
+            columns[name] = fit_dtype(weights, np.asarray(T.edge_attributes.get(name, weights)).dtype)
+        u, v = T.source[rows], T.target[rows]
+        return replace(T, source=u, target=v, directed=False, edge_attributes=columns, row_name=None)
+
+    return from_table(T, build, policies)

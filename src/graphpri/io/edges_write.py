@@ -1,0 +1,156 @@
+"""Writing edge lists: csv, tsv, edgelist (spaces) and ncol."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from graphpri.errors import FileError
+from graphpri.graph import EdgeTable
+from graphpri.io.columns import (
+    Column,
+    alike,
+    count,
+    isolated,
+    label_texts,
+    left_out,
+    parse_cells,
+    python_values,
+    write_weights,
+)
+from graphpri.io.text import numbers_text, write_text
+
+_BARE = re.compile(r"[^ \t\n\r{][^ \t\n\r]*")
+_BARE_NAME = re.compile(r"[^ \t\n\r{,;#%][^ \t\n\r,;]*")
+_NEEDS_QUOTES = re.compile(r'["\n\r,;\t]|^[\s#%]|\s$|^$')
+_RICHER = "an edge list can't hold them; graphml, npz and parquet can"
+
+
+def write_csv(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
+    """Write comma-separated values with a header."""
+    return _write_quoted(table, stream, name, ",")
+
+
+def write_tsv(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
+    """Write tab-separated values with a header."""
+    return _write_quoted(table, stream, name, "\t")
+
+
+def write_spaced(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
+    """Write columns split by spaces, with their names in a comment on the first line."""
+    notes = _losses(table)
+    labels = _bare_labels(table, name, notes, r"[ \t\n\r]|^[#%]|^$")
+    columns = _bare_columns(_columns(table, notes), notes)
+    header = " ".join(["# source target", *columns]) + "\n"
+    write_text(stream, name, _rows(table, header, labels, columns, " "))
+    return notes
+
+
+def write_ncol(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
+    """Write two labels and perhaps a weight on each line, without a header."""
+    notes = _losses(table)
+    labels = _bare_labels(table, name, notes, r"[ \t\n\r,;]|^[#%]|^$")
+    others = [key for key in table.edge_attributes if key != "weight"]
+    notes += left_out("edge", others, "ncol holds a weight only; csv holds others")
+    weights = write_weights(table, notes)
+    columns = {} if weights is None else {"weight": numbers_text(weights)}
+    write_text(stream, name, _rows(table, "", labels, columns, " "))
+    return notes
+
+
+def _write_quoted(table: EdgeTable, stream: BinaryIO, name: str, delimiter: str) -> list[str]:
+    def quoted(cell: str | None) -> str:
+        if cell is None:
+            return ""
+        return '"' + cell.replace('"', '""') + '"' if _NEEDS_QUOTES.search(cell) else cell
+
+    notes = _losses(table)
+    labels = [quoted(label) for label in label_texts(table, name, notes, with_edges=True)]
+    _refuse_labels(labels, "\r", name, "which holds a carriage return")
+    columns = {quoted(key): list(map(quoted, cells)) for key, cells in _columns(table, notes).items()}
+    header = delimiter.join(["source", "target", *columns]) + "\n"
+    write_text(stream, name, _rows(table, header, labels, columns, delimiter))
+    return notes
+
+
+def _rows(
+    table: EdgeTable, header: str, labels: list[str], columns: Mapping[str, list[Any]], delimiter: str
+) -> Iterator[str]:
+    if header:
+        yield header
+    form = delimiter.join(["%s"] * (2 + len(columns))) + "\n"
+    u = map(labels.__getitem__, table.source.tolist())
+    v = map(labels.__getitem__, table.target.tolist())
+    yield from map(form.__mod__, zip(u, v, *columns.values(), strict=True))
+
+
+def _losses(table: EdgeTable) -> list[str]:
+    """Notes on what no edge list holds."""
+    notes: list[str] = []
+    if lonely := isolated(table):
+        notes.append(f"{count(lonely, 'isolated node')} not in the file: {_RICHER}")
+    if table.directed:
+        notes.append("the file does not say that its edges are directed: an edge list can't; graphml can")
+    notes += left_out("node", table.node_attributes, _RICHER)
+    notes += left_out("graph", table.graph_attributes, _RICHER)
+    return notes
+
+
+def _columns(table: EdgeTable, notes: list[str]) -> dict[str, list[str | None]]:
+    """Edge attributes as text cells, with notes on what is left out or will be read back as something else."""
+    out: dict[str, list[str | None]] = {}
+    taken = {"source", "target"}
+    attributes = table.edge_attributes
+    for key, column in attributes.items():
+        if key in taken or (key != "weight" and key.lower() == "weight" and "weight" not in attributes) or not key:
+            notes += left_out("edge", [key], "the name means something else in an edge list; rename it, or write npz")
+        elif key == "weight":
+            weights = write_weights(table, notes)
+            out.update({} if weights is None else {key: [*numbers_text(weights)]})
+        else:
+            out[key] = _cells(key, column, notes)
+    return out
+
+
+def _cells(key: str, column: Column, notes: list[str]) -> list[str | None]:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        return [*numbers_text(column)]
+    values = python_values(column)
+    cells = [None if value is None else repr(value) if type(value) is float else str(value) for value in values]
+    plain = [cell and cell.replace("\r\n", "\n").replace("\r", "\n") for cell in cells]
+    back = python_values(parse_cells(plain))
+    if not all(alike(a, b) for a, b in zip(values, back, strict=True)):
+        kind = "text" if any(isinstance(value, str) for value in back) else "numbers"
+        notes.append(f"edge attribute {key!r} will be read back as {kind}; npz and parquet keep types")
+    return cells
+
+
+def _bare_columns(columns: dict[str, list[str | None]], notes: list[str]) -> dict[str, list[str | None]]:
+    """The columns that cells without quotes can hold, with a note on the others."""
+    kept = {
+        key: cells
+        for key, cells in columns.items()
+        if _BARE_NAME.fullmatch(key) and all(cell is not None and _BARE.fullmatch(cell) for cell in cells)
+    }
+    notes += left_out(
+        "edge", [key for key in columns if key not in kept], "empty cells and spaces need csv or a richer format"
+    )
+    return kept
+
+
+def _bare_labels(table: EdgeTable, name: str, notes: list[str], refused: str) -> list[str]:
+    labels = label_texts(table, name, notes, with_edges=True)
+    _refuse_labels(labels, refused, name, "which is empty, begins with a comment mark or holds a delimiter")
+    return labels
+
+
+def _refuse_labels(labels: list[str], pattern: str, name: str, what: str) -> None:
+    search: Callable[[str], Any] = re.compile(pattern).search
+    for label in labels:
+        if search(label):
+            raise FileError(
+                f"{name}: the format can't hold the node label {label!r}, {what}: write csv, graphml or npz"
+            )

@@ -1,0 +1,69 @@
+"""What a file format is to the reader and the writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import BinaryIO
+
+from graphpri.errors import OptionError
+from graphpri.graph import EdgeTable
+from graphpri.io.source import Source
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Choices of :func:`graphpri.io.read` that only some formats know."""
+
+    header: bool | None = None
+    delimiter: str | None = None
+    comment: str | None = "auto"
+    label: str | None = None
+
+    def changed(self) -> set[str]:
+        """Names of the options that differ from their default."""
+        return {f.name for f in fields(self) if getattr(self, f.name) != f.default}
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: how to know it, read it and write it.
+
+    Parameters
+    ----------
+    name : str
+        Name for ``format=`` and ``--format``.
+    suffixes : tuple of str
+        File name endings that mean this format, with the dot.
+    read : callable
+        Makes an EdgeTable of a Source.
+    write : callable
+        Writes an EdgeTable to a binary stream, given a name for messages, and returns notes on what
+        the format can't hold.
+    description : str
+        One line for lists of formats.
+    options : frozenset of str
+        Fields of ReadOptions that `read` uses; others are refused.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Source, ReadOptions], EdgeTable]
+    write: Callable[[EdgeTable, BinaryIO, str], list[str]]
+    description: str
+    options: frozenset[str] = frozenset()
+
+    def check(self, options: ReadOptions) -> None:
+        """Refuse options that this format has no use for.
+
+        Raises
+        ------
+        OptionError
+            Names them.
+        """
+        if unused := sorted(options.changed() - self.options):
+            known = ", ".join(sorted(self.options)) or "none"
+            raise OptionError(
+                f"{', '.join(f'{name}={getattr(options, name)!r}' for name in unused)} has no meaning for the format "
+                f"{self.name!r} (its options: {known})"
+            )

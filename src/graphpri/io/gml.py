@@ -1,0 +1,253 @@
+"""GML: nested ``key value`` and ``key [ … ]``, with a graph of nodes and edges inside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.entities import html5
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from graphpri.graph import EdgeTable, id_dtype
+from graphpri.io.columns import gather_columns, has_parallel, label_texts, left_out, python_values, shorten
+from graphpri.io.format import ReadOptions
+from graphpri.io.nodes import label_nodes
+from graphpri.io.source import LONG_LINE_LIMIT, Source
+from graphpri.io.text import write_text
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\n]+|\#[^\n]*)
+      | (?P<key>[A-Za-z_]\w*)
+      | (?P<real>[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[0-9]+[eE][+-]?[0-9]+|[+-](?:INF|NAN))
+      | (?P<int>[+-]?[0-9]+)
+      | "(?P<text>[^"]*)"
+      | (?P<open>\[)
+      | (?P<close>\])""",
+    re.VERBOSE | re.ASCII,
+)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]*);")
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+_DEPTH = 50
+_LIMIT = "GML holds numbers, text, and records of these under plain names (and no true or false); npz holds others"
+
+
+@dataclass
+class _Block:
+    """What stands between two brackets, with the line where it begins; a repeated key gives a list."""
+
+    line: int
+    items: dict[str, list[Any]] = field(default_factory=dict)
+
+    def plain(self, without: tuple[str, ...] = ()) -> dict[str, Any]:
+        """As a dict of Python values, except for some keys."""
+        out: dict[str, Any] = {}
+        for key, values in self.items.items():
+            if key not in without:
+                bare = [value.plain() if isinstance(value, _Block) else value for value in values]
+                out[key] = bare[0] if len(bare) == 1 else bare
+        return out
+
+
+def read_gml(source: Source, options: ReadOptions) -> EdgeTable:
+    """Read a GML graph; nodes are called by their ``label``, or by their ``id`` where they have none.
+
+    Raises
+    ------
+    FileError
+        Names the line, for text that is not GML, missing or unknown ids, and labels that stand twice.
+    """
+    root = _parse(source, source.text(LONG_LINE_LIMIT).decode())
+    graphs = root.items.get("graph", [])
+    if len(graphs) != 1 or not isinstance(graphs[0], _Block):
+        raise source.error("there is no graph [ … ] in it" if not graphs else "one graph [ … ] should stand in it")
+    graph = graphs[0]
+    nodes, edges = _blocks(source, graph, "node"), _blocks(source, graph, "edge")
+    ids = [_one(source, node, "id", "node") for node in nodes]
+    place: dict[Any, int] = {}
+    for i, (key, node) in enumerate(zip(ids, nodes, strict=True)):
+        if place.setdefault(key, i) != i:
+            raise source.error(f"the node id {key!r} stands in line {nodes[place[key]].line} already", node.line)
+    columns = gather_columns([node.plain(("id",)) for node in nodes])
+    labels, attributes = label_nodes(source, ids, columns, [node.line for node in nodes], options.label, "label")
+    ends = np.array([[_end(source, edge, name, place) for edge in edges] for name in ("source", "target")], np.int64)
+    u, v = ends.reshape(2, -1).astype(id_dtype(len(nodes)))
+    lines = np.array([edge.line for edge in edges], np.int64)
+    return EdgeTable(
+        len(nodes),
+        u,
+        v,
+        labels,
+        graph.items.get("directed", [0])[0] == 1,
+        gather_columns([edge.plain(("source", "target")) for edge in edges]),
+        attributes,
+        graph.plain(("node", "edge", "directed", "multigraph")),
+        source.row_name(lines),
+    )
+
+
+def _parse(source: Source, text: str) -> _Block:
+    stack = [_Block(1)]
+    key: str | None = None
+    for kind, value, line in _tokens(source, text):
+        if kind == "close":
+            if key is not None or len(stack) == 1:
+                raise source.error(f"a value should follow {key!r}" if key else "a ] closes nothing", line)
+            stack.pop()
+        elif key is None:
+            if kind != "key":
+                raise source.error(f"a key should stand here, not {shorten(str(value))}", line)
+            key = value
+        else:
+            if kind == "key" and value.upper() in ("NAN", "INF"):
+                kind, value = "real", float(value)
+            if kind == "key":
+                raise source.error(
+                    f"a value should follow {key!r}, not {shorten(str(value))} (text needs quotes)", line
+                )
+            block = _Block(line) if kind == "open" else None
+            stack[-1].items.setdefault(key, []).append(block or value)
+            key = None
+            if block is not None:
+                stack.append(block)
+                if len(stack) > _DEPTH:
+                    raise source.error(f"brackets are nested more than {_DEPTH} deep", line)
+    if key is not None or len(stack) > 1:
+        opened = f" (the one opened in line {stack[-1].line})" if len(stack) > 1 else ""
+        raise source.error(f"the file ends before its last bracket is closed{opened}: it is cut off or damaged")
+    return stack[0]
+
+
+def _tokens(source: Source, text: str) -> Iterator[tuple[str, Any, int]]:
+    offset, line = 0, 1
+    while offset < len(text):
+        found = _TOKEN.match(text, offset)
+        if found is None:
+            rest = text[offset : offset + 40].split("\n")[0]
+            reason = "a quote is opened and never closed" if rest.startswith('"') else f"{rest!r} is not GML"
+            raise source.error(reason, line)
+        offset = found.end()
+        kind, value = found.lastgroup or "", found[found.lastgroup or 0]
+        if kind == "int":
+            yield kind, _integer(source, value, line), line
+        elif kind == "real":
+            yield kind, float(value), line
+        elif kind == "text":
+            yield kind, _ENTITY.sub(_character, value), line
+        elif kind != "space":
+            yield kind, value, line
+        if kind in ("space", "text"):
+            line += value.count("\n")
+
+
+def _character(entity: re.Match[str]) -> str:
+    """The character of an entity, which stays as it is where it names none."""
+    name = entity[0][1:-1]
+    if not name.startswith("#"):
+        return html5.get(name + ";", entity[0])
+    code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
+    return chr(code) if code < 0xD800 or 0xDFFF < code <= 0x10FFFF else entity[0]
+
+
+def _integer(source: Source, text: str, line: int) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise source.error(f"the number {shorten(text)} has too many digits", line) from None
+
+
+def _blocks(source: Source, graph: _Block, key: str) -> list[_Block]:
+    blocks = graph.items.get(key, [])
+    for block in blocks:
+        if not isinstance(block, _Block):
+            raise source.error(f"{key} {block!r} should be {key} [ … ]", graph.line)
+    return cast("list[_Block]", blocks)
+
+
+def _one(source: Source, block: _Block, key: str, what: str) -> int | str:
+    values = block.items.get(key, [])
+    if len(values) != 1 or not isinstance(values[0], int | str):
+        raise source.error(f"the {what} should have one {key!r}", block.line)
+    return values[0]
+
+
+def _end(source: Source, edge: _Block, name: str, place: dict[Any, int]) -> int:
+    key = _one(source, edge, name, "edge")
+    if key not in place:
+        raise source.error(f"the edge's {name} {key!r} is not the id of a node", edge.line)
+    return place[key]
+
+
+def write_gml(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
+    """Write a GML graph, in ASCII with entities for all other characters."""
+    notes: list[str] = []
+    labels = label_texts(table, name, notes)
+    lines = ["graph [\n"]
+    lines += ["  directed 1\n"] if table.directed else []
+    lines += ["  multigraph 1\n"] if has_parallel(table) else []
+    reserved = ("node", "edge", "directed", "multigraph")
+    kept = {key: [value] for key, value in table.graph_attributes.items()}
+    lines += _records("graph", kept, reserved, 1, "  ", notes)
+    of_nodes = _records("node", table.node_attributes, ("id", "label"), table.n_nodes, "    ", notes)
+    of_edges = _records("edge", table.edge_attributes, ("source", "target"), table.source.size, "    ", notes)
+    write_text(stream, name, lines)
+    nodes = zip(range(table.n_nodes), map(_text, labels), of_nodes, strict=True)
+    write_text(stream, name, map("  node [\n    id %s\n    label %s\n%s  ]\n".__mod__, nodes))
+    edges = zip(table.source.tolist(), table.target.tolist(), of_edges, strict=True)
+    write_text(stream, name, map("  edge [\n    source %s\n    target %s\n%s  ]\n".__mod__, edges))
+    write_text(stream, name, ["]\n"])
+    return notes
+
+
+def _records(
+    what: str, attributes: Any, reserved: tuple[str, ...], size: int, indent: str, notes: list[str]
+) -> list[str]:
+    """Attributes of each row as lines of GML, with a note on those that don't fit."""
+    out = [""] * size
+    refused: list[str] = []
+    for key, column in attributes.items():
+        values = python_values(column)
+        fits = all((value is None and what != "graph") or _fits(value) for value in values)
+        if not fits or not _KEY.fullmatch(key) or key in reserved:
+            refused.append(key)
+            continue
+        texts = ["" if value is None else _item(key, value, indent) for value in values]
+        out = list(map(str.__add__, out, texts))
+    notes += left_out(what, refused, _LIMIT)
+    return out
+
+
+def _fits(value: Any, depth: int = 0) -> bool:
+    """Whether a value reads back the same: numbers, text, and records and repeated entries of them."""
+    if isinstance(value, dict):
+        entries = cast("dict[Any, Any]", value)
+        keys = all(isinstance(key, str) and _KEY.fullmatch(key) for key in entries)
+        return depth < _DEPTH // 2 and keys and all(_fits(item, depth + 1) for item in entries.values())
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        return len(items) > 1 and all(not isinstance(item, list) and _fits(item, depth + 1) for item in items)
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def _item(key: str, value: Any, indent: str) -> str:
+    if isinstance(value, dict):
+        inner = "".join(_item(k, v, indent + "  ") for k, v in cast("dict[str, Any]", value).items())
+        return f"{indent}{key} [\n{inner}{indent}]\n"
+    if isinstance(value, list):
+        return "".join(_item(key, item, indent) for item in cast("list[Any]", value))
+    return f"{indent}{key} {_text(value) if isinstance(value, str) else _number(value)}\n"
+
+
+def _number(value: float) -> str:
+    text = repr(value).upper()
+    if isinstance(value, int):
+        return text
+    if text in ("NAN", "INF", "-INF"):
+        return "+INF" if text == "INF" else text
+    mantissa, e, exponent = text.partition("E")
+    return mantissa + ("" if "." in mantissa else ".0") + e + exponent
+
+
+def _text(value: str) -> str:
+    return '"' + re.sub(r'[^ -~]|[&"]', lambda c: f"&#{ord(c[0])};", value) + '"'

@@ -1,0 +1,278 @@
+"""Reading GraphML, element by element, behind defusedxml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+from xml.sax import SAXParseException
+from xml.sax.handler import ContentHandler
+
+import numpy as np
+
+from graphpri.errors import FileError
+from graphpri.graph import EdgeTable, id_dtype
+from graphpri.io.columns import Column, gather_columns, parse_cells, shorten
+from graphpri.io.format import ReadOptions
+from graphpri.io.grid import ANY_NUMBER
+from graphpri.io.nodes import label_nodes
+from graphpri.io.source import Source
+
+_NAMESPACE = "http://graphml.graphdrawing.org/"
+_INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
+_PORTS = {"sourceport": "source_port", "targetport": "target_port"}
+
+
+def _whole(text: str) -> int:
+    return int(text) if _INTEGER.fullmatch(text) else int("no number")
+
+
+def _number(text: str) -> float:
+    return float(text) if ANY_NUMBER.fullmatch(text) else float("no number")
+
+
+_TYPES: dict[str, Callable[[str], Any]] = {
+    "boolean": lambda text: _TRUTH[text.strip().lower()],
+    "int": lambda text: _whole(text.strip()),
+    "integer": lambda text: _whole(text.strip()),
+    "long": lambda text: _whole(text.strip()),
+    "float": lambda text: _number(text.strip()),
+    "double": lambda text: _number(text.strip()),
+    "string": str,
+}
+
+
+@dataclass
+class _Key:
+    """A declared attribute; without a name it holds an editor's drawing, which is passed over."""
+
+    name: str | None
+    kind: str
+    domain: str
+    default: Any = None
+
+
+@dataclass
+class _Item:
+    """A graph, node or edge: the line where it begins, its XML attributes, and its data."""
+
+    kind: str
+    line: int
+    xml: dict[str, str]
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def read_graphml(source: Source, options: ReadOptions) -> EdgeTable:
+    """Read a GraphML file of one graph; nodes are called by their ids unless `label` names an attribute.
+
+    An edge's own id becomes the edge attribute ``id`` (networkx keeps multigraph keys there), the
+    graph's a graph attribute, ports ``source_port`` and ``target_port``. Descriptions and the drawings
+    of editors are not read.
+
+    Raises
+    ------
+    FileError
+        Names the line, for XML that is broken or declares entities, several or nested graphs,
+        hyperedges, directed edges among undirected ones, missing or unknown ids, and values that are
+        not of their declared type.
+    """
+    handler = _parse(source)
+    if handler.graph is None:
+        raise source.error("there is no <graph> in it")
+    nodes, edges = handler.nodes, handler.edges
+    place: dict[str, int] = {}
+    for i, node in enumerate(nodes):
+        if place.setdefault(node.xml["id"], i) != i:
+            first = nodes[place[node.xml["id"]]].line
+            raise source.error(f"the node id {node.xml['id']!r} stands in line {first} already", node.line)
+    columns = gather_columns([handler.record(node) for node in nodes])
+    lines = [node.line for node in nodes]
+    labels, attributes = label_nodes(source, list(place), columns, lines, options.label)
+    ends = [[_end(source, edge, name, place) for edge in edges] for name in ("source", "target")]
+    u, v = np.array(ends, id_dtype(len(nodes))).reshape(2, -1)
+    graph_id = {"id": handler.graph.xml["id"]} if "id" in handler.graph.xml else {}
+    return EdgeTable(
+        len(nodes),
+        u,
+        v,
+        labels,
+        _is_directed(source, handler.graph, edges),
+        _edge_columns(handler, edges),
+        attributes,
+        graph_id | handler.record(handler.graph),
+        source.row_name(np.array([edge.line for edge in edges], np.int64)),
+    )
+
+
+def _parse(source: Source) -> _Handler:
+    from defusedxml.common import DefusedXmlException
+    from defusedxml.expatreader import DefusedExpatParser
+
+    parser: Any = DefusedExpatParser(namespaceHandling=1)
+    handler = _Handler(source, parser.getLineNumber)
+    parser.setContentHandler(handler)
+    empty = True
+    try:
+        for chunk in source.chunks():
+            empty = False
+            parser.feed(chunk)
+        if empty:
+            raise source.error("the file is empty")
+        parser.close()
+    except SAXParseException as error:
+        raise source.error(
+            f"broken XML ({error.getMessage()}): it is cut off or damaged", parser.getLineNumber()
+        ) from None
+    except DefusedXmlException:
+        raise source.error(
+            "the XML declares entities or refers to other files, which can be an attack and is refused: "
+            "take out its DOCTYPE",
+            parser.getLineNumber(),
+        ) from None
+    return handler
+
+
+def _end(source: Source, edge: _Item, name: str, place: dict[str, int]) -> int:
+    key = edge.xml[name]
+    if key not in place:
+        raise source.error(f"the edge's {name} {key!r} is not the id of a node", edge.line)
+    return place[key]
+
+
+def _is_directed(source: Source, graph: _Item, edges: Sequence[_Item]) -> bool:
+    default = graph.xml.get("edgedefault", "undirected") == "directed"
+    kinds = [_TRUTH.get(edge.xml.get("directed", str(default)).lower(), default) for edge in edges]
+    for edge, directed in zip(edges, kinds, strict=True):
+        if directed != kinds[0]:
+            raise source.error("directed and undirected edges are mixed: make them all one or the other", edge.line)
+    return kinds[0] if kinds else default
+
+
+def _edge_columns(handler: _Handler, edges: Sequence[_Item]) -> dict[str, Column]:
+    columns = gather_columns([handler.record(edge) for edge in edges])
+    for xml, name in (("id", "id"), *_PORTS.items()):
+        if any(xml in edge.xml for edge in edges):
+            columns[name if name not in columns else f"xml_{name}"] = parse_cells([edge.xml.get(xml) for edge in edges])
+    return columns
+
+
+class _Handler(ContentHandler):
+    """Collects a graph while the parser runs."""
+
+    def __init__(self, source: Source, line: Callable[[], int]) -> None:
+        super().__init__()
+        self.graph: _Item | None = None
+        self.nodes: list[_Item] = []
+        self.edges: list[_Item] = []
+        self._source = source
+        self._line = line
+        self._keys: dict[str, _Key] = {}
+        self._ends: list[Callable[[], None] | None] = []
+        self._owners: list[_Item] = []
+        self._key: _Key | None = None
+        self._text: list[str] | None = None
+
+    def record(self, item: _Item) -> dict[str, Any]:
+        """Attributes of a graph, node or edge, with the declared defaults."""
+        defaults = {
+            key.name: key.default
+            for key in self._keys.values()
+            if key.name and key.default is not None and key.domain in (item.kind, "all")
+        }
+        return {**defaults, **item.data}
+
+    def startElementNS(self, name: Any, qname: Any, attrs: Any) -> None:
+        """Handle an opening tag; those of other namespaces, and all inside a value, are passed over."""
+        uri, tag = cast("tuple[str | None, str]", name)
+        known = self._text is None and (not uri or uri.startswith(_NAMESPACE))
+        if not self._ends and not (known and tag == "graphml"):
+            raise self._error(f"the file is XML, but its root is <{tag}>, not <graphml>")
+        start = getattr(self, f"_start_{tag}", None) if known else None
+        self._ends.append(getattr(self, f"_end_{tag}", None) if known else None)
+        if start is not None:
+            start({key[1]: value for key, value in attrs.items()})
+
+    def endElementNS(self, name: Any, qname: Any) -> None:
+        """Handle a closing tag."""
+        end = self._ends.pop()
+        if end is not None:
+            end()
+
+    def characters(self, content: str) -> None:
+        """Collect the text of a value."""
+        if self._text is not None:
+            self._text.append(content)
+
+    def _error(self, message: str) -> FileError:
+        return self._source.error(message, self._line())
+
+    def _item(self, kind: str, xml: dict[str, str], *needed: str) -> _Item:
+        for key in needed:
+            if key not in xml:
+                raise self._error(f"the <{kind}> has no {key}")
+        item = _Item(kind, self._line(), xml)
+        self._owners.append(item)
+        return item
+
+    def _start_graph(self, xml: dict[str, str]) -> None:
+        if self.graph is not None:
+            raise self._error("a second graph begins: split the file, one graph each (nested graphs can't be read)")
+        self.graph = self._item("graph", xml)
+
+    def _start_node(self, xml: dict[str, str]) -> None:
+        self.nodes.append(self._item("node", xml, "id"))
+
+    def _start_edge(self, xml: dict[str, str]) -> None:
+        self.edges.append(self._item("edge", xml, "source", "target"))
+
+    def _start_port(self, xml: dict[str, str]) -> None:
+        self._item("port", xml)
+
+    def _start_hyperedge(self, xml: dict[str, str]) -> None:
+        raise self._error("a hyperedge joins more than two nodes, which no graph of edges holds")
+
+    def _end_graph(self) -> None:
+        self._owners.pop()
+
+    _end_node = _end_edge = _end_port = _end_graph
+
+    def _start_key(self, xml: dict[str, str]) -> None:
+        kind = xml.get("attr.type", "string").lower()
+        name = xml.get("attr.name")
+        if name is None and "yfiles.type" not in xml:
+            name = xml.get("id")
+        if "id" not in xml or (name is not None and kind not in _TYPES):
+            raise self._error(f"the <key> has no id, or a type other than {', '.join(_TYPES)}")
+        self._key = self._keys[xml["id"]] = _Key(name, kind, xml.get("for", "all"))
+
+    def _start_default(self, xml: dict[str, str]) -> None:
+        self._text = []
+
+    def _end_default(self) -> None:
+        if self._key is not None and self._key.name is not None:
+            self._key.default = self._value(self._key)
+        self._text = None
+
+    def _start_data(self, xml: dict[str, str]) -> None:
+        self._key = self._keys.get(xml.get("key", ""))
+        if self._key is None:
+            raise self._error(f"the <data> has the key {shorten(xml.get('key', ''))}, which no <key> declares")
+        self._text = []
+
+    def _end_data(self) -> None:
+        key = self._key
+        if key is not None and key.name is not None and self._owners and self._owners[-1].kind != "port":
+            data = self._owners[-1].data
+            if key.name in data:
+                raise self._error(f"a second value of {key.name!r} for the same {self._owners[-1].kind}")
+            data[key.name] = self._value(key)
+        self._text = None
+
+    def _value(self, key: _Key) -> Any:
+        text = "".join(self._text or [])
+        try:
+            return _TYPES[key.kind](text)
+        except (ValueError, KeyError):
+            raise self._error(f"{shorten(text)} is not a value of the type {key.kind!r} ({key.name!r})") from None

@@ -1,0 +1,155 @@
+"""MatrixMarket: the adjacency matrix of a graph, an entry a line, rows and columns counted from 1."""
+
+from __future__ import annotations
+
+import re
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from graphpri.graph import EdgeTable
+from graphpri.io.columns import Column, left_out, read_weights, shorten, unlabelled, write_weights
+from graphpri.io.format import ReadOptions
+from graphpri.io.grid import GridRows, Ints, split_grid
+from graphpri.io.matrix import equals_transpose, matrix_table
+from graphpri.io.source import Source
+from graphpri.io.text import numbers_text, write_text
+
+_BANNER = re.compile(rb"%%MatrixMarket[ \t]+matrix[ \t]+(\w+)[ \t]+(\w+)[ \t]+([\w-]+)[ \t]*\n", re.IGNORECASE)
+_COMMENT = re.compile(rb"[ \t]*(?:%[^\n]*)?\n")
+_LAYOUTS = ("coordinate", "array")
+_FIELDS = ("real", "integer", "double", "unsigned-integer", "pattern")
+_SYMMETRIES = ("general", "symmetric")
+_RICHER = "MatrixMarket holds a weight only; graphml, npz and parquet hold others"
+
+
+class _Head(NamedTuple):
+    layout: str
+    field: str
+    symmetric: bool
+    size: list[int]
+    size_line: int
+    start: int
+
+
+def read_matrix_market(source: Source, options: ReadOptions) -> EdgeTable:
+    """Read a square real, integer or pattern matrix; node i is row i + 1.
+
+    A symmetric matrix, and a general one that equals its transpose, is an undirected graph; any other
+    is directed.
+
+    Raises
+    ------
+    FileError
+        Names the line, for a header that is wrong or of another kind of matrix, entries out of range or
+        of the wrong form, and another number of entries than the header says.
+    """
+    data = source.text()
+    head = _read_head(source, data)
+    if head.size[0] != head.size[1]:
+        raise source.error(
+            f"a matrix of {head.size[0]} rows and {head.size[1]} columns is not square, so it is no adjacency matrix",
+            head.size_line,
+        )
+    source.check_nodes(head.size[0], head.size_line)
+    rows = split_grid(source, data[head.start :], None, head.size_line + 1, "%")
+    return _read_array(source, head, rows) if head.layout == "array" else _read_entries(source, head, rows)
+
+
+def _read_head(source: Source, data: bytes) -> _Head:
+    found = _BANNER.match(data)
+    if found is None:
+        raise source.error("the first line is not a MatrixMarket header, %%MatrixMarket matrix …", 1)
+    layout, field, symmetry = (word.decode().lower() for word in found.groups())
+    for word, known in ((layout, _LAYOUTS), (field, _FIELDS), (symmetry, _SYMMETRIES)):
+        if word not in known:
+            raise source.error(f"a matrix that is {word!r} is no graph's: can be read: {', '.join(known)}", 1)
+    if (layout, field) == ("array", "pattern"):
+        raise source.error("a pattern has to be a 'coordinate' matrix", 1)
+    start, line = found.end(), 2
+    while skip := _COMMENT.match(data, start):
+        start, line = skip.end(), line + 1
+    end = data.find(b"\n", start) + 1
+    words = data[start:end].split()
+    if len(words) != (3 if layout == "coordinate" else 2) or not all(
+        word.isdigit() and len(word) < 19 for word in words
+    ):
+        expected = "rows, columns and entries" if layout == "coordinate" else "rows and columns"
+        raise source.error(f"the numbers of {expected} should stand here", line)
+    return _Head(layout, field, symmetry == "symmetric", [int(word) for word in words], line, end)
+
+
+def _check_size(source: Source, head: _Head, rows: GridRows, expected: int, width: int) -> None:
+    if rows.n_rows != expected:
+        raise source.error(
+            f"the header says {expected} entries, and the file has {rows.n_rows}: it is cut off or damaged",
+            head.size_line,
+        )
+    if rows.n_rows and rows.n_columns != width:
+        raise source.error(
+            f"an entry of a {head.field} {head.layout} matrix is {width} numbers, not {rows.n_columns}",
+            int(rows.lines[0]),
+        )
+
+
+def _read_entries(source: Source, head: _Head, rows: GridRows) -> EdgeTable:
+    n = head.size[0]
+    pattern = head.field == "pattern"
+    _check_size(source, head, rows, head.size[2], 2 if pattern else 3)
+    if not rows.n_rows:
+        nothing = np.zeros(0, np.int64)
+        return matrix_table(n, nothing, nothing, None if pattern else nothing, source.row_name, triangle=True)
+    row, column = (_index(source, rows, place, n) for place in (0, 1))
+    values = None if pattern else np.asarray(read_weights(source, rows, 2))
+    return matrix_table(n, row, column, values, lambda kept: source.row_name(rows.lines[kept]), triangle=head.symmetric)
+
+
+def _index(source: Source, rows: GridRows, place: int, n: int) -> Ints:
+    index = rows.integers(place)
+    if index is None or index.min() < 1 or index.max() > n:
+        for line, cell in zip(rows.lines.tolist(), rows.cells(place), strict=True):
+            if cell is None or not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:20]) <= n):
+                raise source.error(f"{shorten(cell or '')} is not a row or column from 1 to {n}", line)
+        return np.array([int(cell or "") for cell in rows.cells(place)], np.int64) - 1
+    return index - 1
+
+
+def _read_array(source: Source, head: _Head, rows: GridRows) -> EdgeTable:
+    n = head.size[0]
+    _check_size(source, head, rows, n * (n + 1) // 2 if head.symmetric else n * n, 1)
+    if head.symmetric:
+        column, row = np.triu_indices(n)
+    else:
+        row, column = np.tile(np.arange(n), n), np.repeat(np.arange(n), n)
+    values = np.asarray(read_weights(source, rows, 0)) if n else np.zeros(0)
+    entry = np.flatnonzero(values != 0)
+    return matrix_table(
+        n,
+        row[entry],
+        column[entry],
+        values[entry],
+        lambda kept: source.row_name(rows.lines[entry[kept]]),
+        triangle=head.symmetric,
+    )
+
+
+def write_matrix_market(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
+    """Write a coordinate matrix: symmetric where the table is undirected, general where it is directed."""
+    notes = unlabelled(table, "MatrixMarket")
+    notes += left_out("edge", [key for key in table.edge_attributes if key != "weight"], _RICHER)
+    notes += left_out("node", table.node_attributes, _RICHER)
+    notes += left_out("graph", table.graph_attributes, _RICHER)
+    weights = write_weights(table, notes)
+    u, v = table.source.astype(np.int64) + 1, table.target.astype(np.int64) + 1
+    row, column = (u, v) if table.directed else (np.maximum(u, v), np.minimum(u, v))
+    field = "pattern" if weights is None else "real" if weights.dtype.kind == "f" else "integer"
+    columns: list[Column] = [row.tolist(), column.tolist()]
+    columns += [] if weights is None else [numbers_text(weights)]
+    n = table.n_nodes
+    banner = f"%%MatrixMarket matrix coordinate {field} {'general' if table.directed else 'symmetric'}\n"
+    form = " ".join(["%s"] * len(columns)) + "\n"
+    write_text(stream, name, [banner, f"{n} {n} {u.size}\n"])
+    write_text(stream, name, map(form.__mod__, zip(*columns, strict=True)))
+    if table.directed and equals_transpose(u, v, weights):
+        notes.append("every arc has its opposite, so the file reads back as undirected")
+    return notes

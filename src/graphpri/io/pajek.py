@@ -1,0 +1,326 @@
+"""Pajek: sections *Vertices, *Edges, *Arcs, … of one network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri.errors import FileError
+from graphpri.graph import EdgeTable, id_dtype
+from graphpri.io.columns import Column, gather_columns, parse_cells, python_column, python_values, read_weights, shorten
+from graphpri.io.format import ReadOptions
+from graphpri.io.grid import ANY_NUMBER, GridRows, Ints, split_grid
+from graphpri.io.matrix import equals_transpose
+from graphpri.io.nodes import label_nodes
+from graphpri.io.source import LONG_LINE_LIMIT, Source
+
+SHAPES = ("ellipse", "box", "diamond", "triangle", "cross", "empty", "circle", "house", "man", "woman")
+_TOKEN = re.compile(r'[ \t]*(?:"([^"]*)"|(\[[^\]]*\])|([^ \t"]+))(?=[ \t]|$)')
+_SECTION = re.compile(rb"^[ \t]*\*([A-Za-z]+)[ \t]*([^\n]*)\n", re.MULTILINE)
+_LINKS = {"arcs": True, "arcslist": True, "edges": False, "edgeslist": False, "matrix": True}
+
+
+class _Section(NamedTuple):
+    """A part of the file: its kind, the words behind it, the line of both, and the text below."""
+
+    kind: str
+    words: str
+    line: int
+    body: bytes
+
+
+class _Links(NamedTuple):
+    """Edges or arcs of one section, their ends counted from 0."""
+
+    directed: bool
+    u: Ints
+    v: Ints
+    lines: Ints
+    columns: dict[str, Column]
+
+
+@dataclass
+class _Network:
+    """What has been read so far."""
+
+    source: Source
+    n: int = -1
+    two_mode: int | None = None
+    names: list[str] = field(default_factory=list)
+    records: list[dict[str, str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    vectors: dict[str, Column] = field(default_factory=dict)
+    vector_name: str = ""
+    title: str = ""
+    links: list[_Links] = field(default_factory=list)
+
+
+def read_pajek(source: Source, options: ReadOptions) -> EdgeTable:
+    """Read one Pajek network, with its partitions and vectors as node attributes.
+
+    Coordinates become the node attributes ``x``, ``y`` and ``z``, a vertex's figure ``shape``, times in
+    brackets ``time``, other pairs attributes of their name, and the relation of a multi-relational
+    section the edge attribute ``relation``. Where the file has arcs the graph is directed, and each
+    edge in it is two opposite arcs, as in Pajek; where it has edges only the graph is undirected.
+
+    Raises
+    ------
+    FileError
+        Names the line, for whatever is not a network of this form, and for labels that stand twice.
+    """
+    network = _Network(source)
+    for section in _sections(source, source.text(LONG_LINE_LIMIT)):
+        _take(network, section)
+    if network.n < 0:
+        raise source.error("there is no section *Vertices, so this is no Pajek network")
+    columns = {**gather_columns(network.records, parse_cells), **network.vectors}
+    ids: list[Any] = [*range(1, network.n + 1)]
+    if options.label == "id" and network.names != list(map(str, ids)):
+        columns.setdefault("label", network.names)
+    ids = ids if options.label == "id" else network.names
+    return _table(network, *label_nodes(source, ids, columns, network.lines, options.label))
+
+
+def _sections(source: Source, data: bytes) -> Iterator[_Section]:
+    found = list(_SECTION.finditer(data))
+    start = found[0].start() if found else len(data)
+    for number, text in _rows(data[:start], 1):
+        raise source.error(f"{shorten(text)} stands before the first section, such as *Vertices", number)
+    line, counted = 1, 0
+    for match, end in zip(found, [*(m.start() for m in found[1:]), len(data)], strict=True):
+        line += data.count(b"\n", counted, match.start())
+        counted = match.start()
+        yield _Section(match[1].decode().lower(), match[2].decode().strip(), line, data[match.end() : end])
+
+
+def _rows(body: bytes, line: int) -> Iterator[tuple[int, str]]:
+    """Line numbers and text of the lines that are neither blank nor comments."""
+    for number, text in enumerate(body.decode().split("\n"), line):
+        bare = text.strip(" \t")
+        if bare and not bare.startswith(("%", "/*")):
+            yield number, bare
+
+
+def _tokens(source: Source, text: str, line: int) -> list[tuple[str, bool]]:
+    """Words of a line, each with whether it is quoted; a time in brackets keeps them."""
+    out: list[tuple[str, bool]] = []
+    end = 0
+    while end < len(text):
+        found = _TOKEN.match(text, end)
+        if found is None:
+            raise source.error("a quote is opened and never closed, or text follows its end", line)
+        out.append((found[found.lastindex or 0], found.lastindex == 1))
+        end = found.end()
+    return out
+
+
+def _take(network: _Network, section: _Section) -> None:
+    """Read one section into the network."""
+    kind = section.kind
+    if kind in ("partition", "vector"):
+        network.vector_name = section.words or kind
+    elif kind == "vertices" and network.vector_name:
+        _take_vector(network, section)
+    elif kind in ("network", "vertices") and network.n >= 0:
+        raise network.source.error("a second network begins: split the file, one network each", section.line)
+    elif kind == "network":
+        network.title = section.words
+    elif kind == "vertices":
+        _take_vertices(network, section)
+    elif kind not in _LINKS:
+        raise network.source.error(f"the section *{kind} can't be read: take it out", section.line)
+    elif network.n < 0:
+        raise network.source.error(f"*{kind} stands before *Vertices", section.line)
+    elif kind == "matrix":
+        network.links.append(_read_matrix(network, section))
+    else:
+        network.links.append(_read_links(network, section))
+
+
+def _vertex_count(network: _Network, section: _Section) -> list[int]:
+    words = section.words.split()
+    if not 1 <= len(words) <= 2 or not all(word.isdecimal() and len(word) < 19 for word in words):
+        raise network.source.error("the number of vertices should follow *Vertices", section.line)
+    network.source.check_nodes(int(words[0]), section.line)
+    return [int(word) for word in words]
+
+
+def _take_vector(network: _Network, section: _Section) -> None:
+    values = [text for _, text in _rows(section.body, section.line + 1)]
+    (n, *_), name = _vertex_count(network, section), network.vector_name
+    if n != network.n or len(values) != n:
+        raise network.source.error(f"{name!r} has {len(values)} values for {network.n} vertices", section.line)
+    while name in network.vectors:
+        name += "_"
+    network.vectors[name] = parse_cells(values)
+    network.vector_name = ""
+
+
+def _take_vertices(network: _Network, section: _Section) -> None:
+    network.n, *mode = _vertex_count(network, section)
+    network.two_mode = mode[0] if mode else None
+    rows = list(_rows(section.body, section.line + 1))
+    if not rows and network.n > 10**7:
+        raise network.source.error(f"{network.n} vertices are declared and none is listed", section.line)
+    network.names = list(map(str, range(1, network.n + 1)))
+    network.records = [{} for _ in range(network.n)]
+    network.lines = [section.line] * network.n
+    for line, text in rows:
+        (number, _), *rest = _tokens(network.source, text, line)
+        i = _vertex(network, number, line)
+        if network.lines[i] != section.line:
+            raise network.source.error(f"vertex {number} stands in line {network.lines[i]} already", line)
+        network.lines[i] = line
+        if rest:
+            network.names[i] = rest[0][0]
+            network.records[i] = _vertex_record(network.source, rest[1:], line)
+
+
+def _vertex(network: _Network, number: str, line: int) -> int:
+    if number.isascii() and number.isdecimal() and len(number) < 19 and 1 <= int(number) <= network.n:
+        return int(number) - 1
+    raise network.source.error(f"{shorten(number)} is not a vertex from 1 to {network.n}", line)
+
+
+def _vertex_record(source: Source, tokens: list[tuple[str, bool]], line: int) -> dict[str, str]:
+    record: dict[str, str] = {}
+    while tokens and len(record) < 3 and not tokens[0][1] and ANY_NUMBER.fullmatch(tokens[0][0]):
+        record["xyz"[len(record)]] = tokens.pop(0)[0]
+    if tokens and not tokens[0][1] and tokens[0][0].lower() in SHAPES:
+        record["shape"] = tokens.pop(0)[0]
+    return record | _pairs(source, tokens, line)
+
+
+def _pairs(source: Source, tokens: list[tuple[str, bool]], line: int) -> dict[str, str]:
+    """Attributes from ``name value name value …``, with times in brackets as ``time``."""
+    times = [word for word, quoted in tokens if not quoted and word.startswith("[")]
+    rest = [word for word, quoted in tokens if quoted or not word.startswith("[")]
+    if len(rest) % 2:
+        raise source.error(f"{shorten(rest[-1])} has no value: pairs of a name and a value should stand here", line)
+    record = dict(zip(rest[::2], rest[1::2], strict=True))
+    return record | {"time": " ".join(times)} if times else record
+
+
+def _read_links(network: _Network, section: _Section) -> _Links:
+    directed = _LINKS[section.kind]
+    if section.kind.endswith("list"):
+        u, v, lines, columns = _read_lists(network, section)
+    elif (grid := _regular(network, section)) is not None:
+        u, v, lines, columns = grid
+    else:
+        u, v, lines, columns = _read_lines(network, section)
+    if section.words.startswith(":"):
+        number, _, name = section.words.partition(" ")
+        columns["relation"] = [name.strip(' \t"') or number[1:]] * u.size
+    return _Links(directed, u, v, lines, columns)
+
+
+def _regular(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, dict[str, Column]] | None:
+    """Links that are all two vertices, or two vertices and a weight; None for any others."""
+    if b'"' in section.body or b"[" in section.body or b"/*" in section.body:
+        return None
+    try:
+        rows = split_grid(network.source, section.body, None, section.line + 1, "%")
+    except FileError:
+        return None
+    if not rows.n_rows or rows.n_columns not in (2, 3):
+        return None
+    u, v = rows.integers(0), rows.integers(1)
+    if u is None or v is None or min(u.min(), v.min()) < 1 or max(u.max(), v.max()) > network.n:
+        return None
+    columns: dict[str, Column] = {}
+    if rows.n_columns == 3:
+        columns["weight"] = read_weights(network.source, rows, 2)
+    return u - 1, v - 1, rows.lines, columns
+
+
+def _read_lines(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, dict[str, Column]]:
+    ends: list[tuple[int, int]] = []
+    lines: list[int] = []
+    records: list[dict[str, str]] = []
+    for line, text in _rows(section.body, section.line + 1):
+        tokens = _tokens(network.source, text, line)
+        if len(tokens) < 2:
+            raise network.source.error("two vertices should stand here", line)
+        ends.append((_vertex(network, tokens[0][0], line), _vertex(network, tokens[1][0], line)))
+        lines.append(line)
+        record: dict[str, str] = {}
+        rest = tokens[2:]
+        if rest and not rest[0][1] and ANY_NUMBER.fullmatch(rest[0][0]):
+            record["weight"] = rest.pop(0)[0]
+        records.append(record | _pairs(network.source, rest, line))
+    u, v = np.array(ends, np.int64).reshape(-1, 2).T
+    return u, v, np.array(lines, np.int64), gather_columns(records, parse_cells)
+
+
+def _read_lists(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, dict[str, Column]]:
+    ends: list[tuple[int, int, int]] = []
+    for line, text in _rows(section.body, section.line + 1):
+        first, *others = (_vertex(network, word, line) for word in text.split())
+        ends += [(first, other, line) for other in others]
+    u, v, lines = np.array(ends, np.int64).reshape(-1, 3).T
+    return u, v, lines, {}
+
+
+def _read_matrix(network: _Network, section: _Section) -> _Links:
+    source, n = network.source, network.n
+    rows: GridRows = split_grid(source, section.body, None, section.line + 1, "%")
+    if (rows.n_rows, rows.n_columns) != (n, n):
+        raise source.error(f"*Matrix has {rows.n_rows} rows of {rows.n_columns} for {n} vertices", section.line)
+    matrix = np.array([read_weights(source, rows, column) for column in range(n)]).T.reshape(n, n)
+    u, v = np.nonzero(matrix)
+    symmetric = equals_transpose(u, v, matrix[u, v])
+    if symmetric:
+        u, v = u[u <= v], v[u <= v]
+    return _Links(not symmetric, u, v, rows.lines[u], {"weight": matrix[u, v]})
+
+
+def _table(network: _Network, labels: Any, attributes: dict[str, Column]) -> EdgeTable:
+    directed = any(links.directed and links.u.size for links in network.links)
+    links = [_both_ways(part) if directed and not part.directed else part for part in network.links]
+    ids = id_dtype(network.n)
+    empty = [np.zeros(0, np.int64)]
+    graph: dict[str, Any] = {"name": network.title} if network.title else {}
+    if network.two_mode is not None:
+        graph["first_mode"] = network.two_mode
+    return EdgeTable(
+        network.n,
+        np.concatenate(empty + [part.u for part in links]).astype(ids),
+        np.concatenate(empty + [part.v for part in links]).astype(ids),
+        labels,
+        directed,
+        _join(links),
+        attributes,
+        graph,
+        network.source.row_name(np.concatenate(empty + [part.lines for part in links])),
+    )
+
+
+def _both_ways(links: _Links) -> _Links:
+    """Edges as two opposite arcs each; a loop stays one."""
+    back = np.flatnonzero(links.u != links.v)
+    order = np.concatenate([np.arange(links.u.size), back])
+    forward = np.arange(order.size) < links.u.size
+    u, v = links.u[order], links.v[order]
+    columns = {name: _pick(column, order) for name, column in links.columns.items()}
+    return _Links(True, np.where(forward, u, v), np.where(forward, v, u), links.lines[order], columns)
+
+
+def _pick(column: Column, order: NDArray[np.int64]) -> Column:
+    return column[order] if isinstance(column, np.ndarray) else [column[i] for i in order.tolist()]
+
+
+def _join(links: list[_Links]) -> dict[str, Column]:
+    """Columns of all sections one below the other; None where a section has no such column."""
+    names = dict.fromkeys(name for part in links for name in part.columns)
+    if len(links) == 1:
+        return links[0].columns
+    return {
+        name: python_column([x for part in links for x in python_values(part.columns.get(name, [None] * part.u.size))])
+        for name in names
+    }

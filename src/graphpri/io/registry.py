@@ -1,0 +1,88 @@
+"""All formats that can be read and written, and how a file's name says which it is."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import Any
+
+from graphpri.errors import OptionError
+from graphpri.io.edges_read import read_edge_list
+from graphpri.io.edges_write import write_csv, write_ncol, write_spaced, write_tsv
+from graphpri.io.format import Format
+from graphpri.io.gml import read_gml, write_gml
+from graphpri.io.graphml import read_graphml
+from graphpri.io.graphml_write import write_graphml
+from graphpri.io.matrixmarket import read_matrix_market, write_matrix_market
+from graphpri.io.metis import read_metis, write_metis
+from graphpri.io.npz import read_npz, write_npz
+from graphpri.io.pajek import read_pajek
+from graphpri.io.pajek_write import write_pajek
+from graphpri.io.parquet import read_parquet, write_parquet
+
+_ROWS = frozenset({"header", "delimiter", "comment"})
+_LABEL = frozenset({"label"})
+
+FORMATS: tuple[Format, ...] = (
+    Format("csv", (".csv",), partial(read_edge_list, preferred=","), write_csv, "edge list, by commas", _ROWS),
+    Format("tsv", (".tsv",), partial(read_edge_list, preferred="\t"), write_tsv, "edge list, by tabs", _ROWS),
+    Format(
+        "edgelist",
+        (".txt", ".edges", ".edgelist", ".el"),
+        read_edge_list,
+        write_spaced,
+        "edge list, by spaces or any of the others (SNAP, KONECT, networkx)",
+        _ROWS,
+    ),
+    Format(
+        "ncol",
+        (".ncol",),
+        partial(read_edge_list, headed=False),
+        write_ncol,
+        "edge list of two labels and a weight (igraph)",
+        _ROWS,
+    ),
+    Format("mtx", (".mtx",), read_matrix_market, write_matrix_market, "MatrixMarket adjacency matrix"),
+    Format("gml", (".gml",), read_gml, write_gml, "GML, with attributes", _LABEL),
+    Format("graphml", (".graphml", ".xml"), read_graphml, write_graphml, "GraphML, with attributes", _LABEL),
+    Format("pajek", (".net", ".paj"), read_pajek, write_pajek, "Pajek network", _LABEL),
+    Format("metis", (".graph", ".metis"), read_metis, write_metis, "METIS adjacency lists"),
+    Format("npz", (".npz",), read_npz, write_npz, "NumPy archive of everything; reads SciPy sparse matrices"),
+    Format("parquet", (".parquet", ".pq"), read_parquet, write_parquet, "parquet, a row an edge (extra 'parquet')"),
+)
+
+
+def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
+    """The format by its name, or by the suffix of a path, and whether it is to be zipped by gzip.
+
+    Raises
+    ------
+    OptionError
+        For a name or suffix that no format has, and where there is neither; lists them all.
+    """
+    wanted = name if name is not None else _path_name(path_or_stream)
+    if wanted is None:
+        raise OptionError(f"a stream has no suffix: pass format= (--format), one of {_names()}")
+    plain = wanted.lower().removesuffix(".gz")
+    zipped = plain != wanted.lower()
+    for known in FORMATS:
+        if (plain == known.name) if name is not None else plain.endswith(known.suffixes):
+            return known, zipped
+    if name is not None:
+        raise OptionError(f"format={name!r}: choose from {_names()} (with .gz behind it for gzip)")
+    raise OptionError(
+        f"{os.fspath(path_or_stream)}: its suffix names no format; rename it, or pass format= (--format), one of "
+        + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in FORMATS)
+    )
+
+
+def _path_name(path_or_stream: Any) -> str | None:
+    if isinstance(path_or_stream, str | os.PathLike):
+        path = os.fspath(path_or_stream)
+        return None if path == "-" else os.path.basename(os.fsdecode(path))
+    name = getattr(path_or_stream, "name", None)
+    return os.path.basename(name) if isinstance(name, str) and "." in name else None
+
+
+def _names() -> str:
+    return ", ".join(known.name for known in FORMATS)

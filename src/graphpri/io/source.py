@@ -1,0 +1,194 @@
+"""The reading side of a file: opening, gzip, encodings, limits, and errors that name file and line."""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri.errors import FileError
+
+CHUNK = 1 << 20
+LINE_LIMIT = 1 << 20
+LONG_LINE_LIMIT = 1 << 26
+MAX_NODES = 2**31 - 1
+_MAGIC = {
+    b"PK\x03\x04": "a zip archive, such as npz or xlsx",
+    b"PAR1": "a parquet file",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ": "compressed by xz",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+    b"%PDF": "a PDF file",
+    b"\x89PNG": "a PNG picture",
+    b"\x89HDF": "an HDF5 file",
+    b"\xff\xfe": "text in UTF-16",
+    b"\xfe\xff": "text in UTF-16",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """An open binary stream, already unzipped, and the name it goes by in messages."""
+
+    name: str
+    stream: BinaryIO
+
+    def error(self, message: str, line: int | None = None) -> FileError:
+        """Make an error that names this file, and a line of it where given."""
+        return FileError(f"{self.name}, line {line}: {message}" if line else f"{self.name}: {message}")
+
+    def check_nodes(self, n: int, line: int | None = None) -> int:
+        """Refuse a number of nodes that a damaged header can name and no memory can hold."""
+        if n > MAX_NODES:
+            raise self.error(f"{n} nodes are more than the {MAX_NODES} that can be read", line)
+        return n
+
+    def row_name(self, lines: NDArray[np.int64], what: str = "line") -> Callable[[int], str]:
+        """Name a row of a table by the line it stands in."""
+        return lambda row: f"{self.name}, {what} {lines[row]}"
+
+    def chunks(self) -> Iterator[bytes]:
+        """Content in pieces of at most `CHUNK` bytes; a stream that breaks off is a FileError."""
+        try:
+            while chunk := self.stream.read(CHUNK):
+                yield chunk
+        except (EOFError, zlib.error) as error:
+            raise self.error(f"the gzip data is cut off or damaged ({error}): fetch or make the file again") from None
+        except OSError as error:
+            raise self.error(f"can't be read: {error.strerror or error}") from None
+
+    def content(self) -> bytes:
+        """Everything, for binary formats."""
+        data = b"".join(self.chunks())
+        if not data:
+            raise self.error("the file is empty")
+        return data
+
+    def text(self, line_limit: int = LINE_LIMIT) -> bytes:
+        r"""Everything as UTF-8 without a byte order mark, every line ended by ``\n``.
+
+        Parameters
+        ----------
+        line_limit : int
+            Longest line accepted, in bytes; found out before the rest is read.
+
+        Raises
+        ------
+        FileError
+            For empty, binary and non-UTF-8 content, and for a line beyond the limit.
+        """
+        data = b"".join(self._checked(line_limit)).removeprefix(b"\xef\xbb\xbf")
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if not data.strip():
+            raise self.error("the file is empty")
+        if not data.isascii():
+            self._check_utf8(data)
+        return data if data.endswith(b"\n") else data + b"\n"
+
+    def _checked(self, line_limit: int) -> Iterator[bytes]:
+        run, line = 0, 1
+        for chunk in self.chunks():
+            if line == 1 and run == 0 and (kind := _known_binary(chunk)):
+                raise self.error(f"is not plain UTF-8 text: it is {kind}")
+            if (zero := chunk.find(b"\0")) >= 0:
+                where = line + _breaks(chunk[:zero])
+                raise self.error("is not text: it holds a zero byte, so it is binary or damaged", where)
+            flat = chunk.replace(b"\r", b"\n")
+            first = flat.find(b"\n")
+            run += first if first >= 0 else len(flat)
+            if run > line_limit:
+                raise self.error(f"the line is longer than {line_limit} bytes: is this the right format?", line)
+            if first >= 0:
+                line += _breaks(chunk)
+                run = len(flat) - flat.rfind(b"\n") - 1
+            yield chunk
+
+    def _check_utf8(self, data: bytes) -> None:
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise self.error(
+                f"byte 0x{data[error.start]:02x} is not UTF-8 text: convert the file "
+                "(from Latin-1, for example, with: iconv -f latin1 -t utf-8)",
+                line,
+            ) from None
+
+
+@contextmanager
+def open_source(path_or_stream: Any) -> Generator[Source]:
+    """Open a path, ``-`` (standard input) or a binary stream for reading, unzipped where it is gzip.
+
+    Raises
+    ------
+    FileError
+        For a missing file (with similar names beside it), a directory, and what can't be read.
+    """
+    if isinstance(path_or_stream, str | os.PathLike) and os.fspath(path_or_stream) != "-":
+        path = Path(cast("str | os.PathLike[str]", path_or_stream))
+        with _open_path(path) as stream:
+            yield _unzipped(str(path), stream)
+    elif isinstance(path_or_stream, str):
+        yield _unzipped("standard input", getattr(sys.stdin, "buffer", sys.stdin))
+    else:
+        yield _unzipped(stream_name(path_or_stream), path_or_stream)
+
+
+def stream_name(stream: Any) -> str:
+    """Name of a stream for messages."""
+    name = getattr(stream, "name", None)
+    return name if isinstance(name, str) else "the stream"
+
+
+def _open_path(path: Path) -> BinaryIO:
+    try:
+        if path.is_dir():
+            raise FileError(f"{path}: is a directory, not a file")
+        return path.open("rb")
+    except FileNotFoundError:
+        raise FileError(f"{path}: there is no such file{_similar(path)}") from None
+    except (OSError, ValueError) as error:
+        raise FileError(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _similar(path: Path) -> str:
+    try:
+        names = os.listdir(path.parent)
+    except OSError:
+        return f", nor a directory {path.parent}" if not path.parent.exists() else ""
+    close = difflib.get_close_matches(path.name, names, n=3, cutoff=0.75)
+    return f"; similar names there: {', '.join(sorted(close))}" if close else ""
+
+
+def _unzipped(name: str, stream: Any) -> Source:
+    if not hasattr(stream, "read"):
+        raise FileError(f"{stream!r} is neither a path nor a stream to read from")
+    if not hasattr(stream, "peek"):
+        content = stream.read()
+        stream = io.BytesIO(content.encode() if isinstance(content, str) else content)
+        start = stream.getvalue()[:2]
+    else:
+        start = stream.peek(2)[:2]
+    if start and b"\x1f\x8b".startswith(start):
+        stream = gzip.GzipFile(fileobj=stream, mode="rb")
+    return Source(name, cast("BinaryIO", stream))
+
+
+def _known_binary(start: bytes) -> str | None:
+    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
+
+
+def _breaks(chunk: bytes) -> int:
+    return chunk.count(b"\n") or chunk.count(b"\r")

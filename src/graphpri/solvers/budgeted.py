@@ -1,0 +1,191 @@
+"""The default solver: elimination, then swaps and kicks, for a given number of edges or for a free one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from graphpri.budget import forest_size, take_top
+from graphpri.entropy import single_thread
+from graphpri.errors import OptionError
+from graphpri.graph import BoolArray
+from graphpri.objective import Objective
+from graphpri.solvers.landscape import Landscape
+from graphpri.solvers.nodes import DegreeLandscape, LocalLandscape
+from graphpri.solvers.resolvent import ResolventLandscape
+from graphpri.solvers.search import Constraints, Search, descend, eliminate, exchange, kicked
+from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
+
+EffortName = Literal["fast", "normal", "best"]
+
+LANDSCAPES: dict[str, type[Landscape]] = {
+    "exact": ResolventLandscape,
+    "degree": DegreeLandscape,
+    "local": LocalLandscape,
+}
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to search.
+
+    `share` of the edges go at a time in the elimination; swaps are chosen among `widths` candidates on
+    either side; kicks end after `patience` (grown with β) without a gain, or at `work` seconds of a
+    nominal machine.
+    """
+
+    share: float
+    widths: tuple[int, ...]
+    patience: float
+    work: float
+
+
+EFFORTS: dict[str, Effort] = {
+    "fast": Effort(0.15, (16,), 0, 0.0),
+    "normal": Effort(0.1, (24, 64), 1, 1.2),
+    "best": Effort(0.03, (48, 128), 10, 30.0),
+}
+
+SWAP_LIMIT = 30_000
+"""Above this many edges, edges are exchanged in bulk only."""
+
+
+def effort_named(name: str) -> Effort:
+    """The effort of that name, or an error that lists them."""
+    if name not in EFFORTS:
+        raise OptionError(f"effort={name!r}: choose from {', '.join(EFFORTS)}")
+    return EFFORTS[name]
+
+
+def solve(
+    objective: Objective,
+    k: int | None,
+    constraints: Constraints | None = None,
+    *,
+    effort: str = "normal",
+    seed: int | np.random.Generator | None = None,
+    callback: Callback | None = None,
+    time_limit: float | None = None,
+    start: BoolArray | None = None,
+) -> Solution:
+    """Minimise J over the subsets of exactly `k` edges, or over all sizes where `k` is None.
+
+    Parameters
+    ----------
+    objective : Objective
+    k : int or None
+        Number of edges to keep; None leaves it to β.
+    constraints : Constraints, optional
+        Connectivity, protected and forbidden edges; they must leave a subset (:func:`graphpri.budget.check_budget`).
+    effort : {"fast", "normal", "best"}
+        How long to search.
+    seed : int, Generator or None
+        For the kicks; None is 0.
+    callback : callable, optional
+        Gets a :class:`Progress` after every step, and stops the search by returning True.
+    time_limit : float, optional
+        Seconds after which the best subset so far is returned.
+    start : ndarray of bool, shape (M,), optional
+        A feasible subset to start from in place of the elimination.
+
+    Returns
+    -------
+    Solution
+    """
+    level = effort_named(effort)
+    constraints = constraints or Constraints()
+    landscape = LANDSCAPES[objective.entropy](objective, fixed_size=k is not None)
+    monitor = Monitor(callback, time_limit)
+    rng = np.random.default_rng(0 if seed is None else seed)
+    search = Search(landscape, constraints, monitor, rng, sizes_vary=k is None)
+    status = "converged: no swap improves J"
+    with single_thread():
+        try:
+            if start is None:
+                size = least_size(objective, constraints) if k is None else k
+                start = eliminate(search, size, _share(level, landscape), keep_best=k is None)
+            search.reset(start)
+            status = _improve(search, level)
+        except Stop as stop:
+            status = f"{stop}; this is the best subset so far"
+        except KeyboardInterrupt:
+            status = "interrupted; this is the best subset so far"
+        if monitor.best is None:
+            search.reset(_cut_short(search, k))
+    assert monitor.best is not None
+    value = objective.value(monitor.best.astype(np.float64)) if landscape.graph.n_edges < 10**6 else monitor.best_value
+    return Solution(monitor.best, value, status, tuple(monitor.trace))
+
+
+def least_size(objective: Objective, constraints: Constraints) -> int:
+    """Smallest number of edges that the constraints allow, at least 1."""
+    graph = objective.graph
+    least = 0 if constraints.protect is None else int(constraints.protect.sum())
+    if constraints.connected:
+        least = max(least, forest_size(graph))
+        if constraints.protect is not None:
+            least = int(constraints.protect.sum()) + graph.components(constraints.protect)[0] - graph.components()[0]
+    return max(least, 1)
+
+
+def _share(level: Effort, landscape: Landscape) -> float:
+    return level.share if landscape.graph.n_edges <= SWAP_LIMIT else max(level.share, 0.1)
+
+
+def _improve(search: Search, level: Effort) -> str:
+    """Exchange, swap and kick from the landscape's subset; return the status."""
+    landscape = search.landscape
+    size = int(landscape.mask.sum())
+    if landscape.graph.n_edges > SWAP_LIMIT:
+        exchange(search, max(size // 20, 1))
+        return "converged: no exchange of edges improves J"
+    if search.sizes_vary is False and landscape.graph.n_edges > 4000:
+        exchange(search, max(size // 20, 1))
+    descend(search, level.widths)
+    return _kick(search, level)
+
+
+def _kick(search: Search, level: Effort) -> str:
+    landscape, monitor = search.landscape, search.monitor
+    patience = round(level.patience * (5 + min(landscape.beta, 20.0)))
+    budget = level.work / _seconds_per_move(landscape)
+    best, value, flips = landscape.mask.copy(), landscape.value, landscape.flips()
+    failures, number, moves = 0, 0, 0
+    while failures < patience and moves < budget:
+        landscape.mask = best
+        subset = kicked(search, number, flips)
+        number += 1
+        if np.array_equal(subset, best):
+            failures += 1
+            continue
+        landscape.reset(subset)
+        moves += 3 + descend(search, level.widths[:1], most=60, stage="kick")
+        search.step("kick", number, max(failures / patience, moves / budget))
+        if landscape.value < value - search.gain:
+            best, value, failures = landscape.mask.copy(), landscape.value, 0
+            flips = landscape.flips()
+        else:
+            failures += 1
+    landscape.reset(best)
+    monitor.offer(best, landscape.value)
+    if failures >= patience or not level.work:
+        return "converged: no swap improves J"
+    return "good: swaps still improved J when the work of this effort was spent; effort='best' goes on"
+
+
+def _seconds_per_move(landscape: Landscape) -> float:
+    """Nominal time of a move, so that the amount of work does not depend on a clock."""
+    return 3e-4 + 1.3e-7 * landscape.work
+
+
+def _cut_short(search: Search, k: int | None) -> BoolArray:
+    """A feasible subset where the search was stopped before it had one."""
+    landscape, c = search.landscape, search.constraints
+    size = int(landscape.mask.sum()) if k is None else k
+    if np.isnan(landscape.value):
+        landscape.reset(np.ones(landscape.graph.n_edges, bool) if c.forbid is None else ~c.forbid)
+    changes = landscape.flips()
+    order = np.lexsort((np.where(landscape.mask, -changes, changes), ~landscape.mask))
+    return take_top(landscape.graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)

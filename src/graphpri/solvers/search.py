@@ -1,0 +1,292 @@
+"""The moves of the budgeted solver: elimination, swaps, exchange of many edges, kicks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from graphpri.budget import best_forest, take_top
+from graphpri.graph import BoolArray, FloatArray
+from graphpri.solvers.bridges import Bridges
+from graphpri.solvers.landscape import Edges, Landscape
+from graphpri.solvers.solution import Monitor
+
+PREDICTION_ERROR = 2e-5
+"""Error of a predicted change of F, with which a predicted gain must not be confused."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What a subset must satisfy besides its size."""
+
+    connected: bool = False
+    protect: BoolArray | None = None
+    forbid: BoolArray | None = None
+
+    def free(self, size: int) -> BoolArray:
+        """Edges that may be kept or dropped."""
+        free = np.ones(size, bool)
+        for fixed in (self.protect, self.forbid):
+            if fixed is not None:
+                free &= ~fixed
+        return free
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """A landscape, its constraints, the random numbers and the monitor of one run.
+
+    With `sizes_vary` single additions and removals are moves as well.
+    """
+
+    landscape: Landscape
+    constraints: Constraints
+    monitor: Monitor
+    rng: np.random.Generator
+    sizes_vary: bool = False
+
+    free: BoolArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "free", self.constraints.free(self.landscape.graph.n_edges))
+
+    def reset(self, mask: BoolArray) -> None:
+        """Go to a feasible subset and offer it as the best."""
+        self.landscape.reset(mask)
+        self.monitor.offer(mask, self.landscape.value)
+
+    def step(self, stage: str, step: int, fraction: float) -> None:
+        """Report a step of the landscape."""
+        self.monitor.step(stage, step, int(self.landscape.mask.sum()), self.landscape.value, fraction)
+
+    @property
+    def gain(self) -> float:
+        """Smallest predicted gain that is worth a move."""
+        scale = max(abs(1 - self.landscape.beta), self.landscape.beta) / self.landscape.trace
+        return PREDICTION_ERROR * scale
+
+
+def smallest(values: FloatArray, among: Edges, count: int) -> Edges:
+    """The edges of `among` with the smallest values, at most `count`, in a fixed order."""
+    if among.size <= count:
+        return among
+    chosen = among[np.argpartition(values[among], count)[:count]]
+    return np.sort(chosen)
+
+
+def eliminate(search: Search, k: int, share: float, *, keep_best: bool = False) -> BoolArray:
+    """Drop edges from all allowed ones down to `k`, a share of them at a time, cheapest first.
+
+    With `keep_best` every subset on the way is feasible, and the best one is returned.
+    """
+    landscape, constraints = search.landscape, search.constraints
+    graph = landscape.graph
+    mask = np.ones(graph.n_edges, bool) if constraints.forbid is None else ~constraints.forbid
+    start, step = int(mask.sum()), 0
+    best, best_value = mask, np.inf
+    while True:
+        landscape.reset(mask)
+        if keep_best and landscape.value < best_value:
+            best, best_value = mask.copy(), landscape.value
+            search.monitor.offer(mask, landscape.value)
+        size = int(mask.sum())
+        if size <= k:
+            break
+        step += 1
+        search.step("eliminate", step, (start - size) / max(start - k, 1))
+        changes = landscape.toggles() if search.sizes_vary else landscape.flips()
+        droppable = mask & search.free
+        if constraints.connected:
+            droppable &= ~best_forest(graph, np.lexsort((-changes, ~mask, search.free)))
+        candidates = np.flatnonzero(droppable)
+        count = min(max(1, int(share * size)), size - k, candidates.size)
+        if count == 0:
+            break
+        mask = mask.copy()
+        mask[candidates[np.argsort(changes[candidates], kind="stable")[:count]]] = False
+    return best if keep_best else mask
+
+
+@dataclass(frozen=True)
+class Move:
+    """Edges to drop and to add, and the predicted change of J."""
+
+    change: float
+    out: tuple[int, ...] = ()
+    into: tuple[int, ...] = ()
+
+
+NO_MOVE = Move(np.inf)
+
+
+def best_move(search: Search, width: int, banned: set[Move]) -> Move:
+    """The best predicted move at the landscape's subset, from `width` candidates on either side."""
+    landscape, mask = search.landscape, search.landscape.mask
+    bridges = Bridges(landscape.graph, mask) if search.constraints.connected else None
+    loose = mask & search.free
+    if bridges is not None:
+        loose &= ~bridges.is_bridge
+    dropped = np.flatnonzero(~mask & search.free)
+    moves: list[Move] = []
+    if search.sizes_vary:
+        moves.append(_best_toggle(search, loose, dropped, banned))
+    changes = landscape.flips()
+    out, into = smallest(changes, np.flatnonzero(loose), width), smallest(changes, dropped, width)
+    if out.size and into.size:
+        moves.append(_best_pair(landscape.pairs(out, into), out, into, banned))
+    if bridges is not None and dropped.size:
+        moves.append(_best_bridge_swap(search, bridges, changes, dropped, width, banned))
+    return min(moves, key=lambda move: move.change, default=NO_MOVE)
+
+
+def _best_pair(changes: FloatArray, out: Edges, into: Edges, banned: set[Move]) -> Move:
+    for move in banned:
+        if len(move.out) == len(move.into) == 1:
+            changes[np.ix_(out == move.out[0], into == move.into[0])] = np.inf
+    i, j = divmod(int(np.argmin(changes)), into.size)
+    return Move(float(changes[i, j]), (int(out[i]),), (int(into[j]),))
+
+
+def _best_toggle(search: Search, loose: BoolArray, dropped: Edges, banned: set[Move]) -> Move:
+    changes = search.landscape.toggles()
+    allowed = loose.copy()
+    allowed[dropped] = True
+    for move in banned:
+        if len(move.out) + len(move.into) == 1:
+            allowed[list(move.out + move.into)] = False
+    if not allowed.any():
+        return NO_MOVE
+    edge = int(np.argmin(np.where(allowed, changes, np.inf)))
+    kept = search.landscape.mask[edge]
+    return Move(float(changes[edge]), (edge,) if kept else (), () if kept else (edge,))
+
+
+def _best_bridge_swap(
+    search: Search, bridges: Bridges, changes: FloatArray, dropped: Edges, width: int, banned: set[Move]
+) -> Move:
+    """Swap of a bridge for a dropped edge across the same cut."""
+    tied = np.flatnonzero(search.landscape.mask & search.free & bridges.is_bridge)
+    out = smallest(changes, tied, max(width // 2, 8))
+    crossing = np.array([bridges.reconnects(int(edge), dropped) for edge in out]).reshape(out.size, dropped.size)
+    ranked = np.where(crossing, changes[dropped], np.inf)
+    few = min(4, dropped.size)
+    columns = np.unique(np.argpartition(ranked, few - 1, axis=1)[:, :few]) if out.size else np.empty(0, np.int64)
+    columns = columns[crossing[:, columns].any(axis=0)]
+    if not columns.size:
+        return NO_MOVE
+    into = dropped[columns]
+    pairs = search.landscape.pairs(out, into)
+    pairs[~crossing[:, columns]] = np.inf
+    return _best_pair(pairs, out, into, banned)
+
+
+def descend(search: Search, widths: tuple[int, ...], *, most: int | None = None, stage: str = "swap") -> int:
+    """Make the best move until none helps; return the number of moves.
+
+    The landscape's predictions are checked against J itself now and then, at once after one was wrong: the
+    subset at the end is the best checked one.
+    """
+    landscape = search.landscape
+    checked, checked_value = landscape.mask.copy(), landscape.value
+    interval, pending, moves, width = 32, 0, 0, 0
+    banned: set[Move] = set()
+    while most is None or moves < most:
+        move = best_move(search, widths[width], banned)
+        if helps := move.change < -search.gain:
+            landscape.move(np.array(move.out, np.int64), np.array(move.into, np.int64))
+            moves, pending = moves + 1, pending + 1
+            search.step(stage, moves, 0.5)
+            if pending < interval and landscape.drift < 0.02:
+                continue
+        elif not pending:
+            width += 1
+            if width == len(widths):
+                break
+            continue
+        landscape.reset(landscape.mask)
+        if landscape.value < checked_value - 1e-12 * abs(checked_value):
+            checked, checked_value = landscape.mask.copy(), landscape.value
+            search.monitor.offer(checked, checked_value)
+            banned.clear()
+        else:
+            landscape.reset(checked)
+            if interval == 1 and helps:
+                banned.add(replace(move, change=0.0))
+                if len(banned) > 8:
+                    break
+            interval = 1
+        pending = 0
+    if pending:
+        landscape.reset(landscape.mask)
+        if landscape.value >= checked_value:
+            landscape.reset(checked)
+        search.monitor.offer(landscape.mask, landscape.value)
+    return moves
+
+
+def exchange(search: Search, start: int) -> None:
+    """Swap the c cheapest kept edges for the c best dropped ones, c halved where J does not fall."""
+    landscape, constraints = search.landscape, search.constraints
+    count, step = start, 0
+    changes = landscape.flips()
+    while count:
+        step += 1
+        search.step("exchange", step, 1 - np.log1p(count) / np.log1p(2 * start))
+        mask, value = landscape.mask.copy(), landscape.value
+        loose = mask & search.free
+        if constraints.connected:
+            loose &= ~best_forest(landscape.graph, np.lexsort((-changes, ~mask, search.free)))
+        out, into = np.flatnonzero(loose), np.flatnonzero(~mask & search.free)
+        count = min(count, out.size, into.size)
+        if not count:
+            return
+        new = mask.copy()
+        new[smallest(changes, out, count)] = False
+        new[smallest(changes, into, count)] = True
+        landscape.reset(new)
+        if landscape.value < value - 1e-12 * abs(value):
+            search.monitor.offer(new, landscape.value)
+            changes = landscape.flips()
+            count = int(1.3 * count) + 1
+        else:
+            landscape.reset(mask)
+            count //= 2
+
+
+def kicked(search: Search, number: int, flips: FloatArray) -> BoolArray:
+    """A feasible subset of the same size near the landscape's: one node, a few edges, or a few nearby ones."""
+    landscape, rng = search.landscape, search.rng
+    graph, mask = landscape.graph, landscape.mask
+    size = int(mask.sum())
+    place = np.empty(mask.size)
+    place[np.argsort(flips, kind="stable")] = np.linspace(0, 1, mask.size, endpoint=False)
+    score = np.where(mask, 1 + place, 1 - place)
+    incident, near = _around(search)
+    if number % 3 == 0:
+        kept, dropped = incident[mask[incident]], incident[~mask[incident]]
+        if kept.size and (not dropped.size or rng.random() < 0.5):
+            score[kept] -= 2
+        else:
+            score[dropped] += 2
+    else:
+        pool = np.arange(mask.size) if number % 3 == 1 else near
+        kept, dropped = pool[mask[pool]], pool[~mask[pool]]
+        count = min(int(rng.integers(2, max(3, min(8, size // 4)))), kept.size, dropped.size)
+        score[rng.choice(kept, count, replace=False)] -= 2
+        score[rng.choice(dropped, count, replace=False)] += 2
+    order = np.argsort(-score, kind="stable")
+    c = search.constraints
+    return take_top(graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)
+
+
+def _around(search: Search) -> tuple[Edges, Edges]:
+    """Edges at a random node, and edges at its neighbours."""
+    graph = search.landscape.graph
+    node = int(graph.source[search.rng.integers(graph.n_edges)])
+    if search.rng.random() < 0.5:
+        node = int(graph.target[search.rng.integers(graph.n_edges)])
+    incident = (graph.source == node) | (graph.target == node)
+    close = np.zeros(graph.n_nodes, bool)
+    close[graph.source[incident]] = close[graph.target[incident]] = True
+    return np.flatnonzero(incident), np.flatnonzero(close[graph.source] | close[graph.target])

@@ -1,0 +1,241 @@
+"""Effective resistances.
+
+The effective resistance R_m of an edge is the voltage between its ends when a unit current enters at one
+and leaves at the other, each edge being a resistor of conductance μ. Its leverage μ_m R_m ∈ (0, 1] is the
+probability that a random spanning forest, drawn in proportion to the product of its weights, contains the
+edge; Σ_m μ_m R_m = N − (number of components).
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from graphpri.errors import OptionError
+from graphpri.graph import FloatArray, Graph
+from graphpri.laplacian import (
+    Part,
+    System,
+    component_scales,
+    inverse_factor,
+    one_blas_thread,
+    pack,
+    split,
+    spread,
+    too_wide,
+)
+
+ResistanceMethod = Literal["auto", "exact", "sketch"]
+
+DENSE_NODES = 3000
+"""Largest component, in nodes, that ``method="auto"`` solves exactly."""
+_PROBE_BLOCK = 8  # probes solved at a time; a constant, so that results don't depend on memory
+_FACTOR_RANGE = 1e15  # weights further apart are more than any factorisation in double precision stands
+_MERGE_WORK = 2e9  # largest M·N² for the algorithm that stands any weights
+
+
+def effective_resistance(
+    graph: Graph,
+    *,
+    method: ResistanceMethod = "auto",
+    n_probes: int = 64,
+    rng: np.random.Generator | int | None = None,
+) -> FloatArray:
+    """Effective resistance between the ends of each edge.
+
+    Parameters
+    ----------
+    graph : Graph
+        Any graph; components are solved on their own. Weights are conductances.
+    method : {"auto", "exact", "sketch"}
+        ``"exact"`` factorises each component densely (O(N³) time, O(N²) memory), ``"sketch"`` projects
+        at random, and ``"auto"`` sketches components of more than 3000 nodes only.
+    n_probes : int
+        Random vectors of the sketch. The root mean square error of 64 is 2 % on dense random graphs
+        (M/N = 50), 6 % on sparser ones (M/N = 6) and 10 % on a grid; it falls as their number to the power −½.
+    rng : Generator or int, optional
+        Source of the sketch's vectors; unused by ``"exact"``.
+
+    Returns
+    -------
+    ndarray of float64, shape (M,)
+        Resistances, in the inverse unit of the weights; infinite where they exceed 10³⁰⁸.
+
+    Raises
+    ------
+    OptionError
+        For an unknown method and for fewer than two probes.
+    GraphError
+        For a large graph whose weights lie too far apart for double precision (small ones always work).
+
+    See Also
+    --------
+    leverages : μ_m R_m, which doesn't depend on the unit of the weights.
+
+    References
+    ----------
+    D. A. Spielman, N. Srivastava. Graph sparsification by effective resistances.
+    SIAM Journal on Computing 40(6), 2011.
+
+    Examples
+    --------
+    Two unit resistors in a row, beside a third, give 2/3.
+
+    >>> effective_resistance(Graph.from_edges([0, 1, 0], [1, 2, 2])).round(4)
+    array([0.6667, 0.6667, 0.6667])
+    """
+    r, _, scale = _resistances(graph, method, n_probes, rng)
+    with np.errstate(over="ignore"):
+        return r / scale
+
+
+def leverages(
+    graph: Graph,
+    *,
+    method: ResistanceMethod = "auto",
+    n_probes: int = 64,
+    rng: np.random.Generator | int | None = None,
+) -> FloatArray:
+    """Weight times effective resistance of each edge, μ_m R_m ∈ (0, 1].
+
+    Parameters, errors and source are those of :func:`effective_resistance`.
+
+    Returns
+    -------
+    ndarray of float64, shape (M,)
+        They add up to N minus the number of components; a sketch's to within about a percent.
+
+    Examples
+    --------
+    >>> leverages(Graph.from_edges([0, 1, 0, 2], [1, 2, 2, 3])).round(4)
+    array([0.6667, 0.6667, 0.6667, 1.    ])
+    """
+    r, w, _ = _resistances(graph, method, n_probes, rng)
+    return np.minimum(r * w, 1.0)
+
+
+def _resistances(
+    graph: Graph, method: str, n_probes: int, rng: np.random.Generator | int | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Resistances and weights of the edges in a unit of their component, and the weight of that unit."""
+    if method not in ("auto", "exact", "sketch"):
+        raise OptionError(f"method={method!r}: choose from 'auto', 'exact', 'sketch'")
+    if not isinstance(n_probes, Integral) or n_probes < 2:
+        raise OptionError(f"n_probes={n_probes!r}: a sketch needs a whole number of probes, 2 or more")
+    count, member = graph.components()
+    scale = component_scales(graph, count, member)
+    edge_scale = scale[member[graph.source]]
+    w = graph.weights / edge_scale
+    r = 1 / w  # right for bridges, and so for components that are trees
+    sizes = np.bincount(member, minlength=count)
+    cyclic = np.bincount(member[graph.source], minlength=count) >= sizes
+    dense = sizes <= {"auto": DENSE_NODES, "exact": graph.n_nodes, "sketch": 0}[method]
+    for part in split(graph, member, scale, pack(np.where(cyclic & dense, sizes, 0))):
+        r[part.edges] = _bounded(part, _exact(part))
+    for part in split(graph, member, scale, np.where(cyclic & ~dense, 0, -1)):
+        r[part.edges] = _bounded(part, _sketch(part, n_probes, np.random.default_rng(rng)))
+    return r, w, edge_scale
+
+
+def _bounded(part: Part, r: FloatArray) -> FloatArray:
+    """Estimates held between the two bounds that the ends' strengths give.
+
+    R ≤ 1/μ by the edge alone, and joining all other nodes into one leaves the edge beside two resistors
+    in a row.
+    """
+    s = part.strengths()
+    with np.errstate(divide="ignore"):
+        beside = 1 / (1 / np.maximum(s[part.u] - part.w, 0) + 1 / np.maximum(s[part.v] - part.w, 0))
+    return np.clip(r, 1 / (part.w + beside), 1 / part.w)
+
+
+def _exact(part: Part) -> FloatArray:
+    n, m = part.nodes.size, part.w.size
+    if spread(part) > _FACTOR_RANGE and m * float(n) ** 2 <= _MERGE_WORK:
+        return _by_merging(part)
+    r = _by_factorisation(part)
+    if abs((r * part.w).sum() - part.unearthed().size) > 1e-6 * n:
+        raise too_wide(part)
+    return r
+
+
+def _by_factorisation(part: Part) -> FloatArray:
+    """R = ‖Z_u − Z_v‖², which unlike Σ_uu + Σ_vv − 2 Σ_uv keeps its digits inside a loosely attached cluster."""
+    z = inverse_factor(part)
+    if part.u.size < part.nodes.size**2 / 16:
+        return _squared_distances(z.T, part.u, part.v)
+    with one_blas_thread():
+        gram = z.T @ z
+    sums = gram.diagonal()[part.u] + gram.diagonal()[part.v]
+    r = sums - 2 * gram[part.u, part.v]
+    poor = part.nodes.size * np.finfo(float).eps * sums > 1e-10 * r
+    r[poor] = _squared_distances(z.T, part.u[poor], part.v[poor])
+    return r
+
+
+def _squared_distances(rows: FloatArray, u: NDArray[np.int64], v: NDArray[np.int64]) -> FloatArray:
+    result = np.empty(u.size)
+    step = max(1, 2**22 // max(1, rows.shape[1]))
+    for a in range(0, u.size, step):
+        difference = rows[u[a : a + step]] - rows[v[a : a + step]]
+        result[a : a + step] = np.einsum("ij,ij->i", difference, difference)
+    return result
+
+
+def _by_merging(part: Part) -> FloatArray:
+    """Add the edges from the strongest to the weakest to the matrix of resistances between all nodes.
+
+    O(M N²), and right to rounding whatever the weights: joining two components only adds positive numbers,
+    and a later, weaker resistor between a and b lowers R_xy by s²/(1/μ + R_ab), where s, the voltage that it
+    sees, is at most R_xy.
+    """
+    n = part.nodes.size
+    r = np.zeros((n, n))
+    cluster = np.arange(n)
+    for m in np.argsort(-part.w, kind="stable"):
+        a, b, own = part.u[m], part.v[m], 1 / part.w[m]
+        one = np.flatnonzero(cluster == cluster[a])
+        if cluster[a] != cluster[b]:
+            two = np.flatnonzero(cluster == cluster[b])
+            joined = r[one, a][:, None] + own + r[two, b]
+            r[np.ix_(one, two)], r[np.ix_(two, one)] = joined, joined.T
+            cluster[two] = cluster[a]
+        elif r[a, b] > 1e-18 * own:
+            inside = r[np.ix_(one, one)]
+            voltage = (r[one, b] - r[one, a]) / 2
+            s = np.minimum(np.abs(voltage[:, None] - voltage), inside) / np.sqrt(own + r[a, b])
+            r[np.ix_(one, one)] = inside - s * s
+    return r[part.u, part.v]
+
+
+def _sketch(part: Part, n_probes: int, rng: np.random.Generator) -> FloatArray:
+    """Random projection: R = E[(z_u − z_v)²] for z = L⁺ Bᵀ q, q of random signs and B the weighted incidence.
+
+    The same with D⁻¹ in place of L⁺ has the known mean 1/d_u + 1/d_v + 2μ/(d_u d_v), and serves as control
+    variate: where L⁺ is close to D⁻¹, as on expanders, most of the noise goes.
+    """
+    m, n, d = part.w.size, part.nodes.size, part.strengths()
+    ends = np.concatenate([part.u, part.v])
+    root, system = np.sqrt(part.w), System(part)
+    incidence = sp.csr_array((np.concatenate([root, -root]), (ends, np.tile(np.arange(m), 2))), shape=(n, m))
+    total, control = np.zeros(m), np.zeros(m)
+    both = square = 0.0
+    for start in range(0, n_probes, _PROBE_BLOCK):
+        signs = rng.integers(0, 2, (m, min(_PROBE_BLOCK, n_probes - start)), dtype=np.int8) * 2.0 - 1.0
+        y = incidence @ signs
+        x = (incidence.T @ system.solve(y, 1e-5)) ** 2
+        c = (incidence.T @ (y / d[:, None])) ** 2
+        total += x.sum(axis=1)
+        control += c.sum(axis=1)
+        both += float(np.einsum("ij,ij->", x, c))
+        square += float(np.einsum("ij,ij->", c, c))
+    covariance = both - float((total * control).sum()) / n_probes
+    variance = square - float((control * control).sum()) / n_probes
+    slope = covariance / variance if variance > 0 else 0.0
+    du, dv = d[part.u], d[part.v]
+    known = part.w * (1 / du + 1 / dv + 2 * part.w / (du * dv))
+    return (total / n_probes - slope * (control / n_probes - known)) / part.w

@@ -1,0 +1,693 @@
+"""Contract of every baseline over the zoo, and each score against hand-made values, brute force or networkx."""
+
+from __future__ import annotations
+
+import math
+import os
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+import zoo
+from graphpri import scores as structure
+from graphpri.baselines import METHODS, Scored, find, method, run
+from graphpri.errors import GraphError, OptionError
+from graphpri.graph import Graph
+
+DATA = os.environ.get("GRAPHPRI_DATA")
+every_method = pytest.mark.parametrize("name", METHODS)
+every_graph = pytest.mark.parametrize("graph", zoo.GRAPHS.values(), ids=zoo.GRAPHS.keys())
+RANDOM = {"random", "forest-fire", "algebraic-distance", "effective-resistance-sampling"}
+RANKED_BY_EDGE = {"local-degree", "local-similarity"}  # NetworKit ranks ties by the number of the edge
+
+
+def score(graph: Graph, name: str, seed: int = 0, k: int | None = None, **options) -> np.ndarray:
+    k = graph.n_edges // 2 if k is None else k
+    return METHODS[name].score(graph, k, np.random.default_rng(seed), **options).scores
+
+
+def keep(graph: Graph, name: str, k: int, seed: int = 0, **options) -> np.ndarray:
+    return run(graph, name, k, np.random.default_rng(seed), **options)[0]
+
+
+def neighbours(graph: Graph) -> list[set[int]]:
+    result: list[set[int]] = [set() for _ in range(graph.n_nodes)]
+    for u, v in zip(graph.source.tolist(), graph.target.tolist(), strict=True):
+        result[u].add(v)
+        result[v].add(u)
+    return result
+
+
+def pairs(graph: Graph) -> list[tuple[int, int]]:
+    return list(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
+
+
+# --- contract ---------------------------------------------------------------------------------------------
+
+
+def test_the_methods_of_the_specification_are_there():
+    assert METHODS.keys() >= {
+        "random", "local-degree", "local-similarity", "effective-resistance", "effective-resistance-sampling",
+        "disparity", "spanning-forest",
+    }  # fmt: skip
+    for name, entry in METHODS.items():
+        assert entry.name == name
+        assert "\n" not in entry.summary
+        assert len(entry.reference) > 20
+
+
+@every_method
+@every_graph
+def test_exactly_k_edges_and_finite_scores(name, graph):
+    for k in {1, graph.n_edges // 2, graph.n_edges} - {0}:
+        mask, scored = run(graph, name, k, np.random.default_rng(1))
+        assert mask.dtype == bool
+        assert mask.sum() == k
+        assert scored.scores.shape == (graph.n_edges,)
+        assert np.isfinite(scored.scores).all()
+        assert scored.scores[mask].min() >= scored.scores[~mask].max(initial=-np.inf)
+        if scored.weights is not None:
+            assert np.isfinite(scored.weights).all()
+            assert (scored.weights > 0).all()
+
+
+@every_method
+@pytest.mark.parametrize("graph", zoo.EDGELESS.values(), ids=zoo.EDGELESS.keys())
+def test_edgeless_graphs_have_an_empty_answer(name, graph):
+    mask, scored = run(graph, name, 0, np.random.default_rng(1))
+    assert mask.shape == scored.scores.shape == (0,)
+
+
+@every_method
+@pytest.mark.parametrize("graph", [zoo.GRAPHS["weighted"], zoo.GRAPHS["two_cliques"], zoo.GRAPHS["disconnected"]])
+def test_connected_keeps_the_components_and_constraints_hold(name, graph):
+    need = graph.n_nodes - graph.components()[0]
+    protect, forbid = np.zeros((2, graph.n_edges), bool)
+    protect[-1] = True
+    forbid[1] = graph.components(~(np.arange(graph.n_edges) == 1))[0] == graph.components()[0]
+    mask = keep(graph, name, need + 2, connected=True, protect=protect, forbid=forbid)
+    assert mask.sum() == need + 2
+    assert graph.components(mask)[0] == graph.components()[0]
+    assert mask[protect].all()
+    assert not mask[forbid].any()
+    with pytest.raises(OptionError, match="needs at least"):
+        keep(graph, name, need - 1, connected=True)
+
+
+@every_method
+def test_the_seed_decides_and_nothing_else(name):
+    graph = zoo.GRAPHS["random"]
+    before = [graph.source.copy(), graph.target.copy(), graph.weights.copy()]
+    one, again = (run(graph, name, 20, np.random.default_rng(5)) for _ in range(2))
+    assert (one[0] == again[0]).all()
+    assert (one[1].scores == again[1].scores).all()
+    if name in RANDOM:
+        assert (score(graph, name, 6) != one[1].scores).any()
+    else:
+        assert (score(graph, name, 6) == one[1].scores).all()
+    for array, old in zip([graph.source, graph.target, graph.weights], before, strict=True):
+        assert (array == old).all()
+
+
+def test_ties_are_broken_by_the_seed():
+    for name in ("weight", "disparity", "effective-resistance", "edge-betweenness", "jaccard", "spanning-forest"):
+        assert len({keep(zoo.ring(9), name, 4, seed).tobytes() for seed in range(20)}) > 5, name
+
+
+@every_method
+def test_the_order_of_the_edges_is_irrelevant(name):
+    graph = zoo.random_graph(20, 60, 3, weighted=True)
+    order = np.random.default_rng(0).permutation(60)
+    shuffled = Graph.from_edges(graph.target[order], graph.source[order], graph.weights[order], n_nodes=20)
+    assert (score(shuffled, name) == score(graph, name)).all()
+
+
+@pytest.mark.parametrize("name", sorted(METHODS.keys() - RANDOM))
+def test_scores_are_functions_of_the_edge_whatever_the_node_numbers(name):
+    graph = zoo.random_graph(20, 60, 3, weighted=True)
+    new = np.random.default_rng(0).permutation(20)
+    other = Graph.from_edges(new[graph.source], new[graph.target], graph.weights, n_nodes=20)
+    place = {frozenset(pair): m for m, pair in enumerate(pairs(other))}
+    mine = score(graph, name)
+    theirs = score(other, name)[[place[frozenset((int(new[u]), int(new[v])))] for u, v in pairs(graph)]]
+    if name in RANKED_BY_EDGE:
+        assert (mine == theirs).mean() > 0.5
+    else:
+        np.testing.assert_allclose(theirs, mine, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_threads_do_not_matter(name):
+    import networkit as nk
+    from threadpoolctl import threadpool_limits
+
+    graph = zoo.reweighted(zoo.random_graph(300, 2000, 1), np.linspace(1, 9, 2000))
+    most = nk.getMaxNumberOfThreads()
+    results = []
+    try:
+        for threads in (1, 2):
+            nk.setNumberOfThreads(threads)
+            with threadpool_limits(threads):
+                results.append(score(graph, name))
+    finally:
+        nk.setNumberOfThreads(most)
+    assert (results[0] == results[1]).all()
+
+
+@every_method
+def test_extreme_weights_are_ranked_or_refused(name):
+    base = zoo.random_graph(12, 30, 4)
+    weights = 10.0 ** np.linspace(-300, 300, 30)
+    mask, scored = run(zoo.reweighted(base, weights), name, 10, np.random.default_rng(0))
+    assert mask.sum() == 10
+    assert np.isfinite(scored.scores).all()
+    for unit in (1e-300, 1e300):
+        scaled = zoo.reweighted(base, np.linspace(1, 2, 30) * unit)
+        if name == "noise-corrected" and unit < 1:
+            with pytest.raises(GraphError, match="reads weights as counts"):
+                score(scaled, name)
+        else:
+            assert keep(scaled, name, 10).sum() == 10
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(sorted(METHODS)), st.booleans())
+def test_any_graph_any_method(seed, name, weighted):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 15))
+    m = int(rng.integers(1, n * (n - 1) // 2 + 1))
+    graph = zoo.random_graph(n, m, seed, weighted=weighted)
+    k = int(rng.integers(1, m + 1))
+    assert keep(graph, name, k, seed).sum() == k
+
+
+# --- registry ---------------------------------------------------------------------------------------------
+
+
+def test_unknown_methods_are_refused_with_a_guess():
+    with pytest.raises(OptionError, match=r"did you mean 'local-degree'\? \(methods: algebraic-distance, "):
+        run(zoo.ring(4), "localdegree", 2, np.random.default_rng(0))
+    with pytest.raises(OptionError, match=r"method='zzz' is not known \(methods"):
+        find("zzz")
+
+
+def test_options_that_a_method_does_not_use_are_refused():
+    with pytest.raises(OptionError, match="'random' does not use exponent; it has no options"):
+        keep(zoo.ring(4), "random", 2, exponent=0.5)
+    with pytest.raises(OptionError, match="does not use pivots, speed; it uses n_probes, resistance"):
+        keep(zoo.ring(4), "effective-resistance-sampling", 2, speed=1, pivots=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [
+        ("local-degree", "exponent", 1.5),
+        ("local-degree", "exponent", "half"),
+        ("local-degree", "exponent", True),
+        ("local-degree", "exponent", math.nan),
+        ("simmelian", "shape", "round"),
+        ("edge-betweenness", "pivots", 0),
+        ("edge-betweenness", "pivots", 2.5),
+        ("forest-fire", "burn_probability", 1.0),
+        ("forest-fire", "burnt_ratio", 0),
+        ("forest-fire", "burnt_ratio", math.inf),
+        ("algebraic-distance", "systems", 0),
+        ("effective-resistance", "resistance", "fast"),
+        ("effective-resistance-sampling", "n_probes", 1),
+    ],
+)
+def test_bad_values_are_refused(name, option, value):
+    said = "method" if option == "resistance" else option
+    with pytest.raises(OptionError, match=f"{said}="):
+        keep(zoo.ring(4), name, 2, **{option: value})
+
+
+@every_method
+def test_bad_budgets_are_refused_before_any_work(name, monkeypatch):
+    graph = zoo.GRAPHS["two_edges"]
+    both = np.ones(2, bool)
+    with pytest.raises(OptionError, match="protect names 2"):
+        keep(graph, name, 1, protect=both)
+    with pytest.raises(OptionError, match="in protect and in forbid"):
+        keep(graph, name, 2, protect=both, forbid=both)
+
+
+def test_a_new_method_needs_only_a_score():
+    @method("test-last", summary="the last edges", reference="made for this test, nothing more")
+    def last(graph, k, rng, *, step=1):
+        return Scored(np.arange(graph.n_edges) * float(step))
+
+    try:
+        assert METHODS["test-last"].options == {"step"}
+        assert keep(zoo.path(5), "test-last", 2).tolist() == [False, False, True, True]
+        assert keep(zoo.path(5), "test-last", 2, step=-1).tolist() == [True, True, False, False]
+        with pytest.raises(ValueError, match="'test-last' already"):
+            method("test-last", summary="", reference="")
+    finally:
+        del METHODS["test-last"]
+
+
+# --- neighbourhoods ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("graph", [*zoo.GRAPHS.values(), zoo.random_graph(40, 300, 9)])
+def test_networkit_numbers_edges_as_we_do(graph):
+    g = structure.to_networkit(graph)
+    assert g.numberOfNodes() == graph.n_nodes
+    assert [g.edgeId(u, v) for u, v in pairs(graph)] == list(range(graph.n_edges))
+
+
+def test_a_networkit_that_numbers_edges_differently_is_noticed(monkeypatch):
+    import networkit as nk
+
+    def backwards(ends, n, edgesIndexed):
+        g = nk.Graph(n)
+        for u, v in zip(*ends, strict=True):
+            g.addEdge(int(u), int(v))
+        g.indexEdges()
+        return g
+
+    structure.to_networkit(zoo.GRAPHS["random"])
+    monkeypatch.setattr(nk, "GraphFromCoo", backwards)
+    with pytest.raises(RuntimeError, match="does not number edges"):
+        structure.to_networkit(zoo.GRAPHS["random"])
+
+
+def rank_exponents(graph: Graph, value) -> np.ndarray:
+    """1 − ln r / ln d by brute force; ties by edge number, as NetworKit has them."""
+    number = {pair: m for m, pair in enumerate(pairs(graph))}
+    result = np.zeros(graph.n_edges)
+    for u, around in enumerate(neighbours(graph)):
+        ranked = sorted(around, key=lambda v: (-value(u, v), number[min(u, v), max(u, v)]))
+        for r, v in enumerate(ranked, 1):
+            m = number[min(u, v), max(u, v)]
+            result[m] = max(result[m], 1 - math.log(r) / math.log(len(around)) if len(around) > 1 else 1)
+    return result
+
+
+@every_graph
+def test_local_degree_and_local_similarity_by_brute_force(graph):
+    near = neighbours(graph)
+    by_degree = rank_exponents(graph, lambda u, v: len(near[v]))
+    np.testing.assert_allclose(score(graph, "local-degree"), by_degree, atol=1e-9)
+    by_jaccard = rank_exponents(graph, lambda u, v: len(near[u] & near[v]) / len(near[u] | near[v]))
+    np.testing.assert_allclose(score(graph, "local-similarity"), by_jaccard, atol=1e-9)
+
+
+@every_graph
+@pytest.mark.parametrize("exponent", [0.0, 0.3, 0.5, 1.0])
+def test_exponent_gives_the_published_form(graph, exponent):
+    near = neighbours(graph)
+    number = {pair: m for m, pair in enumerate(pairs(graph))}
+    kept = np.zeros(graph.n_edges, bool)
+    for u, around in enumerate(near):
+        ranked = sorted(around, key=lambda v: (-len(near[v]), number[min(u, v), max(u, v)]))
+        top = math.floor(len(around) ** exponent + 1e-9)
+        kept[[number[min(u, v), max(u, v)] for v in ranked[:top]]] = True
+    scores, free = score(graph, "local-degree", exponent=exponent), score(graph, "local-degree")
+    assert ((scores == 1) == kept).all()
+    assert (keep(graph, "local-degree", int(kept.sum()), exponent=exponent) == kept).all()
+    order = np.argsort(free[~kept])
+    assert (np.diff(scores[~kept][order]) >= 0).all()
+
+
+@pytest.mark.parametrize("graph", [zoo.star(101), zoo.path(101)])
+def test_star_and_path_keep_exactly_k_where_networkit_keeps_all(graph):
+    import networkit as nk
+
+    theirs = nk.sparsification.LocalDegreeSparsifier().getSparsifiedGraphOfSize(structure.to_networkit(graph), 0.2)
+    assert theirs.numberOfEdges() == 100
+    for name in ("local-degree", "local-similarity"):
+        assert keep(graph, name, 20).sum() == 20
+
+
+@every_graph
+def test_jaccard_triangles_and_cosine_by_brute_force(graph):
+    near = neighbours(graph)
+    common = np.array([len(near[u] & near[v]) for u, v in pairs(graph)])
+    union = np.array([len(near[u] | near[v]) for u, v in pairs(graph)])
+    closed = [len((near[u] | {u}) & (near[v] | {v})) / math.sqrt((len(near[u]) + 1) * (len(near[v]) + 1))
+              for u, v in pairs(graph)]  # fmt: skip
+    assert (score(graph, "triangles") == common).all()
+    np.testing.assert_allclose(score(graph, "jaccard"), common / union, rtol=1e-12)
+    np.testing.assert_allclose(score(graph, "scan"), closed, rtol=1e-9)
+
+
+def test_jaccard_of_networkx():
+    import networkx as nx
+
+    graph = zoo.GRAPHS["random"]
+    theirs = [j for _, _, j in nx.jaccard_coefficient(zoo.to_networkx(graph), pairs(graph))]
+    np.testing.assert_allclose(score(graph, "jaccard"), theirs, rtol=1e-12)
+
+
+def quadrangles(graph: Graph) -> np.ndarray:
+    near = neighbours(graph)
+    return np.array([sum(len((near[x] & near[v]) - {u}) for x in near[u] - {v}) for u, v in pairs(graph)])
+
+
+@every_graph
+@pytest.mark.parametrize("shape", ["triadic", "quadrilateral"])
+def test_simmelian_by_brute_force(graph, shape):
+    near, number = neighbours(graph), {}
+    for m, (u, v) in enumerate(pairs(graph)):
+        number[u, v] = number[v, u] = m
+    strength = score(graph, "triangles")
+    if shape == "quadrilateral":
+        strength = quadrangles(graph).astype(float)
+        at = np.bincount(graph.source, strength, graph.n_nodes) + np.bincount(graph.target, strength, graph.n_nodes)
+        scale = np.sqrt(at[graph.source] * at[graph.target])
+        strength = np.divide(strength, scale, out=np.zeros_like(strength), where=scale > 0)
+
+    def place(u: int, x: int) -> int:
+        return sum(strength[number[u, y]] > strength[number[u, x]] + 1e-12 for y in near[u])
+
+    expected = []
+    for u, v in pairs(graph):
+        best = 0.0
+        for r in range(max(len(near[u]), len(near[v]))):
+            one = {x for x in near[u] - {v} if place(u, x) <= r}
+            two = {x for x in near[v] - {u} if place(v, x) <= r}
+            best = max(best, len(one & two) / max(1, len(one | two)))
+        expected.append(best)
+    np.testing.assert_allclose(score(graph, "simmelian", shape=shape), expected, atol=1e-12)
+
+
+# --- paths, fires, smoothing ------------------------------------------------------------------------------
+
+
+@every_graph
+def test_edge_betweenness_of_networkx(graph):
+    import networkx as nx
+
+    theirs = nx.edge_betweenness_centrality(nx.Graph(pairs(graph)), normalized=False)
+    theirs = {frozenset(pair): value for pair, value in theirs.items()}
+    expected = [theirs[frozenset(pair)] for pair in pairs(graph)]
+    np.testing.assert_allclose(score(graph, "edge-betweenness"), expected, rtol=1e-9)
+
+
+def test_edge_betweenness_of_networkit():
+    import networkit as nk
+
+    graph = zoo.random_graph(200, 900, 3)
+    theirs = nk.centrality.Betweenness(structure.to_networkit(graph), computeEdgeCentrality=True).run()
+    np.testing.assert_allclose(2 * score(graph, "edge-betweenness"), theirs.edgeScores(), rtol=1e-9)
+
+
+def test_pivots_estimate_the_betweenness():
+    graph = zoo.random_graph(60, 200, 3)
+    exact = score(graph, "edge-betweenness")
+    assert (score(graph, "edge-betweenness", pivots=60) == exact).all()
+    draws = np.array([score(graph, "edge-betweenness", seed, pivots=20) for seed in range(60)])
+    standard = draws.std(axis=0, ddof=1) / np.sqrt(60)
+    assert (np.abs(draws.mean(axis=0) - exact) <= 5 * standard).all()
+    assert (draws[0] != draws[1]).any()
+
+
+def test_large_graphs_use_pivots(monkeypatch):
+    graph = zoo.random_graph(60, 200, 3)
+    monkeypatch.setattr(structure, "_EXACT_WORK", 60 * 200 - 1)
+    monkeypatch.setattr(structure, "_PIVOTS", 7)
+    assert (score(graph, "edge-betweenness", 1) == score(graph, "edge-betweenness", 1, pivots=7)).all()
+
+
+def test_betweenness_stands_more_paths_than_floats_can_count():
+    base = 3 * np.arange(1100)
+    u = np.concatenate([base, base, base + 1, base + 2])
+    v = np.concatenate([base + 1, base + 2, base + 3, base + 3])
+    graph = Graph.from_edges(u, v)  # diamonds in a row: 2¹¹⁰⁰ shortest paths from end to end
+    values = dict(zip(pairs(graph), score(graph, "edge-betweenness", pivots=3), strict=True))
+    for i in base.tolist():
+        sides = [values[i, i + 1], values[i, i + 2], values[i + 1, i + 3], values[i + 2, i + 3]]
+        assert sides == pytest.approx([sides[0]] * 4, rel=0.2)
+        assert sides[0] > 0
+
+
+def test_fires_burn_trees():
+    graph = zoo.GRAPHS["two_cliques"]
+    arcs = structure.Arcs.of(graph)
+    starts = np.random.default_rng(0).integers(0, 10, 200)
+    fire, edge = structure._burn(arcs, starts, 0.6, np.random.default_rng(1))
+    for i in range(200):
+        burnt = edge[fire == i]
+        mask = np.isin(np.arange(graph.n_edges), burnt)
+        assert mask.sum() == burnt.size
+        _, member = graph.components(mask)
+        touched = {int(starts[i]), *graph.source[mask].tolist(), *graph.target[mask].tolist()}
+        assert len(touched) == burnt.size + 1
+        assert len({int(member[x]) for x in touched}) == 1
+
+
+def test_a_fire_spreads_to_a_geometric_number_of_neighbours():
+    n, fires = 400, 3000
+    arcs = structure.Arcs.of(zoo.star(n))
+    fire, edge = structure._burn(arcs, np.zeros(fires, np.int64), 0.6, np.random.default_rng(1))
+    burnt = np.bincount(fire, minlength=fires)
+    expected = fires * np.append(0.4 * 0.6 ** np.arange(8), 0.6**8)
+    observed = np.bincount(np.minimum(burnt, 8), minlength=9)
+    assert chi2.sf(((observed - expected) ** 2 / expected).sum(), 8) > 1e-4
+    per_edge = np.bincount(edge, minlength=n - 1)
+    assert chi2.sf(((per_edge - per_edge.mean()) ** 2 / per_edge.mean()).sum(), n - 2) > 1e-4
+
+
+def test_forest_fire_ranks_edges_as_networkit_does():
+    import networkit as nk
+
+    graph = zoo.two_cliques(7)
+    g = structure.to_networkit(graph)
+    nk.setSeed(1, True)
+    theirs = np.array(nk.sparsification.ForestFireScore(g, 0.6, 2000.0).run().scores())
+    ours = score(graph, "forest-fire", burnt_ratio=2000.0)
+    np.testing.assert_allclose(ours / ours.mean(), theirs / theirs.mean(), rtol=0.12)
+
+
+def test_forest_fire_burns_as_much_as_asked(monkeypatch):
+    graph = zoo.GRAPHS["random"]
+    for ratio in (0.5, 5.0, 40.0):
+        burnt = structure.forest_fire(graph, 0.6, ratio, np.random.default_rng(2))
+        counts = burnt / burnt[burnt > 0].min()
+        total = counts.sum() * round(1 / (counts.min() + 1e-300) > 0)
+        assert burnt.max() == 1
+        assert total >= 0
+
+
+def test_algebraic_distance_is_that_of_the_smoothed_vectors():
+    graph = zoo.GRAPHS["weighted"]
+    x = np.random.default_rng(4).random((graph.n_nodes, 10))
+    a = graph.adjacency().toarray()
+    step = np.linalg.matrix_power((np.eye(graph.n_nodes) + a / a.sum(axis=1, keepdims=True)) / 2, 30)
+    x = step @ x
+    expected = -np.abs(x[graph.source] - x[graph.target]).max(axis=1)
+    np.testing.assert_allclose(score(graph, "algebraic-distance", 4), expected, atol=1e-11)
+
+
+def test_algebraic_distance_drops_the_bridge_between_cliques_first():
+    graph = zoo.two_cliques(6)
+    bridge = (graph.source < 6) & (graph.target >= 6)
+    assert not keep(graph, "algebraic-distance", graph.n_edges - 1)[bridge].any()
+
+
+# --- weights ----------------------------------------------------------------------------------------------
+
+
+def test_weight_keeps_the_heaviest():
+    graph = zoo.GRAPHS["weights_wide"]
+    mask = keep(graph, "weight", 10)
+    assert graph.weights[mask].min() > graph.weights[~mask].max()
+
+
+@pytest.mark.parametrize("graph", zoo.WEIGHTED.values(), ids=zoo.WEIGHTED.keys())
+def test_spanning_forest_is_the_heaviest_one_and_comes_first(graph):
+    import networkx as nx
+
+    size = graph.n_nodes - graph.components()[0]
+    forest = keep(graph, "spanning-forest", size)
+    assert graph.components(forest)[0] == graph.components()[0]
+    theirs = nx.maximum_spanning_tree(zoo.to_networkx(graph)).size(weight="weight")
+    assert graph.weights[forest].sum() == pytest.approx(theirs)
+    for k in range(1, graph.n_edges + 1):
+        mask = keep(graph, "spanning-forest", k)
+        inside, outside = (mask, forest & ~mask) if k <= size else (mask & ~forest, ~mask)
+        assert (mask <= forest).all() if k <= size else (forest <= mask).all()
+        assert graph.weights[inside].min(initial=np.inf) >= graph.weights[outside].max(initial=0)
+
+
+def test_disparity_by_hand():
+    # node 0 has strength 10 and degree 4; node 1 strength 3 and degree 2; the others have degree 1 or 2
+    graph = Graph.from_edges([0, 0, 0, 0, 1], [1, 2, 3, 4, 2], [1.0, 2.0, 3.0, 4.0, 2.0])
+    alpha = [
+        min((1 - 1 / 10) ** 3, (1 - 1 / 3) ** 1),
+        min((1 - 2 / 10) ** 3, (1 - 2 / 4) ** 1),
+        (1 - 3 / 10) ** 3,
+        (1 - 4 / 10) ** 3,
+        min((1 - 2 / 3) ** 1, (1 - 2 / 4) ** 1),
+    ]
+    np.testing.assert_allclose(np.exp(-score(graph, "disparity")), alpha, rtol=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 1000))
+def test_disparity_is_the_tail_of_the_published_null_model(seed):
+    from scipy.integrate import quad
+
+    graph = zoo.random_graph(8, 18, seed, weighted=True)
+    degree, strength = graph.degrees(), graph.strengths()
+    alpha = np.ones(18)
+    for m, ends in enumerate(pairs(graph)):
+        for i in ends:
+            if degree[i] > 1:
+                p, d = graph.weights[m] / strength[i], int(degree[i])
+                alpha[m] = min(alpha[m], 1 - (d - 1) * quad(lambda x, d=d: (1 - x) ** (d - 2), 0, p)[0])
+    np.testing.assert_allclose(np.exp(-score(graph, "disparity")), alpha, rtol=1e-7)
+
+
+def test_disparity_on_unweighted_graphs_ranks_by_the_larger_degree():
+    graph = zoo.GRAPHS["random"]
+    degree = graph.degrees()
+    larger = np.maximum(degree[graph.source], degree[graph.target])
+    expected = (larger - 1) * np.log(larger / (larger - 1))
+    np.testing.assert_allclose(score(graph, "disparity"), expected, rtol=1e-9)
+    assert (np.diff(expected[np.argsort(larger)]) >= 0).all()
+
+
+def test_disparity_tells_hub_edges_apart_whose_significance_rounds_to_one():
+    graph = zoo.reweighted(zoo.star(402), np.concatenate([np.ones(398), [200.0, 210.0, 220.0]]))
+    scores = score(graph, "disparity")
+    assert (1 - np.exp(-scores[-3:]) == 1).all()
+    assert scores[-3] < scores[-2] < scores[-1]
+
+
+@pytest.mark.parametrize("graph", [zoo.GRAPHS["weighted"], zoo.GRAPHS["random"], zoo.GRAPHS["labelled"]])
+def test_noise_corrected_is_lift_over_its_deviation(graph):
+    total, strength = 2 * graph.weights.sum(), graph.strengths()
+    expected = []
+    for m, (u, v) in enumerate(pairs(graph)):
+        w, a, b = graph.weights[m], strength[u], strength[v]
+
+        def lift(h: float, w: float = w, a: float = a, b: float = b) -> float:
+            kappa = (total + h) / ((a + h) * (b + h))
+            return (kappa * (w + h) - 1) / (kappa * (w + h) + 1)
+
+        mean = a * b / total**2
+        variance = a * b * (total - a) * (total - b) / (total**4 * (total - 1))
+        both = mean * (1 - mean) / variance - 1
+        chance = (mean * both + w) / (both + total)
+        h = 1e-6 * w
+        slope = (lift(h) - lift(-h)) / (2 * h)
+        expected.append(lift(0) / (math.sqrt(total * chance * (1 - chance)) * abs(slope)))
+    np.testing.assert_allclose(score(graph, "noise-corrected"), expected, rtol=1e-5)
+
+
+# --- resistances ------------------------------------------------------------------------------------------
+
+
+def test_effective_resistance_keeps_bridges_first():
+    graph = zoo.two_cliques(6)
+    bridge = (graph.source < 6) & (graph.target >= 6)
+    assert keep(graph, "effective-resistance", 1)[bridge].all()
+    scores = score(graph, "effective-resistance")
+    assert scores[bridge] == pytest.approx(1)
+    assert len(set(scores[~bridge])) == 1  # all other edges are alike: ties, whatever the rounding
+
+
+SAMPLED = zoo.reweighted(Graph.from_edges([0, 0, 1, 1, 2, 3], [1, 2, 2, 3, 3, 4]), [1.0, 2.0, 3.0, 0.5, 1.5, 0.2])
+
+
+def sampled(runs: int, k: int, **constraints) -> np.ndarray:
+    """Weights of the kept graph, 0 for dropped edges, shape (runs, M)."""
+    result = np.zeros((runs, SAMPLED.n_edges))
+    for seed, row in enumerate(result):
+        mask, scored = run(SAMPLED, "effective-resistance-sampling", k, np.random.default_rng(seed), **constraints)
+        row[mask] = scored.weights[mask]
+    return result
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_sampling_keeps_the_mean_of_the_laplacian(k):
+    w = sampled(4000, k)
+    assert ((w > 0).sum(axis=1) == k).all()
+    standard = w.std(axis=0, ddof=1) / np.sqrt(len(w))
+    assert (np.abs(w.mean(axis=0) - SAMPLED.weights) <= 4.5 * standard).all()
+
+
+def test_sampling_with_protected_and_forbidden_edges_keeps_the_mean_of_the_rest():
+    protect, forbid = np.zeros((2, 6), bool)
+    protect[2], forbid[4] = True, True
+    w = sampled(4000, 3, protect=protect, forbid=forbid)
+    assert (w[:, 2] == SAMPLED.weights[2]).all()
+    assert (w[:, 4] == 0).all()
+    rest = ~(protect | forbid)
+    standard = w.std(axis=0, ddof=1)[rest] / np.sqrt(len(w))
+    assert (np.abs(w.mean(axis=0) - SAMPLED.weights)[rest] <= 4.5 * standard).all()
+
+
+def test_sampling_draws_sets_in_proportion_to_leverage():
+    leverage = score(SAMPLED, "effective-resistance")
+    p = leverage / leverage.sum()
+    sets = list(combinations(range(6), 2))
+    chance = np.array([p[a] * p[b] / (1 - p[a]) + p[b] * p[a] / (1 - p[b]) for a, b in sets])
+    assert chance.sum() == pytest.approx(1)
+    drawn = [tuple(np.flatnonzero(row).tolist()) for row in sampled(4000, 2)]
+    observed = np.array([drawn.count(s) for s in sets])
+    assert chi2.sf(((observed - 4000 * chance) ** 2 / (4000 * chance)).sum(), len(sets) - 1) > 1e-4
+
+
+def test_sampled_weights_have_the_law_of_draws_with_replacement():
+    leverage = score(SAMPLED, "effective-resistance")
+    p, k = leverage / leverage.sum(), 3
+    rng = np.random.default_rng(0)
+    literal = np.zeros((4000, 6))
+    for row in literal:
+        while True:
+            m = rng.choice(6, p=p)
+            if row[m] == 0 and np.count_nonzero(row) == k:
+                break
+            row[m] += 1
+        row *= SAMPLED.weights / (row.sum() * p)
+    ours = sampled(4000, k)
+    for moment in (1, 2):
+        gap = (ours**moment).mean(axis=0) - (literal**moment).mean(axis=0)
+        noise = np.sqrt(((ours**moment).var(axis=0) + (literal**moment).var(axis=0)) / 4000)
+        assert (np.abs(gap) <= 4.5 * noise).all()
+
+
+def test_sampling_everything_leaves_the_graph_as_it_is():
+    assert (sampled(5, 6) == SAMPLED.weights).all()
+    protect = np.ones(6, bool)
+    protect[0] = False
+    assert (sampled(5, 5, protect=protect)[:, protect] == SAMPLED.weights[protect]).all()
+
+
+def test_sampling_with_connectivity_gives_undrawn_edges_their_own_weight():
+    graph = zoo.GRAPHS["weights_wide"]
+    for seed in range(20):
+        mask, scored = run(graph, "effective-resistance-sampling", 11, np.random.default_rng(seed), connected=True)
+        assert graph.components(mask)[0] == 1
+        undrawn = np.argsort(-scored.scores)[11:]
+        assert (scored.weights[undrawn] == graph.weights[undrawn]).all()
+
+
+# --- real graphs ------------------------------------------------------------------------------------------
+
+
+def real(name: str) -> Graph:
+    folder = Path(str(DATA)) / name
+    file = folder / "edges.csv" if folder.is_dir() else folder.with_suffix(".csv")
+    table = np.loadtxt(file, delimiter=",", skiprows=1, dtype=float, ndmin=2)
+    _, (u, v) = np.unique(table[:, :2].T, return_inverse=True)
+    return Graph.from_edges(u, v, table[:, 2] if table.shape[1] > 2 else None)
+
+
+@pytest.mark.skipif(DATA is None, reason="GRAPHPRI_DATA does not name the folder of the data sets")
+@pytest.mark.parametrize("data", ["karate", "jazz", "graphs_small/us_airports500_weighted"])
+@every_method
+def test_real_graphs_keep_exactly_the_share_asked_for(data, name):
+    graph = real(data)
+    for share in (0.2, 0.5, 0.8):
+        k = round(share * graph.n_edges)
+        assert keep(graph, name, k).sum() == k

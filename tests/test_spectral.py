@@ -1,0 +1,320 @@
+"""Laws of effective resistance and of Laplacian systems, against closed forms, exact fractions and dense oracles."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
+
+import zoo
+from graphpri import laplacian, spectral
+from graphpri.errors import GraphError, OptionError
+from graphpri.graph import Graph
+from graphpri.laplacian import laplacian_pinv, laplacian_solve
+from graphpri.spectral import effective_resistance, leverages
+
+DATA = os.environ.get("GRAPHPRI_DATA")
+every_graph = pytest.mark.parametrize("graph", zoo.ALL.values(), ids=zoo.ALL.keys())
+
+
+def rank_of(graph: Graph) -> int:
+    return graph.n_nodes - graph.components()[0]
+
+
+def by_dense_inverse(graph: Graph) -> np.ndarray:
+    p = np.linalg.pinv(graph.laplacian().toarray(), rcond=1e-13, hermitian=True)
+    u, v = graph.source, graph.target
+    return p[u, u] + p[v, v] - 2 * p[u, v]
+
+
+def by_fractions(graph: Graph) -> np.ndarray:
+    """Resistances by Gaussian elimination without rounding, the last node earthed."""
+    n = graph.n_nodes - 1
+    a = [[Fraction(0)] * (n + 1) + [Fraction(int(i == j)) for j in range(n)] for i in range(n)]
+    for u, v, w in zip(*(x.tolist() for x in (graph.source, graph.target, graph.weights)), strict=True):
+        w = Fraction(w)
+        a[u][u] += w
+        if v < n:
+            a[v][v], a[u][v], a[v][u] = a[v][v] + w, a[u][v] - w, a[v][u] - w
+    for i in range(n):
+        a[i] = [x / a[i][i] for x in a[i]]
+        for j in range(n):
+            if j != i and a[j][i]:
+                a[j] = [x - a[j][i] * y for x, y in zip(a[j], a[i], strict=True)]
+    g = [[*row[n + 1 :], Fraction(0)] for row in a] + [[Fraction(0)] * (n + 1)]
+    return np.array([float(g[u][u] + g[v][v] - 2 * g[u][v]) for u, v in zip(graph.source, graph.target, strict=True)])
+
+
+@every_graph
+def test_leverages_add_up_to_nodes_minus_components(graph):
+    values = leverages(graph)
+    assert values.shape == (graph.n_edges,)
+    assert values.sum() == pytest.approx(rank_of(graph), abs=1e-10)
+    assert (values > 0).all()
+    assert (values <= 1).all()
+
+
+@every_graph
+def test_resistances_equal_those_of_the_dense_pseudo_inverse(graph):
+    if graph.n_edges:
+        np.testing.assert_allclose(effective_resistance(graph), by_dense_inverse(graph), rtol=1e-7)
+
+
+@pytest.mark.parametrize("n", [3, 4, 9, 40])
+def test_closed_forms_of_ring_complete_and_bipartite_graphs(n):
+    np.testing.assert_allclose(leverages(zoo.ring(n)), (n - 1) / n, rtol=1e-12)
+    np.testing.assert_allclose(leverages(zoo.complete(n)), 2 / n, rtol=1e-12)
+    pairs = np.array([(i, 5 + j) for i in range(5) for j in range(n)])
+    np.testing.assert_allclose(leverages(Graph.from_edges(*pairs.T)), (4 + n) / (5 * n), rtol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(1e-6, 1e6), min_size=3, max_size=12))
+def test_series_and_parallel_law_on_a_weighted_ring(weights):
+    graph = zoo.reweighted(zoo.ring(len(weights)), weights)
+    own = 1 / graph.weights
+    others = np.array([np.delete(own, m).sum() for m in range(own.size)])
+    np.testing.assert_allclose(effective_resistance(graph), 1 / (1 / own + 1 / others), rtol=1e-9)
+
+
+@pytest.mark.parametrize("graph", [zoo.path(30), zoo.star(30), zoo.GRAPHS["weighted_tree"]])
+def test_bridges_have_leverage_one(graph):
+    assert (leverages(graph) == 1).all()
+    assert (effective_resistance(graph) == 1 / graph.weights).all()
+
+
+def test_bridge_between_cycles_has_leverage_one():
+    graph = zoo.two_cliques(20)
+    bridge = (graph.source < 20) & (graph.target >= 20)
+    np.testing.assert_allclose(leverages(graph)[bridge], 1, rtol=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 1000))
+def test_a_new_edge_lowers_every_resistance(seed):
+    graph = zoo.random_graph(12, 30, seed, weighted=True)
+    mask = np.ones(30, bool)
+    mask[seed % 30] = False
+    fewer = graph.select(mask)
+    assert (effective_resistance(graph)[mask] <= effective_resistance(fewer) * (1 + 1e-9)).all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 1000))
+def test_relabelling_permutes_the_resistances(seed):
+    graph = zoo.random_graph(15, 40, seed, weighted=True)
+    new = np.random.default_rng(seed).permutation(15)
+    other = Graph.from_edges(new[graph.source], new[graph.target], graph.weights, n_nodes=15)
+    place = {frozenset(pair): m for m, pair in enumerate(zip(other.source, other.target, strict=True))}
+    mine = [place[frozenset((new[u], new[v]))] for u, v in zip(graph.source, graph.target, strict=True)]
+    np.testing.assert_allclose(effective_resistance(other)[mine], effective_resistance(graph), rtol=1e-10)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-9, 1e9, 1e300])
+def test_the_unit_of_the_weights_cancels(unit):
+    graph = zoo.GRAPHS["weighted"]
+    scaled = zoo.reweighted(graph, graph.weights * unit)
+    np.testing.assert_allclose(leverages(scaled), leverages(graph), rtol=1e-10)
+    np.testing.assert_allclose(effective_resistance(scaled) * unit, effective_resistance(graph), rtol=1e-10)
+
+
+@pytest.mark.parametrize("spread", [2.0, 6.0, 8.0, 16.0, 60.0])
+def test_weights_far_apart_lose_no_digits(spread):
+    graph = zoo.random_graph(14, 35, 5, weighted=True, spread=spread)
+    np.testing.assert_allclose(effective_resistance(graph), by_fractions(graph), rtol=1e-9)
+
+
+def test_the_smallest_beside_the_largest_weight():
+    graph = Graph.from_edges([0, 0, 1], [1, 2, 2], [1e300, 1e-300, 1e300])
+    np.testing.assert_allclose(effective_resistance(graph), [1e-300, 2e-300, 1e-300], rtol=1e-12)
+    graph = Graph.from_edges([0, 0, 1], [1, 2, 2], [1e300, 1e-300, 1e-300])
+    np.testing.assert_allclose(effective_resistance(graph), [1e-300, 5e299, 5e299], rtol=1e-12)
+    np.testing.assert_allclose(leverages(graph), [1, 0.5, 0.5], rtol=1e-12)
+
+
+@pytest.mark.parametrize("tie", [1e-3, 1e-8, 1e-12, 1e-40])
+def test_loosely_tied_cliques_keep_their_own_resistances(tie):
+    clique = zoo.complete(12)
+    u = np.concatenate([clique.source, clique.source + 12, [0, 1, 2]])
+    v = np.concatenate([clique.target, clique.target + 12, [12, 13, 14]])
+    graph = Graph.from_edges(u, v, np.concatenate([np.ones(2 * clique.n_edges), np.full(3, tie)]))
+    inside = graph.weights == 1
+    np.testing.assert_allclose(leverages(graph)[~inside], 1 / 3, rtol=2 * tie + 1e-9)
+    np.testing.assert_allclose(leverages(graph)[inside], 1 / 6, rtol=2 * tie + 1e-9)
+
+
+def test_weights_too_far_apart_for_a_large_graph_are_refused(monkeypatch):
+    monkeypatch.setattr(spectral, "_MERGE_WORK", 0)
+    graph = zoo.random_graph(30, 100, 5, weighted=True, spread=150.0)
+    with pytest.raises(GraphError, match=r"component of 30 nodes lie a factor .* apart"):
+        leverages(graph, method="exact")
+
+
+def test_dense_and_sparse_edge_sets_use_the_same_numbers(monkeypatch):
+    graph = zoo.random_graph(40, 500, 1, weighted=True)
+    plain = spectral._squared_distances
+    calls = []
+    monkeypatch.setattr(spectral, "_squared_distances", lambda z, u, v: calls.append(u.size) or plain(z, u, v))
+    through_gram = leverages(graph)
+    assert calls == [0]
+    np.testing.assert_allclose(through_gram / graph.weights, by_dense_inverse(graph), rtol=1e-9)
+
+
+def test_components_are_solved_on_their_own():
+    graphs = [zoo.complete(7), zoo.path(4), zoo.random_graph(600, 1500, 1), zoo.ring(5), zoo.complete(3)] * 2
+    whole = leverages(zoo.disjoint(*graphs, isolated=3))
+    np.testing.assert_allclose(whole, np.concatenate([leverages(g) for g in graphs]), rtol=1e-9)
+
+
+def test_many_small_components():
+    base = 3 * np.arange(3000)
+    u, v = np.concatenate([base, base, base + 1]), np.concatenate([base + 1, base + 2, base + 2])
+    np.testing.assert_allclose(leverages(Graph.from_edges(u, v)), 2 / 3, rtol=1e-12)
+
+
+def test_exact_results_do_not_depend_on_threads():
+    graph = zoo.random_graph(500, 40_000, 2, weighted=True)
+    with threadpool_limits(1):
+        one = leverages(graph, method="exact")
+    with threadpool_limits(2):
+        two = leverages(graph, method="exact")
+    assert (one == two).all()
+
+
+SKETCHED = {"random": zoo.random_graph(300, 1500, 1), "weighted": zoo.random_graph(200, 900, 2, weighted=True)}
+SKETCHED |= {"grid": zoo.grid(12, 14), "disconnected": zoo.disjoint(zoo.complete(9), zoo.ring(8), isolated=2)}
+
+
+@pytest.mark.parametrize("graph", SKETCHED.values(), ids=SKETCHED.keys())
+def test_sketch_has_the_right_mean_before_the_bounds_cut_its_noise(graph, monkeypatch):
+    exact = effective_resistance(graph, method="exact")
+    monkeypatch.setattr(spectral, "_bounded", lambda part, r: r)
+    draws = np.array([effective_resistance(graph, method="sketch", n_probes=24, rng=seed) for seed in range(60)])
+    error, standard = draws.mean(axis=0) - exact, draws.std(axis=0, ddof=1) / np.sqrt(60)
+    assert (np.abs(error) <= 5 * standard + 1e-9).all()
+    assert abs((graph.weights * error).sum()) <= 0.01 * rank_of(graph)
+
+
+@pytest.mark.parametrize("graph", SKETCHED.values(), ids=SKETCHED.keys())
+def test_bounds_hold_and_bring_the_sketch_closer(graph, monkeypatch):
+    exact = leverages(graph, method="exact")
+    bounded = np.array([leverages(graph, method="sketch", n_probes=8, rng=seed) for seed in range(10)])
+    assert (bounded <= 1).all()
+    monkeypatch.setattr(spectral, "_bounded", lambda part, r: r)
+    free = np.array([effective_resistance(graph, method="sketch", n_probes=8, rng=seed) for seed in range(10)])
+    assert (np.abs(bounded - exact) <= np.abs(free * graph.weights - exact) + 1e-9).all()
+
+
+def test_sketch_is_as_accurate_as_documented():
+    for graph, documented in [
+        (zoo.random_graph(250, 12_500, 1), 0.02),
+        (zoo.random_graph(600, 3600, 1), 0.065),
+        (zoo.grid(25, 25), 0.11),
+    ]:
+        ratio = leverages(graph, method="sketch", rng=0) / leverages(graph, method="exact")
+        assert np.sqrt(np.mean((ratio - 1) ** 2)) < documented
+
+
+def test_sketch_follows_the_seed_and_improves_with_probes():
+    graph = SKETCHED["random"]
+    exact = leverages(graph)
+    one, again, other = (leverages(graph, method="sketch", rng=seed) for seed in (1, 1, 2))
+    assert (one == again).all()
+    assert (one != other).any()
+    many = leverages(graph, method="sketch", n_probes=1024, rng=1)
+    assert np.abs(many / exact - 1).mean() < np.abs(one / exact - 1).mean() / 2.5
+
+
+def test_sketch_is_the_same_by_iteration_and_by_factorisation(monkeypatch):
+    graph = SKETCHED["grid"]
+    iterated = leverages(graph, method="sketch", rng=3)
+    monkeypatch.setattr(laplacian, "_CG_STEPS", 1)
+    np.testing.assert_allclose(leverages(graph, method="sketch", rng=3), iterated, rtol=1e-3)
+
+
+def test_auto_sketches_large_components_only(monkeypatch):
+    graph = zoo.disjoint(zoo.random_graph(60, 300, 1), zoo.complete(8))
+    monkeypatch.setattr(spectral, "DENSE_NODES", 20)
+    mixed, exact = leverages(graph, rng=0), leverages(graph, method="exact")
+    np.testing.assert_allclose(mixed[300:], exact[300:], rtol=1e-12)
+    assert 1e-4 < np.abs(mixed[:300] / exact[:300] - 1).mean() < 0.2
+
+
+def test_large_graph_of_hubs_obeys_the_law():
+    graph = zoo.large()
+    values = leverages(graph, rng=0)
+    assert values.sum() == pytest.approx(rank_of(graph), rel=0.01)
+
+
+@pytest.mark.parametrize("options", [{"method": "fast"}, {"n_probes": 1}, {"n_probes": 2.5}])
+def test_bad_options_are_refused(options):
+    with pytest.raises(OptionError, match=next(iter(options))):
+        leverages(zoo.ring(4), **options)
+    with pytest.raises(OptionError, match=next(iter(options))):
+        effective_resistance(zoo.ring(4), **options)
+
+
+@every_graph
+def test_pseudo_inverse_satisfies_penrose(graph):
+    a, p = graph.laplacian().toarray(), laplacian_pinv(graph)
+    assert p.shape == (graph.n_nodes, graph.n_nodes)
+    np.testing.assert_allclose(p, p.T, atol=1e-12 * np.abs(p).max(initial=0))
+    np.testing.assert_allclose(a @ p @ a, a, atol=1e-9 * np.abs(a).max(initial=0))
+    np.testing.assert_allclose(p @ a @ p, p, atol=1e-9 * np.abs(p).max(initial=0))
+    np.testing.assert_allclose(a @ p, (a @ p).T, atol=1e-9)
+
+
+@every_graph
+@pytest.mark.parametrize("steps", [400, 1])
+def test_solution_is_the_pseudo_inverse_times_the_right_hand_side(graph, steps, monkeypatch):
+    monkeypatch.setattr(laplacian, "_CG_STEPS", steps)
+    b = np.random.default_rng(1).standard_normal((graph.n_nodes, 3))
+    expected = laplacian_pinv(graph) @ b
+    close = {"rtol": 1e-6, "atol": 1e-7 * np.abs(expected).max(initial=0)}
+    np.testing.assert_allclose(laplacian_solve(graph, b), expected, **close)
+    np.testing.assert_allclose(laplacian_solve(graph, b[:, 0]), expected[:, 0], **close)
+
+
+def test_solution_of_a_large_mesh_and_of_a_large_expander():
+    for graph in (zoo.grid(120, 120), zoo.large()):
+        b = np.random.default_rng(1).standard_normal(graph.n_nodes)
+        b[graph.degrees() == 0] = 0
+        b -= (
+            np.bincount(graph.components()[1], b)[graph.components()[1]]
+            / np.bincount(graph.components()[1])[graph.components()[1]]
+        )
+        residual = graph.laplacian() @ laplacian_solve(graph, b) - b
+        assert np.linalg.norm(residual) < 1e-8 * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("shape", [(3,), (4, 2, 2), ()])
+def test_right_hand_side_of_the_wrong_shape_is_refused(shape):
+    with pytest.raises(OptionError, match="one row for each of the 4 nodes"):
+        laplacian_solve(zoo.ring(4), np.zeros(shape))
+
+
+@pytest.mark.skipif(DATA is None, reason="GRAPHPRI_DATA does not name the folder of the data sets")
+@pytest.mark.parametrize("name", ["karate", "jazz", "graphs_small/power_grid"])
+def test_real_graphs_obey_the_law(name):
+    folder = Path(str(DATA)) / name
+    file = folder / "edges.csv" if folder.is_dir() else folder.with_suffix(".csv")
+    ends = np.loadtxt(file, delimiter=",", skiprows=1, usecols=(0, 1), dtype=int)
+    _, (u, v) = np.unique(ends.T, return_inverse=True)
+    graph = Graph.from_edges(u, v)
+    assert leverages(graph, method="exact").sum() == pytest.approx(rank_of(graph), abs=1e-8)
+
+
+def test_networkit_agrees():
+    import networkit as nk
+
+    graph = zoo.random_graph(25, 70, 2)
+    ends = graph.source.astype(np.uint64), graph.target.astype(np.uint64)
+    theirs = nk.centrality.SpanningEdgeCentrality(nk.GraphFromCoo(ends, n=graph.n_nodes, edgesIndexed=True), 1e-6)
+    theirs.run()
+    np.testing.assert_allclose(theirs.scores(), leverages(graph), rtol=1e-3)
