@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import dijkstra
 from scipy.stats import chi2
 
 import zoo
+from graphpri import baselines
 from graphpri import scores as structure
 from graphpri.baselines import METHODS, Scored, find, method, run
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
+from graphpri.spectral import leverages
 
 DATA = os.environ.get("GRAPHPRI_DATA")
 every_method = pytest.mark.parametrize("name", METHODS)
@@ -101,7 +104,7 @@ def test_connected_keeps_the_components_and_constraints_hold(name, graph):
 
 @every_method
 def test_the_seed_decides_and_nothing_else(name):
-    graph = zoo.GRAPHS["random"]
+    graph = zoo.GRAPHS["weighted"]
     before = [graph.source.copy(), graph.target.copy(), graph.weights.copy()]
     one, again = (run(graph, name, 20, np.random.default_rng(5)) for _ in range(2))
     assert (one[0] == again[0]).all()
@@ -421,11 +424,10 @@ def test_betweenness_stands_more_paths_than_floats_can_count():
     u = np.concatenate([base, base, base + 1, base + 2])
     v = np.concatenate([base + 1, base + 2, base + 3, base + 3])
     graph = Graph.from_edges(u, v)  # diamonds in a row: 2¹¹⁰⁰ shortest paths from end to end
-    values = dict(zip(pairs(graph), score(graph, "edge-betweenness", pivots=3), strict=True))
-    for i in base.tolist():
-        sides = [values[i, i + 1], values[i, i + 2], values[i + 1, i + 3], values[i + 2, i + 3]]
-        assert sides == pytest.approx([sides[0]] * 4, rel=0.2)
-        assert sides[0] > 0
+    values = score(graph, "edge-betweenness", 5, pivots=3)
+    pivots = np.random.default_rng(5).choice(graph.n_nodes, 3, replace=False)
+    hops = dijkstra(graph.adjacency(), indices=pivots).sum()
+    assert values.sum() == pytest.approx(hops * graph.n_nodes / 6, rel=1e-9)  # a path of h hops uses h edges
 
 
 def test_fires_burn_trees():
@@ -455,7 +457,7 @@ def test_a_fire_spreads_to_a_geometric_number_of_neighbours():
     assert chi2.sf(((per_edge - per_edge.mean()) ** 2 / per_edge.mean()).sum(), n - 2) > 1e-4
 
 
-def test_forest_fire_ranks_edges_as_networkit_does():
+def test_forest_fire_burns_edges_as_networkit_does():
     import networkit as nk
 
     graph = zoo.two_cliques(7)
@@ -463,17 +465,19 @@ def test_forest_fire_ranks_edges_as_networkit_does():
     nk.setSeed(1, True)
     theirs = np.array(nk.sparsification.ForestFireScore(g, 0.6, 2000.0).run().scores())
     ours = score(graph, "forest-fire", burnt_ratio=2000.0)
-    np.testing.assert_allclose(ours / ours.mean(), theirs / theirs.mean(), rtol=0.12)
+    bridge = (graph.source < 7) & (graph.target >= 7)
+    gate = ((graph.source == 6) | (graph.target == 6) | (graph.source == 7) | (graph.target == 7)) & ~bridge
+    for alike in (gate, ~gate & ~bridge):
+        assert ours[alike].std() < 0.05 * ours[alike].mean()
+        assert ours[alike].mean() / ours.mean() == pytest.approx(theirs[alike].mean() / theirs.mean(), rel=0.1)
+    assert ours[bridge] / ours.mean() == pytest.approx(theirs[bridge] / theirs.mean(), rel=0.25)
 
 
-def test_forest_fire_burns_as_much_as_asked(monkeypatch):
-    graph = zoo.GRAPHS["random"]
-    for ratio in (0.5, 5.0, 40.0):
-        burnt = structure.forest_fire(graph, 0.6, ratio, np.random.default_rng(2))
-        counts = burnt / burnt[burnt > 0].min()
-        total = counts.sum() * round(1 / (counts.min() + 1e-300) > 0)
-        assert burnt.max() == 1
-        assert total >= 0
+@pytest.mark.parametrize("ratio", [0.5, 5.0, 40.0])
+def test_forest_fire_burns_as_much_as_asked(ratio):
+    for graph in (zoo.GRAPHS["random"], zoo.GRAPHS["isolated_node"], zoo.path(300)):
+        burnt = score(graph, "forest-fire", burnt_ratio=ratio).sum()
+        assert ratio * graph.n_edges <= burnt < ratio * graph.n_edges + graph.n_nodes
 
 
 def test_algebraic_distance_is_that_of_the_smoothed_vectors():
@@ -598,6 +602,13 @@ def test_effective_resistance_keeps_bridges_first():
 SAMPLED = zoo.reweighted(Graph.from_edges([0, 0, 1, 1, 2, 3], [1, 2, 2, 3, 3, 4]), [1.0, 2.0, 3.0, 0.5, 1.5, 0.2])
 
 
+@pytest.fixture
+def known_leverage(monkeypatch):
+    """Compute the leverages of SAMPLED once, not in each of thousands of runs."""
+    values = leverages(SAMPLED)
+    monkeypatch.setattr(baselines, "leverages", lambda graph, **_: values if graph is SAMPLED else leverages(graph))
+
+
 def sampled(runs: int, k: int, **constraints) -> np.ndarray:
     """Weights of the kept graph, 0 for dropped edges, shape (runs, M)."""
     result = np.zeros((runs, SAMPLED.n_edges))
@@ -608,6 +619,7 @@ def sampled(runs: int, k: int, **constraints) -> np.ndarray:
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.usefixtures("known_leverage")
 def test_sampling_keeps_the_mean_of_the_laplacian(k):
     w = sampled(4000, k)
     assert ((w > 0).sum(axis=1) == k).all()
@@ -615,6 +627,7 @@ def test_sampling_keeps_the_mean_of_the_laplacian(k):
     assert (np.abs(w.mean(axis=0) - SAMPLED.weights) <= 4.5 * standard).all()
 
 
+@pytest.mark.usefixtures("known_leverage")
 def test_sampling_with_protected_and_forbidden_edges_keeps_the_mean_of_the_rest():
     protect, forbid = np.zeros((2, 6), bool)
     protect[2], forbid[4] = True, True
@@ -626,6 +639,7 @@ def test_sampling_with_protected_and_forbidden_edges_keeps_the_mean_of_the_rest(
     assert (np.abs(w.mean(axis=0) - SAMPLED.weights)[rest] <= 4.5 * standard).all()
 
 
+@pytest.mark.usefixtures("known_leverage")
 def test_sampling_draws_sets_in_proportion_to_leverage():
     leverage = score(SAMPLED, "effective-resistance")
     p = leverage / leverage.sum()
@@ -637,6 +651,7 @@ def test_sampling_draws_sets_in_proportion_to_leverage():
     assert chi2.sf(((observed - 4000 * chance) ** 2 / (4000 * chance)).sum(), len(sets) - 1) > 1e-4
 
 
+@pytest.mark.usefixtures("known_leverage")
 def test_sampled_weights_have_the_law_of_draws_with_replacement():
     leverage = score(SAMPLED, "effective-resistance")
     p, k = leverage / leverage.sum(), 3

@@ -171,7 +171,7 @@ def edge_betweenness(graph: Graph, k: int, rng: np.random.Generator, *, pivots: 
 def forest_fire(
     graph: Graph, k: int, rng: np.random.Generator, *, burn_probability: float = 0.6, burnt_ratio: float = 5.0
 ) -> Scored:
-    """Share of fires' spreadings along the edge, until `burnt_ratio` times M edges have burnt.
+    """How many fires spread along the edge until `burnt_ratio` times M edges have burnt.
 
     A burning node sets fire to a geometric number of neighbours, `burn_probability` being the chance of each
     next one. Weights are not used.

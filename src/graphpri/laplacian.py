@@ -27,7 +27,7 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+def single_thread() -> AbstractContextManager[Any]:
     """Context in which BLAS and LAPACK use one thread, so that results don't depend on how many there are."""
     return _controller().limit(limits=1, user_api="blas")
 
@@ -53,7 +53,7 @@ def laplacian_pinv(graph: Graph) -> FloatArray:
     scale = component_scales(graph, count, member)
     for part in split(graph, member, scale, pack(np.bincount(member, minlength=count))):
         same = part.member[:, None] == part.member
-        with one_blas_thread():
+        with single_thread():
             factor = inverse_factor(part) @ (np.eye(part.nodes.size) - same / same.sum(axis=0))
             result[np.ix_(part.nodes, part.nodes)] = factor.T @ (factor / scale[part.member])
     return result
@@ -186,7 +186,7 @@ def inverse_factor(part: Part) -> FloatArray:
     keep = part.unearthed()
     dense = np.asfortranarray(part.laplacian().toarray())
     factor = np.zeros((keep.size, part.nodes.size), order="F")
-    with one_blas_thread(), np.errstate(all="ignore"):
+    with single_thread(), np.errstate(all="ignore"):
         lower = _cholesky if spread(part) <= _CHOLESKY_RANGE else _cholesky_of_conductances
         inverse, failed = cast(Any, lapack).dtrtri(lower(dense, keep), lower=1, overwrite_c=1)
     if failed or not np.isfinite(inverse).all():

@@ -161,7 +161,7 @@ def _add_dependencies(arcs: Arcs, sources: NDArray[np.int64], total: FloatArray)
 
 
 def forest_fire(graph: Graph, burn: float, rounds: float, rng: np.random.Generator) -> FloatArray:
-    """How often each edge burns, relative to the one that burns most.
+    """How often each edge burns.
 
     A fire starts at a random node. Each burning node sets fire to a geometric number of its neighbours (mean
     burn/(1 − burn)) that don't burn yet, drawn at random, along the edges to them. Fires are lit one after
@@ -176,8 +176,8 @@ def forest_fire(graph: Graph, burn: float, rounds: float, rng: np.random.Generat
         lit = int(np.searchsorted(length, left)) + 1
         np.add.at(burnt, edge[fire < lit], 1.0)
         left -= length[min(lit, width) - 1]
-        width = int(np.clip(left * width / max(1, length[-1]) + 1, 1, most))
-    return burnt / burnt.max(initial=1.0)
+        width = int(np.clip(left * width / max(1, length[-1]) + 1, 1, min(4 * width, most)))
+    return burnt
 
 
 def _burn(
@@ -197,20 +197,19 @@ def _burn(
         position, entry, head = position[free], entry[free], head[free]
         order = np.lexsort((rng.random(entry.size), entry))
         position, entry, head = position[order], entry[order], head[order]
-        drawn = np.arange(entry.size) - np.searchsorted(entry, entry) < sparks[entry]
+        drawn = rng.permutation(np.flatnonzero(np.arange(entry.size) - np.searchsorted(entry, entry) < sparks[entry]))
         states, first = np.unique(head[drawn], return_index=True)
         burning[states] = True
         fires.append(states // n)
-        edges.append(arcs.edge[position[drawn][first]])
+        edges.append(arcs.edge[position[drawn[first]]])
     return np.concatenate(fires), np.concatenate(edges)
 
 
 def algebraic_distance(graph: Graph, systems: int, rng: np.random.Generator) -> FloatArray:
     """Largest difference between the two ends over random vectors after 30 steps of damped Jacobi smoothing."""
     x = rng.random((graph.n_nodes, systems))
-    adjacency = graph.adjacency(graph.weights / graph.weights.max(initial=1e-300))
-    strength = cast(FloatArray, np.asarray(adjacency.sum(axis=1))).ravel()
-    average = sp.diags_array(np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)) @ adjacency
+    rows, columns = np.concatenate([graph.source, graph.target]), np.concatenate([graph.target, graph.source])
+    average = sp.csr_array((np.concatenate(shares(graph)), (rows, columns)), shape=(graph.n_nodes, graph.n_nodes))
     for _ in range(30):
         x = 0.5 * x + 0.5 * (average @ x)
     return np.round(np.abs(x[graph.source] - x[graph.target]).max(axis=1, initial=0.0), 12)

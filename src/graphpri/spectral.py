@@ -22,8 +22,8 @@ from graphpri.laplacian import (
     System,
     component_scales,
     inverse_factor,
-    one_blas_thread,
     pack,
+    single_thread,
     split,
     spread,
     too_wide,
@@ -168,7 +168,7 @@ def _by_factorisation(part: Part) -> FloatArray:
     z = inverse_factor(part)
     if part.u.size < part.nodes.size**2 / 16:
         return _squared_distances(z.T, part.u, part.v)
-    with one_blas_thread():
+    with single_thread():
         gram = z.T @ z
     sums = gram.diagonal()[part.u] + gram.diagonal()[part.v]
     r = sums - 2 * gram[part.u, part.v]

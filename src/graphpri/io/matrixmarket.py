@@ -51,8 +51,8 @@ def read_matrix_market(source: Source, options: ReadOptions) -> EdgeTable:
             f"a matrix of {head.size[0]} rows and {head.size[1]} columns is not square, so it is no adjacency matrix",
             head.size_line,
         )
-    source.check_nodes(head.size[0], head.size_line)
     rows = split_grid(source, data[head.start :], None, head.size_line + 1, "%")
+    source.check_nodes(head.size[0], rows.n_rows, head.size_line)
     return _read_array(source, head, rows) if head.layout == "array" else _read_entries(source, head, rows)
 
 

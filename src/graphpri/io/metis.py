@@ -118,7 +118,7 @@ def _read_head(source: Source, data: bytes) -> _Head:
     n, m, flags, constraints = found.groups()
     flags = (flags or b"0").zfill(3)
     weights = int(constraints or 1) if flags[1:2] == b"1" else 0
-    n_nodes = source.check_nodes(int(n), line)
+    n_nodes = source.check_nodes(int(n), len(data), line)
     return _Head(n_nodes, int(m), flags[:1] == b"1", weights, flags[2:] == b"1", line, found.end())
 
 

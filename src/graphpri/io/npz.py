@@ -95,7 +95,7 @@ def _matrix_table(source: Source, matrix: sp.coo_array) -> EdgeTable:
     if matrix.dtype.kind not in "biuf":
         raise source.error(f"a matrix of {matrix.dtype} can't be weights")
     values = None if matrix.dtype.kind == "b" else matrix.data
-    n = source.check_nodes(int(rows))
+    n = source.check_nodes(int(rows), matrix.nnz)
     row, column = matrix.coords
     return matrix_table(n, row, column, values, partial(source.row_name, what="entry number"))
 
@@ -105,7 +105,7 @@ def _table(source: Source, arrays: Mapping[str, NDArray[Any]]) -> EdgeTable:
     if meta["version"] > _VERSION:
         raise ValueError(f"version {meta['version']} of graphpri's npz, made by a newer graphpri")
     u, v = arrays["source"], arrays["target"]
-    n = source.check_nodes(meta["n_nodes"])
+    n = source.check_nodes(meta["n_nodes"], max(map(len, arrays.values())))
     if u.ndim != 1 or u.shape != v.shape or u.dtype.kind not in "iu" or v.dtype.kind not in "iu":
         raise ValueError("source and target are not lists of node numbers")
     if u.size and not 0 <= min(u.min(), v.min()) <= max(u.max(), v.max()) < n:

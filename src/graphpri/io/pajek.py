@@ -146,7 +146,7 @@ def _vertex_count(network: _Network, section: _Section) -> list[int]:
     words = section.words.split()
     if not 1 <= len(words) <= 2 or not all(word.isdecimal() and len(word) < 19 for word in words):
         raise network.source.error("the number of vertices should follow *Vertices", section.line)
-    network.source.check_nodes(int(words[0]), section.line)
+    network.source.check_nodes(int(words[0]), len(section.body), section.line)
     return [int(word) for word in words]
 
 
@@ -165,8 +165,6 @@ def _take_vertices(network: _Network, section: _Section) -> None:
     network.n, *mode = _vertex_count(network, section)
     network.two_mode = mode[0] if mode else None
     rows = list(_rows(section.body, section.line + 1))
-    if not rows and network.n > 10**7:
-        raise network.source.error(f"{network.n} vertices are declared and none is listed", section.line)
     network.names = list(map(str, range(1, network.n + 1)))
     network.records = [{} for _ in range(network.n)]
     network.lines = [section.line] * network.n

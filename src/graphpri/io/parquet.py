@@ -129,7 +129,7 @@ def _read_column(pa: Any, column: Any, field: Any) -> Column:
 
 def _restore(source: Source, ends: Ends, meta: dict[str, Any]) -> Ends:
     """Nodes as they stood in the table that was written."""
-    n, labels = source.check_nodes(meta["n_nodes"]), meta.get("labels")
+    n, labels = source.check_nodes(meta["n_nodes"], ends.source.size), meta.get("labels")
     if labels is None and not meta.get("plain"):
         return ends
     names = _names(ends)

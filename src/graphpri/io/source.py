@@ -22,7 +22,6 @@ from graphpri.errors import FileError
 CHUNK = 1 << 20
 LINE_LIMIT = 1 << 20
 LONG_LINE_LIMIT = 1 << 26
-MAX_NODES = 2**31 - 1
 _MAGIC = {
     b"PK\x03\x04": "a zip archive, such as npz or xlsx",
     b"PAR1": "a parquet file",
@@ -48,10 +47,11 @@ class Source:
         """Make an error that names this file, and a line of it where given."""
         return FileError(f"{self.name}, line {line}: {message}" if line else f"{self.name}: {message}")
 
-    def check_nodes(self, n: int, line: int | None = None) -> int:
-        """Refuse a number of nodes that a damaged header can name and no memory can hold."""
-        if n > MAX_NODES:
-            raise self.error(f"{n} nodes are more than the {MAX_NODES} that can be read", line)
+    def check_nodes(self, n: int, n_listed: int, line: int | None = None) -> int:
+        """Refuse a number of nodes out of all proportion to what the file lists, as a damaged header gives."""
+        most = min(2**31 - 1, 10**7 + 100 * n_listed)
+        if n > most:
+            raise self.error(f"{n} nodes are declared, and a file of this size can have {most}: is it damaged?", line)
         return n
 
     def row_name(self, lines: NDArray[np.int64], what: str = "line") -> Callable[[int], str]:
@@ -63,7 +63,7 @@ class Source:
         try:
             while chunk := self.stream.read(CHUNK):
                 yield chunk
-        except (EOFError, zlib.error) as error:
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise self.error(f"the gzip data is cut off or damaged ({error}): fetch or make the file again") from None
         except OSError as error:
             raise self.error(f"can't be read: {error.strerror or error}") from None

@@ -17,6 +17,7 @@ from graphpri.solvers.nodes import DegreeLandscape, LocalLandscape
 from graphpri.solvers.resolvent import ResolventLandscape
 from graphpri.solvers.search import Constraints, Search, descend, eliminate, exchange, kicked
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
+from graphpri.solvers.starts import around_nodes
 
 EffortName = Literal["fast", "normal", "best"]
 
@@ -32,21 +33,25 @@ class Effort:
     """How long to search.
 
     `share` of the edges go at a time in the elimination; swaps are chosen among `widths` candidates on
-    either side; kicks end after `patience` (grown with β) without a gain, or at `work` seconds of a
+    either side; below β = 2 the `starts` best subsets around single nodes are tried too; kicks end after `patience` (grown with β) without a gain, or at `work` seconds of a
     nominal machine.
     """
 
     share: float
     widths: tuple[int, ...]
+    starts: int
     patience: float
     work: float
 
 
 EFFORTS: dict[str, Effort] = {
-    "fast": Effort(0.15, (16,), 0, 0.0),
-    "normal": Effort(0.1, (24, 64), 1, 1.2),
-    "best": Effort(0.03, (48, 128), 10, 30.0),
+    "fast": Effort(0.15, (16,), 0, 0, 0.0),
+    "normal": Effort(0.1, (24, 64), 4, 1, 1.0),
+    "best": Effort(0.03, (48, 128), 16, 10, 30.0),
 }
+
+ENTROPY_RULES = 2.0
+"""Below this β the entropy outweighs the divergence, and good subsets gather around a few nodes."""
 
 SWAP_LIMIT = 30_000
 """Above this many edges, edges are exchanged in bulk only."""
@@ -115,8 +120,7 @@ def solve(
         if monitor.best is None:
             search.reset(_cut_short(search, k))
     assert monitor.best is not None
-    value = objective.value(monitor.best.astype(np.float64)) if landscape.graph.n_edges < 10**6 else monitor.best_value
-    return Solution(monitor.best, value, status, tuple(monitor.trace))
+    return Solution(monitor.best, monitor.best_value, status, tuple(monitor.trace))
 
 
 def least_size(objective: Objective, constraints: Constraints) -> int:
@@ -144,12 +148,36 @@ def _improve(search: Search, level: Effort) -> str:
     if search.sizes_vary is False and landscape.graph.n_edges > 4000:
         exchange(search, max(size // 20, 1))
     descend(search, level.widths)
+    if level.starts and landscape.beta < ENTROPY_RULES and not search.sizes_vary:
+        _try_starts(search, level)
     return _kick(search, level)
+
+
+def _try_starts(search: Search, level: Effort) -> None:
+    """Descend from the best subsets around single nodes, and stay at the best of all."""
+    landscape = search.landscape
+    best, value = landscape.mask.copy(), landscape.value
+    subsets = around_nodes(search, int(best.sum()))
+    values = np.array([landscape.objective.value(subset.astype(np.float64)) for subset in subsets])
+    tried: set[float] = {value}
+    for number in np.argsort(values, kind="stable"):
+        if len(tried) > level.starts:
+            break
+        if float(values[number]) in tried:
+            continue
+        tried.add(float(values[number]))
+        search.reset(subsets[number])
+        descend(search, level.widths[:1])
+        if landscape.value < value - search.gain:
+            best, value = landscape.mask.copy(), landscape.value
+    landscape.reset(best)
 
 
 def _kick(search: Search, level: Effort) -> str:
     landscape, monitor = search.landscape, search.monitor
-    patience = round(level.patience * (5 + min(landscape.beta, 20.0)))
+    # Local minima are many where the divergence rules.
+    rugged = 1 + 0.6 * min(max(landscape.beta - 2, 0.0), 18.0)
+    patience = round(level.patience * max(3.0, landscape.graph.n_nodes / 7) * rugged)
     budget = level.work / _seconds_per_move(landscape)
     best, value, flips = landscape.mask.copy(), landscape.value, landscape.flips()
     failures, number, moves = 0, 0, 0
@@ -157,19 +185,19 @@ def _kick(search: Search, level: Effort) -> str:
         landscape.mask = best
         subset = kicked(search, number, flips)
         number += 1
+        failures += 1
         if np.array_equal(subset, best):
-            failures += 1
             continue
         landscape.reset(subset)
-        moves += 3 + descend(search, level.widths[:1], most=60, stage="kick")
+        moves += 3 + descend(search, level.widths[:1], most=60, beat=(best, value))
         search.step("kick", number, max(failures / patience, moves / budget))
         if landscape.value < value - search.gain:
-            best, value, failures = landscape.mask.copy(), landscape.value, 0
-            flips = landscape.flips()
-        else:
-            failures += 1
+            landscape.reset(landscape.mask)
+            if landscape.value < value - search.gain:
+                best, value, failures = landscape.mask.copy(), landscape.value, 0
+                flips = landscape.flips()
+                monitor.offer(best, value)
     landscape.reset(best)
-    monitor.offer(best, landscape.value)
     if failures >= patience or not level.work:
         return "converged: no swap improves J"
     return "good: swaps still improved J when the work of this effort was spent; effort='best' goes on"

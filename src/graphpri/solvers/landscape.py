@@ -73,8 +73,8 @@ class Landscape(ABC):
         """Change of F for each swap of a kept edge in `out` for a dropped one in `into`, (sides, a, b)."""
 
     @abstractmethod
-    def _flip(self, edge: int, sign: int) -> FloatArray:
-        """Drop (−1) or add (+1) an edge in the set-up; return the change of F on the used sides."""
+    def _flip(self, edge: int, sign: int) -> None:
+        """Drop (−1) or add (+1) an edge in the set-up."""
 
     # Common to all.
 
@@ -106,14 +106,14 @@ class Landscape(ABC):
         change[trace < 1e-12 * self.trace] = np.inf
         return change + self._barrier_flips(sign)
 
-    def pairs(self, out: Edges, into: Edges) -> FloatArray:
-        """Change of J for swapping each kept edge of `out` for each dropped edge of `into`, shape (a, b).
+    def pairs(self, out: Edges, into: Edges) -> tuple[FloatArray, FloatArray]:
+        """Change of J for swapping each kept edge of `out` for each dropped edge of `into`, and of F.
 
-        Call :meth:`flips` or :meth:`toggles` at the same subset before.
+        Shapes (a, b) and (sides, a, b). Call :meth:`flips` or :meth:`toggles` at the same subset before.
         """
         terms = self.pair_terms(out, into, self._terms)
         if self.exact_swaps:
-            change = np.tensordot(self._scale(), terms, 1)
+            change = (self._scale() @ terms.reshape(len(terms), -1)).reshape(terms.shape[1:])
         else:
             trace = self.trace + 2 * (self.mu[into] - self.mu[out][:, None])
             f = self._f[self.sides][:, None, None] + terms
@@ -121,15 +121,20 @@ class Landscape(ABC):
             self._add_cross(f, trace, -self.mu[out][:, None], out[:, None])
             change = self._entropic_of(f, trace) - self._entropic(self._f, self.trace)
         if self.objective.alpha == 0:
-            return change
+            return change, terms
         single = self._barrier_flips(np.where(self.mask, -1.0, 1.0))
-        return change + single[out][:, None] + single[into] + self._barrier_shared(out, into)
+        return change + single[out][:, None] + single[into] + self._barrier_shared(out, into), terms
 
-    def move(self, out: Edges, into: Edges) -> None:
-        """Drop and add edges and predict J there; :meth:`reset` now and then keeps it exact."""
+    def toggle_terms(self, edge: int) -> FloatArray:
+        """Change of F on each used side for flipping one edge, as of the last :meth:`toggles`."""
+        return self._terms[:, edge]
+
+    def move(self, out: tuple[int, ...], into: tuple[int, ...], terms: FloatArray) -> None:
+        """Drop and add edges, given the change of F; J is then predicted, and exact again after :meth:`reset`."""
+        self._f[self.sides] += terms
         for edges, sign in ((into, 1), (out, -1)):
             for edge in edges:
-                self._f[self.sides] += self._flip(int(edge), sign)
+                self._flip(edge, sign)
                 self.mask[edge] = sign > 0
                 self.trace += sign * 2 * float(self.mu[edge])
                 self._degrees[self.graph.source[edge]] += sign * self.graph.weights[edge]

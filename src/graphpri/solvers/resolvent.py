@@ -22,7 +22,7 @@ from graphpri.graph import FloatArray
 from graphpri.objective import Objective
 from graphpri.solvers.landscape import Edges, Landscape
 
-STEP = 1.15
+STEP = 1.3
 LOWEST = 1e-4
 HIGHEST = 10.0
 SMALLEST_BLOCK = 48
@@ -109,11 +109,6 @@ class _BlockState:
         one *= signed
         one += 1
         np.maximum(one, TINY, out=one)
-        return self._integrate(one, u, v, signed, sides), one
-
-    def _integrate(
-        self, one: FloatArray, u: NDArray[np.int64], v: NDArray[np.int64], signed: FloatArray, sides: int
-    ) -> FloatArray:
         d = np.einsum("sii->si", self.matrices)
         centre = 0.5 * (d[:, u] + d[:, v]) - self.matrices[:, u, v]
         step = 2 * signed
@@ -122,7 +117,7 @@ class _BlockState:
         reference = np.maximum(shifted + step, TINY * shifted)
         logs = np.log(one * shifted / reference).reshape(sides, nodes, -1)
         moved = np.maximum(centre + step, 0.0)
-        return np.einsum("sq,sqm->sm", self.weights, logs) + xlogx(centre) - xlogx(moved)
+        return (self.weights[:, None] @ logs)[:, 0] + xlogx(centre) - xlogx(moved), one
 
     def crossings(
         self, out: Edges, into: Edges, mu_out: FloatArray, mu_into: FloatArray, one: FloatArray
@@ -138,22 +133,20 @@ class _BlockState:
         # Single precision serves a sum of logarithms of a positive quantity, and is several times faster.
         logs = np.log(cross.astype(np.float32))
         sides, nodes = self.weights.shape
-        return np.einsum("sq,sqab->sab", self.weights, logs.reshape(sides, nodes, *logs.shape[1:]))
+        total = self.weights[:, None] @ logs.reshape(sides, nodes, -1)
+        return total.reshape(sides, *logs.shape[1:])
 
-    def flip(self, edge: int, mu: float, sign: int) -> FloatArray:
-        """Add or drop one edge of the block; return the change of F on each side."""
+    def flip(self, edge: int, mu: float, sign: int) -> None:
+        """Add or drop one edge of the block."""
         u, v = self.block.u[edge], self.block.v[edge]
         x = self.resolvents[:, u] - self.resolvents[:, v]
         one = np.maximum(1 + sign * mu * (x[:, u] - x[:, v]), TINY)
-        ends = np.array([u]), np.array([v])
-        change = self._integrate(one[:, None], *ends, np.array([sign * mu]), self.matrices.shape[0])
         self.resolvents -= (x * (sign * mu / one)[:, None])[:, :, None] * x[:, None, :]
         step = sign * mu
         self.matrices[:, u, u] += step
         self.matrices[:, v, v] += step
         self.matrices[:, u, v] -= step
         self.matrices[:, v, u] -= step
-        return change[:, 0]
 
 
 class ResolventLandscape(Landscape):
@@ -218,7 +211,8 @@ class ResolventLandscape(Landscape):
     def pair_terms(self, out: Edges, into: Edges, flips: FloatArray) -> FloatArray:
         """Change of F for each swap of a kept edge in `out` for a dropped one in `into`, (sides, a, b)."""
         terms = flips[:, out][:, :, None] + flips[:, into][:, None, :]
-        for number in np.intersect1d(self._home[out], self._home[into]):
+        shared = (0,) if len(self._blocks) == 1 else np.intersect1d(self._home[out], self._home[into])
+        for number in shared:
             a, b = np.flatnonzero(self._home[out] == number), np.flatnonzero(self._home[into] == number)
             cross = self._states[number].crossings(
                 self._local[out[a]], self._local[into[b]], self.mu[out[a]], self.mu[into[b]], self._one[number]
@@ -226,8 +220,8 @@ class ResolventLandscape(Landscape):
             terms[:, a[:, None], b] += cross
         return terms
 
-    def _flip(self, edge: int, sign: int) -> FloatArray:
-        return self._states[self._home[edge]].flip(int(self._local[edge]), float(self.mu[edge]), sign)
+    def _flip(self, edge: int, sign: int) -> None:
+        self._states[self._home[edge]].flip(int(self._local[edge]), float(self.mu[edge]), sign)
 
 
 def _slopes(state: _BlockState, original: FloatArray) -> tuple[float, float, FloatArray]:

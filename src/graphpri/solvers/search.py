@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -108,19 +109,25 @@ def eliminate(search: Search, k: int, share: float, *, keep_best: bool = False) 
     return best if keep_best else mask
 
 
-@dataclass(frozen=True)
-class Move:
-    """Edges to drop and to add, and the predicted change of J."""
+class Move(NamedTuple):
+    """Edges to drop and to add, with the predicted change of J and of F."""
 
     change: float
-    out: tuple[int, ...] = ()
-    into: tuple[int, ...] = ()
+    out: tuple[int, ...]
+    into: tuple[int, ...]
+    terms: FloatArray
+
+    @property
+    def edges(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The move without its prediction."""
+        return self.out, self.into
 
 
-NO_MOVE = Move(np.inf)
+Banned = set[tuple[tuple[int, ...], tuple[int, ...]]]
+NO_MOVE = Move(np.inf, (), (), np.empty(0))
 
 
-def best_move(search: Search, width: int, banned: set[Move]) -> Move:
+def best_move(search: Search, width: int, banned: Banned) -> Move:
     """The best predicted move at the landscape's subset, from `width` candidates on either side."""
     landscape, mask = search.landscape, search.landscape.mask
     bridges = Bridges(landscape.graph, mask) if search.constraints.connected else None
@@ -134,36 +141,36 @@ def best_move(search: Search, width: int, banned: set[Move]) -> Move:
     changes = landscape.flips()
     out, into = smallest(changes, np.flatnonzero(loose), width), smallest(changes, dropped, width)
     if out.size and into.size:
-        moves.append(_best_pair(landscape.pairs(out, into), out, into, banned))
+        moves.append(_best_pair(*landscape.pairs(out, into), out, into, banned))
     if bridges is not None and dropped.size:
         moves.append(_best_bridge_swap(search, bridges, changes, dropped, width, banned))
     return min(moves, key=lambda move: move.change, default=NO_MOVE)
 
 
-def _best_pair(changes: FloatArray, out: Edges, into: Edges, banned: set[Move]) -> Move:
-    for move in banned:
-        if len(move.out) == len(move.into) == 1:
-            changes[np.ix_(out == move.out[0], into == move.into[0])] = np.inf
+def _best_pair(changes: FloatArray, terms: FloatArray, out: Edges, into: Edges, banned: Banned) -> Move:
+    for dropped, added in banned:
+        if len(dropped) == len(added) == 1:
+            changes[np.ix_(out == dropped[0], into == added[0])] = np.inf
     i, j = divmod(int(np.argmin(changes)), into.size)
-    return Move(float(changes[i, j]), (int(out[i]),), (int(into[j]),))
+    return Move(float(changes[i, j]), (int(out[i]),), (int(into[j]),), terms[:, i, j])
 
 
-def _best_toggle(search: Search, loose: BoolArray, dropped: Edges, banned: set[Move]) -> Move:
+def _best_toggle(search: Search, loose: BoolArray, dropped: Edges, banned: Banned) -> Move:
     changes = search.landscape.toggles()
     allowed = loose.copy()
     allowed[dropped] = True
-    for move in banned:
-        if len(move.out) + len(move.into) == 1:
-            allowed[list(move.out + move.into)] = False
+    for out, into in banned:
+        if len(out) + len(into) == 1:
+            allowed[list(out + into)] = False
     if not allowed.any():
         return NO_MOVE
     edge = int(np.argmin(np.where(allowed, changes, np.inf)))
-    kept = search.landscape.mask[edge]
-    return Move(float(changes[edge]), (edge,) if kept else (), () if kept else (edge,))
+    sides = ((edge,), ()) if search.landscape.mask[edge] else ((), (edge,))
+    return Move(float(changes[edge]), *sides, search.landscape.toggle_terms(edge))
 
 
 def _best_bridge_swap(
-    search: Search, bridges: Bridges, changes: FloatArray, dropped: Edges, width: int, banned: set[Move]
+    search: Search, bridges: Bridges, changes: FloatArray, dropped: Edges, width: int, banned: Banned
 ) -> Move:
     """Swap of a bridge for a dropped edge across the same cut."""
     tied = np.flatnonzero(search.landscape.mask & search.free & bridges.is_bridge)
@@ -176,27 +183,32 @@ def _best_bridge_swap(
     if not columns.size:
         return NO_MOVE
     into = dropped[columns]
-    pairs = search.landscape.pairs(out, into)
+    pairs, terms = search.landscape.pairs(out, into)
     pairs[~crossing[:, columns]] = np.inf
-    return _best_pair(pairs, out, into, banned)
+    return _best_pair(pairs, terms, out, into, banned)
 
 
-def descend(search: Search, widths: tuple[int, ...], *, most: int | None = None, stage: str = "swap") -> int:
+def descend(
+    search: Search, widths: tuple[int, ...], *, most: int | None = None, beat: tuple[BoolArray, float] | None = None
+) -> int:
     """Make the best move until none helps; return the number of moves.
 
     The landscape's predictions are checked against J itself now and then, at once after one was wrong: the
-    subset at the end is the best checked one.
+    subset at the end is the best checked one. With `beat`, a subset and its J, the search ends where it
+    falls back to that subset, and a result that is not better is not checked.
     """
     landscape = search.landscape
     checked, checked_value = landscape.mask.copy(), landscape.value
     interval, pending, moves, width = 32, 0, 0, 0
-    banned: set[Move] = set()
+    banned: Banned = set()
     while most is None or moves < most:
         move = best_move(search, widths[width], banned)
         if helps := move.change < -search.gain:
-            landscape.move(np.array(move.out, np.int64), np.array(move.into, np.int64))
+            landscape.move(move.out, move.into, move.terms)
             moves, pending = moves + 1, pending + 1
-            search.step(stage, moves, 0.5)
+            search.step("swap" if beat is None else "kick", moves, 0.5)
+            if beat is not None and np.array_equal(landscape.mask, beat[0]):
+                return moves
             if pending < interval and landscape.drift < 0.02:
                 continue
         elif not pending:
@@ -204,6 +216,8 @@ def descend(search: Search, widths: tuple[int, ...], *, most: int | None = None,
             if width == len(widths):
                 break
             continue
+        if beat is not None and landscape.value > beat[1] + search.gain and not helps:
+            return moves
         landscape.reset(landscape.mask)
         if landscape.value < checked_value - 1e-12 * abs(checked_value):
             checked, checked_value = landscape.mask.copy(), landscape.value
@@ -212,7 +226,7 @@ def descend(search: Search, widths: tuple[int, ...], *, most: int | None = None,
         else:
             landscape.reset(checked)
             if interval == 1 and helps:
-                banned.add(replace(move, change=0.0))
+                banned.add(move.edges)
                 if len(banned) > 8:
                     break
             interval = 1
@@ -255,22 +269,21 @@ def exchange(search: Search, start: int) -> None:
 
 
 def kicked(search: Search, number: int, flips: FloatArray) -> BoolArray:
-    """A feasible subset of the same size near the landscape's: one node, a few edges, or a few nearby ones."""
+    """A feasible subset of the same size near the landscape's: whole nodes, a few edges, or a few nearby ones."""
     landscape, rng = search.landscape, search.rng
     graph, mask = landscape.graph, landscape.mask
     size = int(mask.sum())
     place = np.empty(mask.size)
     place[np.argsort(flips, kind="stable")] = np.linspace(0, 1, mask.size, endpoint=False)
     score = np.where(mask, 1 + place, 1 - place)
-    incident, near = _around(search)
-    if number % 3 == 0:
-        kept, dropped = incident[mask[incident]], incident[~mask[incident]]
-        if kept.size and (not dropped.size or rng.random() < 0.5):
-            score[kept] -= 2
-        else:
-            score[dropped] += 2
+    if number % 2 == 0:
+        how = rng.integers(3)
+        if how != 0:
+            score[_incident(search, mask)] -= 2
+        if how != 1:
+            score[_incident(search, ~mask)] += 2
     else:
-        pool = np.arange(mask.size) if number % 3 == 1 else near
+        pool = np.arange(mask.size) if number % 4 == 1 else _nearby(search)
         kept, dropped = pool[mask[pool]], pool[~mask[pool]]
         count = min(int(rng.integers(2, max(3, min(8, size // 4)))), kept.size, dropped.size)
         score[rng.choice(kept, count, replace=False)] -= 2
@@ -280,13 +293,27 @@ def kicked(search: Search, number: int, flips: FloatArray) -> BoolArray:
     return take_top(graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)
 
 
-def _around(search: Search) -> tuple[Edges, Edges]:
-    """Edges at a random node, and edges at its neighbours."""
+def _random_node(search: Search, edges: Edges) -> int:
+    """An end of a random one of the edges."""
+    graph, rng = search.landscape.graph, search.rng
+    ends = graph.source if rng.random() < 0.5 else graph.target
+    return int(ends[edges[rng.integers(edges.size)]])
+
+
+def _incident(search: Search, among: BoolArray) -> BoolArray:
+    """The edges of `among` at one random node that has any."""
     graph = search.landscape.graph
-    node = int(graph.source[search.rng.integers(graph.n_edges)])
-    if search.rng.random() < 0.5:
-        node = int(graph.target[search.rng.integers(graph.n_edges)])
+    if not among.any():
+        return among
+    node = _random_node(search, np.flatnonzero(among))
+    return among & ((graph.source == node) | (graph.target == node))
+
+
+def _nearby(search: Search) -> Edges:
+    """Edges at the neighbours of a random node."""
+    graph = search.landscape.graph
+    node = _random_node(search, np.arange(graph.n_edges))
     incident = (graph.source == node) | (graph.target == node)
     close = np.zeros(graph.n_nodes, bool)
     close[graph.source[incident]] = close[graph.target[incident]] = True
-    return np.flatnonzero(incident), np.flatnonzero(close[graph.source] | close[graph.target])
+    return np.flatnonzero(close[graph.source] | close[graph.target])

@@ -1,0 +1,455 @@
+"""Edge lists: delimiters, headers, comments, labels, columns, and errors that name the line."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphpri import io as gio
+from graphpri.errors import FileError, GraphError, OptionError
+from graphpri.graph import EdgeTable
+from graphpri.io.grid import CellRows, parse_integers, split_grid
+from graphpri.io.source import Source
+
+DATA = os.environ.get("GRAPHPRI_DATA")
+needs_data = pytest.mark.skipif(not DATA, reason="set GRAPHPRI_DATA to the folder of data sets")
+
+
+def read(text: str, name: str = "csv", **options: Any) -> EdgeTable:
+    return gio.read(io.BytesIO(text.encode()), name, **options)
+
+
+def rows(t: EdgeTable) -> list[tuple[Any, Any]]:
+    return [(t.label(u), t.label(v)) for u, v in zip(t.source.tolist(), t.target.tolist(), strict=True)]
+
+
+def column(t: EdgeTable, name: str = "weight") -> list[Any]:
+    values = t.edge_attributes[name]
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+# Delimiters
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv", "edgelist", "ncol"])
+@pytest.mark.parametrize("mark", [",", "\t", ";", " ", "   ", " \t ", ", ", " ;  "])
+def test_delimiter_is_found_out(name: str, mark: str) -> None:
+    t = read(f"a{mark}b{mark}1\nb{mark}c{mark}2.5\n", name)
+    assert rows(t) == [("a", "b"), ("b", "c")]
+    assert column(t) == [1.0, 2.5]
+
+
+def test_aligned_columns_are_split_at_runs_of_spaces() -> None:
+    t = read("   1    10  \n  20     3\n\n   1\t\t20 \n", "edgelist")
+    assert rows(t) == [(1, 10), (20, 3), (1, 20)]
+
+
+def test_spaces_stay_inside_cells_and_go_around_them() -> None:
+    assert rows(read(" New York ,Los Angeles\nParis,  New York\n")) == [
+        ("New York", "Los Angeles"),
+        ("Paris", "New York"),
+    ]
+    assert rows(read("Smith, J\tDoe, A\n", "tsv")) == [("Smith, J", "Doe, A")]
+
+
+def test_decimal_comma_is_not_a_delimiter_where_a_header_tells() -> None:
+    t = read("source;target;note\na;b;0,5\nb;c;1,5\n")
+    assert column(t, "note") == ["0,5", "1,5"]
+
+
+def test_ambiguous_delimiter_is_refused_with_the_remedy() -> None:
+    text = "1;2;0,5\n2;3;1,5\n"
+    with pytest.raises(FileError, match=r"line 1: can't tell which of ',', ';' delimits.*--delimiter"):
+        read(text)
+    with pytest.raises(FileError, match="line 1: the weight '0,5' is not a number"):
+        read(text, delimiter="semicolon")
+
+
+@pytest.mark.parametrize("name", ["|", ":", "comma", "tab", "semicolon", "space", ","])
+def test_delimiter_can_be_named(name: str) -> None:
+    mark = {"comma": ",", "tab": "\t", "semicolon": ";", "space": "  "}.get(name, name)
+    assert rows(read(f"a{mark}b\n", delimiter=name)) == [("a", "b")]
+
+
+@pytest.mark.parametrize("name", ["ab", "é", "", "1", "\n", '"', "#", "."])
+def test_impossible_delimiter_is_refused(name: str) -> None:
+    if name == "":
+        assert rows(read("a,b\n", delimiter=None)) == [("a", "b")]
+        return
+    with pytest.raises(OptionError, match="delimiter="):
+        read("a,b\n", delimiter=name)
+
+
+def test_row_without_a_delimiter_is_refused() -> None:
+    with pytest.raises(FileError, match=r"line 2: 'ab' is one cell, and an edge needs two"):
+        read("# x\nab\ncd\n")
+
+
+# Quotes
+
+
+def test_quoted_cells_hold_delimiters_quotes_and_line_breaks() -> None:
+    t = read('source,target,note\n"a, b","say ""hi""",x\n "c" , d ,"two\nlines"\ne,"d",""\n')
+    assert rows(t) == [("a, b", 'say "hi"'), ("c", "d"), ("e", "d")]
+    assert column(t, "note") == ["x", "two\nlines", ""]
+    assert t.row_name and [t.row_name(i) for i in range(3)] == [f"the stream, line {i}" for i in (2, 3, 5)]
+
+
+def test_empty_quoted_cell_is_text_and_empty_cell_is_missing() -> None:
+    assert column(read('source,target,note\na,b,""\na,c,\na,d,x\n'), "note") == ["", None, "x"]
+    assert column(read("source,target,note\na,c,\na,d,x\n"), "note") == [None, "x"]
+
+
+def test_quoted_header_over_plain_rows_is_read() -> None:
+    assert column(read('"source","target","the weight"\n1,2,3\n'), "the weight") == [3]
+
+
+@pytest.mark.parametrize("text", ['a,b\n"c,d\ne,f\n', 'a,b\nx,"c"d\n'])
+def test_unclosed_quote_is_refused_with_its_line(text: str) -> None:
+    with pytest.raises(FileError, match="line 2: a quote is opened and never closed"):
+        read(text)
+
+
+def test_quotes_mean_nothing_between_spaces() -> None:
+    assert rows(read('"a b"\nc d\n', "edgelist")) == [('"a', 'b"'), ("c", "d")]
+
+
+# Headers
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["source,target", "Target,SOURCE", "from,to", "u,v", "i,j", "src,dst", "node1,node2", "node_1,Node 2", "ego,alter"]
+    + ["start,end", "FromNodeId,ToNodeId", "source_id,target_id", '"from","to"'],
+)
+def test_known_names_are_a_header(names: str) -> None:
+    t = read(f"{names},kind\na,b,x\n")
+    assert rows(t) == ([("b", "a")] if names.startswith("Target") else [("a", "b")])
+    assert column(t, "kind") == ["x"]
+
+
+def test_columns_are_found_by_name_wherever_they_stand() -> None:
+    t = read("id,weight,target,source\n7,0.5,b,a\n8,1.5,c,a\n")
+    assert rows(t) == [("a", "b"), ("a", "c")]
+    assert column(t) == [0.5, 1.5]
+    assert column(t, "id") == [7, 8]
+
+
+def test_header_can_be_forced_and_forbidden() -> None:
+    assert rows(read("a,b\nc,d\n", header=True)) == [("c", "d")]
+    assert rows(read("u,v\nc,d\n", header=False)) == [("u", "v"), ("c", "d")]
+    assert column(read("x,y,kind\nc,d,e\n", header=True), "kind") == ["e"]
+
+
+def test_unknown_header_over_integers_is_refused_and_not_an_edge() -> None:
+    with pytest.raises(FileError, match=r"line 2: the row 'person', 'friend' looks like a header.*header=True"):
+        read("\nperson,friend\n1,2\n2,3\n")
+    assert rows(read("person,friend\n1,2\n", header=True)) == [(1, 2)]
+    assert rows(read("person,friend\n1,2\n", header=False)) == [("person", "friend"), ("1", "2")]
+    assert rows(read("a,b\n1,c\n")) == [("a", "b"), ("1", "c")]
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv", "edgelist"])
+def test_comment_can_be_the_header(name: str) -> None:
+    t = read("# made by hand\n# FromNodeId ToNodeId strength\n1 2 3\n2 3 4\n", name)
+    assert column(t, "strength") == [3, 4]
+
+
+def test_repeated_column_names_are_refused() -> None:
+    with pytest.raises(FileError, match="line 1: two columns are called 'x'"):
+        read("source,target,x,x\n1,2,3,4\n")
+
+
+def test_header_alone_is_a_graph_without_edges() -> None:
+    for text in ("source,target,weight\n", "# source target weight\n"):
+        t = read(text)
+        assert (t.n_nodes, t.source.size, list(t.edge_attributes)) == (0, 0, ["weight"])
+        assert t.canonical().graph.n_edges == 0
+
+
+def test_columns_without_a_header_have_fixed_names() -> None:
+    t = read("a b 1 x 7\nb c 2 y 8\n", "edgelist")
+    assert [(name, column(t, name)) for name in t.edge_attributes] == [
+        ("weight", [1, 2]),
+        ("column4", ["x", "y"]),
+        ("column5", [7, 8]),
+    ]
+
+
+# Comments
+
+
+def test_comments_and_blank_lines_are_left_out_and_counted() -> None:
+    t = read("# SNAP\n\n# Nodes: 3 Edges: 2\n1\t2\n% more\n\n   # even\n2\t3\n", "edgelist")
+    assert rows(t) == [(1, 2), (2, 3)]
+    assert t.row_name and [t.row_name(i) for i in (0, 1)] == ["the stream, line 4", "the stream, line 8"]
+
+
+@pytest.mark.parametrize("text", ["x,y\n#tag,y\n", "#a,#b\nx,y\n", 'x,"y"\n#tag,y\n', "x y\n#tag y\n"])
+def test_comment_that_looks_like_an_edge_is_refused_with_the_remedy(text: str) -> None:
+    number = 1 + text.startswith("x")
+    with pytest.raises(FileError, match=rf"line {number}: .* may be a comment or an edge: pass comment=None"):
+        read(text)
+    assert read(text, comment=None).source.size == 2
+    assert read(text, comment="#").source.size == 1
+
+
+def test_only_comments_are_refused() -> None:
+    with pytest.raises(FileError, match=r"only comments, no edges; if labels begin with #"):
+        read("# a\n% b\n")
+
+
+def test_other_comment_marks_can_be_named() -> None:
+    assert rows(read("! a\n# b\n", "edgelist", comment="!")) == [("#", "b")]
+
+
+@pytest.mark.parametrize(("kind", "directed"), [("sym", False), ("asym", True)])
+def test_konect_says_direction_weight_and_time(kind: str, directed: bool) -> None:
+    t = read(f"% {kind} positive\n% 2 3 3\n1 2 4 1082008561\n2 3 1 1082008562\n", "edgelist")
+    assert t.directed is directed
+    assert column(t) == [4, 1]
+    assert column(t, "timestamp") == [1082008561, 1082008562]
+
+
+def test_bipartite_konect_is_refused() -> None:
+    with pytest.raises(FileError, match="line 1: a bipartite KONECT network"):
+        read("% bip unweighted\n1 1\n1 2\n", "edgelist")
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("words", "labels"),
+    [
+        ("0 1 2", None),
+        ("5 3 -2", [-2, 3, 5]),
+        ("007 7 8", ["007", "7", "8"]),
+        ("+1 2 3", ["+1", "2", "3"]),
+        ("-0 0 1", ["-0", "0", "1"]),
+        ("1.0 2 3", ["1.0", "2", "3"]),
+        ("b a c", ["b", "a", "c"]),
+        ("1_0 2 3", ["1_0", "2", "3"]),
+        ("٣ 2 3", ["٣", "2", "3"]),
+        ("9223372036854775807 1 -9223372036854775807", [-9223372036854775807, 1, 9223372036854775807]),
+        ("9223372036854775808 2 1", [1, 2, 9223372036854775808]),
+        ("99999999999999999999999 -5 1", [-5, 1, 99999999999999999999999]),
+    ],
+)
+@pytest.mark.parametrize("quoted", [False, True])
+def test_labels_are_integers_only_in_canonical_form(words: str, labels: Any, quoted: bool) -> None:
+    a, b, c = words.split()
+    t = read(f'{a},{b}\n{b},"{c}"\n' if quoted else f"{a} {b}\n{b} {c}\n", "edgelist", header=False)
+    kind = str if labels and isinstance(labels[0], str) else int
+    assert rows(t) == [(kind(a), kind(b)), (kind(b), kind(c))]
+    assert (t.labels if labels is None else list(t.labels or [])) == labels
+
+
+def test_one_word_makes_all_labels_text() -> None:
+    assert rows(read("1,2\n2,x\n")) == [("1", "2"), ("2", "x")]
+
+
+@pytest.mark.parametrize("text", ["a,b\n,c\n", "a,b\nc,\n", 'a,"b"\nc,\n', "1,2\n3, \n"])
+def test_missing_end_is_refused_with_its_line(text: str) -> None:
+    with pytest.raises(FileError, match="line 2: an end point of the edge is missing"):
+        read(text)
+
+
+# Columns
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "kind"),
+    [
+        (["1", "2"], [1, 2], np.int64),
+        (["1", "2.5"], [1.0, 2.5], np.float64),
+        (["-1e-300", "1E+300"], [-1e-300, 1e300], np.float64),
+        (["nan", "-inf"], [float("nan"), -float("inf")], np.float64),
+        (["1", ""], [1, None], list),
+        (["0.5", ""], [0.5, None], list),
+        (["x", ""], ["x", None], list),
+        (["", ""], [None, None], list),
+        (["007", "008"], ["007", "008"], list),
+        (["00.5", "1"], ["00.5", "1"], list),
+        (["1_0", "2"], ["1_0", "2"], list),
+        (["True", "False"], ["True", "False"], list),
+        (["9223372036854775808", "1"], [9223372036854775808.0, 1.0], np.float64),
+    ],
+)
+@pytest.mark.parametrize("mark", [",", ";"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_columns_have_the_type_of_all_their_cells(
+    cells: list[str], values: list[Any], kind: Any, mark: str, quote: str
+) -> None:
+    lines = [mark.join([f"{quote}a{quote}", f"b{i}", cell]) for i, cell in enumerate(cells)]
+    t = read(mark.join(["source", "target", "x"]) + "\n" + "\n".join(lines))
+    got = t.edge_attributes["x"]
+    assert got.dtype == kind if isinstance(got, np.ndarray) else kind is list
+    np.testing.assert_equal(column(t, "x"), values)
+    assert [type(a) for a in column(t, "x")] == [type(b) for b in values]
+
+
+@pytest.mark.parametrize("name", ["weight", "Weight", "WEIGHT"])
+def test_weight_column_is_found_whatever_its_case(name: str) -> None:
+    t = read(f"source,target,{name}\n1,2,0.5\n")
+    assert t.canonical().graph.weights.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("bad", ["heavy", "1_0", "0x10", "1,5", "1 2", "--1"])
+@pytest.mark.parametrize("header", ["source;target;weight\n", "# x\n"])
+def test_weight_that_is_no_number_is_refused_with_its_line(bad: str, header: str) -> None:
+    text = f"{header}1;2;0.5\n2;3;{bad}\n"
+    with pytest.raises(FileError, match=rf"line 3: the weight '{bad}' is not a number"):
+        read(text, delimiter=";")
+
+
+@pytest.mark.parametrize("text", ["source,target,weight\n1,2,3\n2,3,\n", '1,2,3\n\n2,"3",\n'])
+def test_missing_weight_is_refused_with_its_line(text: str) -> None:
+    with pytest.raises(FileError, match="line 3: the weight of the edge is missing"):
+        read(text)
+
+
+def test_weights_may_have_padding_zeros() -> None:
+    assert column(read("a,b,007\nb,c,1.5\n")) == [7.0, 1.5]
+
+
+@pytest.mark.parametrize("mark", [",", "\t", " "])
+@pytest.mark.parametrize(("extra", "n"), [("", 1), ("{0}x{0}y", 3)])
+def test_rows_of_another_length_are_refused_with_their_line(mark: str, extra: str, n: int) -> None:
+    text = f"# x\na{mark}b\n\nc{mark}d\n" + ("e" if n == 1 else "e" + extra.format(mark)) + "\n"
+    cells = "cell" if n == 1 else "cells"
+    with pytest.raises(FileError, match=rf"line 5: the row has {n} {cells} where line 2 has 2"):
+        read(text)
+    if mark == ",":
+        with pytest.raises(FileError, match=rf"line 5: the row has {n} {cells} where line 2 has 2"):
+            read(text.replace("a", '"a"'))
+
+
+def test_header_and_rows_of_different_length_are_refused() -> None:
+    with pytest.raises(FileError, match="line 2: the row has 2 cells, and the header names 3 columns"):
+        read("source,target,weight\n1,2\n3,4\n")
+
+
+def test_gephi_types_say_the_direction() -> None:
+    head = "Source,Target,Type,Id,Weight\n"
+    directed = read(head + "1,2,Directed,0,1.0\n2,3,Directed,1,1.0\n")
+    assert directed.directed
+    assert not read(head + "1,2,Undirected,0,1.0\n").directed
+    with pytest.raises(FileError, match="line 3: directed and undirected edges are mixed"):
+        read(head + "1,2,Directed,0,1.0\n2,3,Undirected,1,1.0\n")
+
+
+def test_errors_of_the_graph_name_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "g.csv"
+    path.write_text("source,target,weight\na,b,1\nb,c,-2\n")
+    with pytest.raises(GraphError, match=r"edge \('b', 'c'\) \(.*g\.csv, line 3\) has the weight -2\.0"):
+        gio.read(path).canonical()
+
+
+# networkx's edge lists
+
+
+def test_dicts_of_networkx_are_read() -> None:
+    graph = nx.karate_club_graph()
+    stream = io.BytesIO()
+    nx.write_edgelist(graph, stream)
+    t = gio.read(io.BytesIO(stream.getvalue()), "edgelist")
+    assert rows(t) == list(graph.edges)
+    assert column(t) == [w for *_, w in graph.edges(data="weight")]
+    assert rows(read("a b {}\n# x\nb c {'kind': 'x, y', 'n': None}\n", "edgelist")) == [("a", "b"), ("b", "c")]
+
+
+@pytest.mark.parametrize("bad", ["{1}", "{x}", "{'a': f()}", "{'a': 1", "{" + "(" * 5000 + "}", "5"])
+def test_dicts_that_are_no_plain_values_are_refused(bad: str) -> None:
+    with pytest.raises(FileError, match="line 2: "):
+        read(f"a b {{}}\nb c {bad}\n", "edgelist")
+
+
+@pytest.mark.parametrize("mark", [" ", "\t", ",", ";"])
+def test_weighted_edge_lists_of_networkx_are_read(mark: str) -> None:
+    graph = nx.les_miserables_graph()
+    stream = io.BytesIO()
+    nx.write_weighted_edgelist(graph, stream, delimiter=mark)
+    t = gio.read(io.BytesIO(stream.getvalue()), "csv")
+    assert rows(t) == list(graph.edges)
+    assert column(t) == [w for *_, w in graph.edges(data="weight")]
+
+
+# The vectorised parser against plain Python
+
+CELL = st.text("0123456789-+.abé", min_size=1, max_size=5)
+
+
+@given(st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=8), st.sampled_from([",", "\t", None]), st.data())
+def test_grid_gives_what_split_gives(cells: list[tuple[str, ...]], mark: str | None, data: st.DataObject) -> None:
+    lines: list[str] = []
+    numbers: list[int] = []
+    for row in cells:
+        for _ in range(data.draw(st.integers(0, 2))):
+            lines.append(data.draw(st.sampled_from(["", "  ", "#x", " % y,z"])))
+        gap = data.draw(st.sampled_from(["", " ", "   "]))
+        numbers.append(len(lines) + 5)
+        lines.append(gap + (f"{gap}{mark}{gap}" if mark else f" {gap}").join(row) + gap)
+    grid = split_grid(Source("f", io.BytesIO()), ("\n".join(lines) + "\n").encode(), mark, 5, "#%")
+    plain = CellRows([list(column) for column in zip(*cells, strict=True)], np.array(numbers))
+    assert grid.lines.tolist() == numbers
+    for i in range(3):
+        assert grid.cells(i) == plain.cells(i)
+        for method in ("integers", "numbers"):
+            np.testing.assert_array_equal(getattr(grid, method)(i), getattr(plain, method)(i), strict=True)
+
+
+@given(st.lists(st.integers(-(2**63) + 1, 2**63 - 1), min_size=1))
+def test_integers_are_parsed_exactly(values: list[int]) -> None:
+    words = [str(value).encode() for value in values]
+    buffer = np.frombuffer(b" ".join(words) + b"\n", np.uint8)
+    stop = np.cumsum([len(word) + 1 for word in words]) - 1
+    start = stop - [len(word) for word in words]
+    parsed = parse_integers(buffer, start, stop)
+    assert parsed is not None
+    assert parsed.tolist() == values
+
+
+def test_wide_padding_is_walked_over() -> None:
+    t = read(f"a,{' ' * 1000}b{' ' * 1000},1\n{' ' * 500}c,d,2\n")
+    assert rows(t) == [("a", "b"), ("c", "d")]
+
+
+# Real files
+
+SIZES = {
+    "karate/edges.csv": (34, 78, True),
+    "madrid/edges.csv": (64, 243, True),
+    "polbooks/edges.csv": (105, 441, False),
+    "jazz/edges.csv": (198, 2742, False),
+    "graphs_small/lesmis_weighted.csv": (77, 254, True),
+    "graphs_small/us_airports500_weighted.csv": (500, 2980, True),
+    "graphs_large/ca_grqc.csv.gz": (5241, 14484, False),
+    "graphs_large/condmat1999_weighted.csv.gz": (16264, 47594, True),
+}
+
+
+@needs_data
+@pytest.mark.parametrize("name", SIZES)
+def test_real_files_are_read(name: str) -> None:
+    assert DATA
+    t = gio.read(Path(DATA) / name)
+    graph = t.canonical().graph
+    assert (graph.n_nodes, graph.n_edges, graph.is_weighted) == SIZES[name]
+
+
+@needs_data
+def test_a_million_edges_are_read_in_seconds() -> None:
+    assert DATA
+    t = gio.read(Path(DATA) / "graphs_large" / "ego_twitter.csv.gz")
+    assert (t.n_nodes, t.source.size, t.labels) == (81306, 1342296, None)
+    assert t.row_name and re.search(r"line 1342297$", t.row_name(1342295))
