@@ -402,6 +402,13 @@ def test_edge_betweenness_of_networkit():
     np.testing.assert_allclose(2 * score(graph, "edge-betweenness"), theirs.edgeScores(), rtol=1e-9)
 
 
+def test_equivalent_edges_tie_in_betweenness():
+    ids = np.arange(49).reshape(7, 7)
+    right, down = np.roll(ids, -1, axis=1), np.roll(ids, -1, axis=0)
+    torus = Graph.from_edges(np.tile(ids.ravel(), 2), np.concatenate([right.ravel(), down.ravel()]))
+    assert len(set(score(torus, "edge-betweenness"))) == 1
+
+
 def test_pivots_estimate_the_betweenness():
     graph = zoo.random_graph(60, 200, 3)
     exact = score(graph, "edge-betweenness")

@@ -213,7 +213,7 @@ def test_directed_is_refused_then_symmetrised():
     graph, edges, rows, _, notes = arcs.canonical(directed="symmetrize")
     assert graph.weights.tolist() == [3.5, 4.0]
     assert (edges.tolist(), rows.tolist()) == ([0, 1], [0, 2])
-    assert "1 pairs of opposite arcs joined" in " ".join(notes)
+    assert notes[-1] == "directed graph symmetrised: 1 pair of opposite arcs joined, weights added"
 
 
 def test_loops_are_refused_then_dropped():
@@ -242,6 +242,39 @@ def test_parallel_arcs_are_joined_before_opposite_ones(policy, weight):
     with pytest.raises(GraphError, match="1 parallel edge, the first repeat"):
         arcs.canonical(directed="symmetrize")
     assert arcs.canonical(directed="symmetrize", parallel=policy).graph.weights.tolist() == [weight]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_without_weights_a_sum_counts_parallel_edges(directed):
+    rows = table([(1, 2), (0, 1), (0, 1), (0, 1), (2, 3)], directed=directed)
+    graph, *_, notes = rows.canonical(parallel="sum", directed="symmetrize")
+    assert (graph.weights.tolist(), graph.weight_name) == ([3.0, 1.0, 1.0], "multiplicity")
+    assert notes[0] == "weights: 'multiplicity', the number of parallel edges joined"
+    assert notes[-1] == "2 parallel edges joined, their number kept as weight"
+    ones = table([(1, 2), (0, 1), (0, 1), (0, 1), (2, 3)], np.ones(5), directed=directed)
+    assert ones.canonical(parallel="sum", directed="symmetrize").graph.weights.tolist() == graph.weights.tolist()
+
+
+@pytest.mark.parametrize(("policy", "weight"), [("max", "weight"), ("first", "weight"), ("sum", None)])
+def test_otherwise_parallel_edges_without_weights_have_none(policy, weight):
+    for column in (None, [1.0, 2.0, 4.0]) if weight is None else (None,):
+        graph, *_, notes = table([(0, 1), (1, 0), (1, 2)], column).canonical(parallel=policy, weight=weight)
+        assert (graph.is_weighted, graph.weights.tolist()) == (False, [1.0, 1.0])
+        assert notes[-1] == "1 parallel edge joined, their number not kept"
+
+
+def test_a_sum_without_parallel_edges_makes_no_weights():
+    assert not table([(0, 1), (1, 2)]).canonical(parallel="sum").graph.is_weighted
+    arcs = table([(0, 1), (1, 0), (2, 1)], directed=True)
+    assert not arcs.canonical(parallel="sum", directed="symmetrize").graph.is_weighted
+
+
+def test_symmetrising_without_weights_makes_none():
+    graph, *_, notes = table([(0, 1), (1, 0), (2, 1)], directed=True).canonical(directed="symmetrize")
+    assert (graph.is_weighted, graph.weights.tolist()) == (False, [1.0, 1.0])
+    assert notes[-1] == "directed graph symmetrised: 1 pair of opposite arcs joined"
+    *_, notes = table([(0, 1), (2, 1)], directed=True).canonical(directed="symmetrize")
+    assert notes[-1] == "directed graph symmetrised: 2 arcs taken as edges, no opposite arcs to join"
 
 
 @settings(deadline=None)

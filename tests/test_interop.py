@@ -312,7 +312,7 @@ def test_directed_is_refused_unless_symmetrized(kind, weighted):
     assert expected(source.graph) == [
         (u, v, w) for (u, v), w in zip([(0, 1), (0, 3), (1, 2), (2, 3)], joined, strict=True)
     ]
-    assert any("opposite arcs joined" in note for note in source.notes)
+    assert any(note.endswith("opposite arcs joined" + ", weights added" * weighted) for note in source.notes)
     kept = source.rebuild(np.array([True, False, True, False]))
     assert entries(kind, kept) == [(0, 1, joined[0]), (1, 2, joined[2])]
     again = as_graph(kept)
@@ -342,6 +342,19 @@ def test_parallel_edges_are_refused_unless_joined(kind, policy, weight):
     assert expected(source.graph) == [(0, 1, weight), (1, 2, 5.0)]
     assert entries(kind, source.rebuild(np.array([True, True]))) == expected(source.graph)
     assert entries(kind, source.rebuild(np.array([False, True]))) == [(1, 2, 5.0)]
+
+
+@MULTI
+def test_the_number_of_parallel_edges_comes_back_as_weight(kind):
+    obj = kind.make(3, [(0, 1), (1, 0), (0, 1), (1, 2)], None, False)
+    source = load(obj, parallel="sum")
+    assert source.graph.weight_name == "multiplicity"
+    kept = source.rebuild(np.array([True, True]))
+    assert entries(kind, kept) == expected(source.graph) == [(0, 1, 3.0), (1, 2, 1.0)]
+    assert expected(as_graph(kept)) == expected(source.graph)
+    assert entries(kind, source.rebuild(np.array([True, True]), np.array([0.5, 2.0]))) == [(0, 1, 0.5), (1, 2, 2.0)]
+    plain = load(obj, parallel="sum", weight=None)
+    assert entries(kind, plain.rebuild(np.array([True, True]))) == [(0, 1, 1.0), (1, 2, 1.0)]
 
 
 @EACH
@@ -740,7 +753,7 @@ def test_frames_that_are_no_graph_are_refused():
         load(pd.DataFrame({"a": [1], "b": [2]}))
     with pytest.raises(GraphError, match=r"several columns.*'Source', 'source', 'target'"):
         load(pd.DataFrame({"u": [1], "v": [2], "Source": [1], "source": [1], "target": [2]}))
-    with pytest.raises(GraphError, match=r"several columns.*'from', 'to', 'u', 'v'"):
+    with pytest.raises(GraphError, match=r"several columns.*'u', 'v', 'from', 'to'"):
         load(pd.DataFrame({"u": [1], "v": [2], "from": [1], "to": [2]}))
     with pytest.raises(GraphError, match="the row 7 of the frame has no 'source' or no 'target'"):
         load(pd.DataFrame({"source": ["a", None], "target": ["b", "c"]}, index=[3, 7]))

@@ -149,10 +149,22 @@ def test_loosely_tied_cliques_keep_their_own_resistances(tie):
     np.testing.assert_allclose(leverages(graph)[inside], 1 / 6, rtol=2 * tie + 1e-9)
 
 
-def test_weights_too_far_apart_for_a_large_graph_are_refused(monkeypatch):
+def test_a_cluster_of_tiny_resistances_survives_what_joins_it_to_others():
+    inside, outside = zoo.random_graph(5, 9, 1, weighted=True), zoo.random_graph(9, 25, 2, weighted=True)
+    u, v = np.concatenate([inside.source, outside.source]), np.concatenate([inside.target, outside.target])
+    weights = np.concatenate([inside.weights * 1e200, outside.weights])
+    graph = Graph.from_edges(u, v, weights, parallel="first")
+    np.testing.assert_allclose(effective_resistance(graph), by_fractions(graph), rtol=1e-9)
+
+
+@pytest.mark.parametrize("tie", [1e-30, 1e-100, 1e-250])
+def test_weights_too_far_apart_for_a_large_graph_are_refused(tie, monkeypatch):
     monkeypatch.setattr(spectral, "_MERGE_WORK", 0)
-    graph = zoo.random_graph(30, 100, 5, weighted=True, spread=150.0)
-    with pytest.raises(GraphError, match=r"component of 30 nodes lie a factor .* apart"):
+    cluster = zoo.random_graph(12, 50, 1, weighted=True)
+    u = np.concatenate([cluster.source, cluster.source + 12, [0, 1, 2]])
+    v = np.concatenate([cluster.target, cluster.target + 12, [12, 13, 14]])
+    graph = Graph.from_edges(u, v, np.concatenate([cluster.weights, cluster.weights, np.full(3, tie)]))
+    with pytest.raises(GraphError, match=r"component of 24 nodes lie a factor .* apart"):
         leverages(graph, method="exact")
 
 

@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from graphpri.errors import GraphError, OptionError
+from graphpri.labels import order_labels, plain_label
+from graphpri.rows import SortedRows, join_weights, sort_rows
+from graphpri.weights import read_weights
 
 Directed = Literal["refuse", "symmetrize"]
 Loops = Literal["refuse", "drop"]
@@ -20,10 +23,19 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 
+MULTIPLICITY = "multiplicity"
+"""Name of the weights that count the parallel edges of an unweighted graph."""
+
 _POLICIES: dict[str, tuple[str, ...]] = {
     "directed": ("refuse", "symmetrize"),
     "loops": ("refuse", "drop"),
     "parallel": ("refuse", "sum", "max", "first"),
+}
+_JOINED = {
+    "sum": "weights added",
+    "max": "largest weight kept",
+    "first": "first weight kept",
+    "count": "their number kept as weight",
 }
 
 
@@ -37,8 +49,8 @@ class Graph:
     """Undirected simple graph with positive weights, in canonical form.
 
     Nodes are numbered in the order of their labels and edges are sorted, so that two descriptions of
-    the same labelled graph give the same arrays, whatever the order in which they list it. Build one
-    with :func:`graphpri.as_graph` or :meth:`Graph.from_edges`.
+    the same labelled graph give the same arrays, whatever the order in which they list it (but see
+    `labels`). Build one with :func:`graphpri.as_graph` or :meth:`Graph.from_edges`.
 
     Parameters
     ----------
@@ -49,9 +61,12 @@ class Graph:
     weights : ndarray of float64, shape (M,)
         Positive finite edge weights μ; a read-only view of a single 1.0 where the graph is unweighted.
     labels : sequence of hashable or None
-        Label of each node; None where node i is called i.
+        Label of each node; None where node i is called i. Numbers, text, tuples and frozensets of these, and
+        whatever has a ``repr`` that says the same in every process are sorted; where some label can't be
+        (an object that prints its memory address), the nodes keep the order in which they were given.
     weight_name : str or None
-        Where the weights come from; None where the graph is unweighted.
+        Where the weights come from; ``"multiplicity"`` where they count the parallel edges of an unweighted
+        graph, None where the graph is unweighted.
     """
 
     n_nodes: int
@@ -119,7 +134,7 @@ class Graph:
 
     def label(self, node: int) -> Hashable:
         """Label of a node number."""
-        return int(node) if self.labels is None else _plain(self.labels[node])
+        return int(node) if self.labels is None else plain_label(self.labels[node])
 
     def edge_labels(self, edge: int) -> tuple[Hashable, Hashable]:
         """Labels of the two ends of an edge number."""
@@ -133,7 +148,7 @@ class Graph:
     def strengths(self) -> FloatArray:
         """Sum of the weights at each node, shape (N,)."""
         ends = np.bincount(self.source, self.weights, self.n_nodes)
-        return ends + np.bincount(self.target, self.weights, self.n_nodes)
+        return cast("FloatArray", ends + np.bincount(self.target, self.weights, self.n_nodes))
 
     def adjacency(self, weights: FloatArray | None = None) -> sp.csr_array:
         """Symmetric weighted adjacency matrix, shape (N, N); `weights` replaces the graph's own."""
@@ -200,7 +215,8 @@ class EdgeTable:
     source, target : ndarray of int, shape (R,)
         Node numbers (positions in `labels`) of the ends of each row.
     labels : sequence of hashable or None
-        Node labels in the user's order; None where node i is called i.
+        Node labels in the user's order; None where node i is called i. Labels that can't be sorted the
+        same way in every process, such as objects that print their memory address, stay in this order.
     directed : bool
         Whether a row is an arc.
     edge_attributes : mapping of str to sequence
@@ -225,7 +241,7 @@ class EdgeTable:
 
     def label(self, node: int) -> Hashable:
         """Label of a node number of this table."""
-        return int(node) if self.labels is None else _plain(self.labels[node])
+        return int(node) if self.labels is None else plain_label(self.labels[node])
 
     def canonical(
         self,
@@ -243,11 +259,14 @@ class EdgeTable:
             Column that holds the weights, where there is one; None ignores weights. A name other than
             ``"weight"`` must exist. A row without an entry weighs 1, and a note says so.
         directed : {"refuse", "symmetrize"}
-            What to do with a directed table: opposite arcs become one edge, their weights added.
+            What to do with a directed table: opposite arcs become one edge, their weights added. Without
+            weights the edge has none either.
         loops : {"refuse", "drop"}
             What to do with self-loops.
         parallel : {"refuse", "sum", "max", "first"}
-            What to do with rows that join the same two nodes.
+            What to do with rows that join the same two nodes (in the same direction, where rows are arcs).
+            ``"sum"`` adds their weights; where the table has none, every row counts 1, so that an edge
+            weighs as much as it has rows, and the weights are called ``"multiplicity"``.
 
         Raises
         ------
@@ -257,202 +276,97 @@ class EdgeTable:
         OptionError
             For an unknown policy or weight column.
         """
-        for name, value in (("directed", directed), ("loops", loops), ("parallel", parallel)):
-            if value not in _POLICIES[name]:
-                raise OptionError(f"{name}={value!r}: choose from {', '.join(map(repr, _POLICIES[name]))}")
-        notes: list[str] = []
-        nodes, labels = self._sorted_nodes()
-        u, v = self.source, self.target
-        if u.size and (min(u.min(), v.min()) < 0 or max(u.max(), v.max()) >= self.n_nodes):
-            row = int(np.flatnonzero((np.minimum(u, v) < 0) | (np.maximum(u, v) >= self.n_nodes))[0])
-            raise GraphError(
-                f"{self._row(row)} joins {u[row]} and {v[row]}, but the nodes are numbered 0 to {self.n_nodes - 1}"
-            )
+        _check_policies(directed=directed, loops=loops, parallel=parallel)
+        nodes, labels = self._number_nodes()
+        self._check_ends()
         if self.directed and directed == "refuse":
             raise GraphError(
-                f"the graph is directed ({u.size} arcs), and the entropies are defined for undirected graphs: "
-                'pass directed="symmetrize" (--directed symmetrize) to join opposite arcs, adding their weights'
+                f"the graph is directed ({self.source.size} arcs), and the entropies are defined for undirected "
+                'graphs: pass directed="symmetrize" (--directed symmetrize) to join opposite arcs, adding their weights'
             )
-        w = self._weights(weight, notes)
-        rows = np.arange(u.size)
-        is_loop = u == v
-        if n_loops := int(np.count_nonzero(is_loop)):
-            if loops == "refuse":
-                row = int(np.argmax(is_loop))
-                raise GraphError(
-                    f"{n_loops} self-loop{'s' * (n_loops > 1)}, the first at {self._edge(row)}: "
-                    'pass loops="drop" (--loops drop) to leave them out'
-                )
-            rows = np.flatnonzero(~is_loop)
-            notes.append(f"{n_loops} self-loop{'s' * (n_loops > 1)} dropped")
-        u, v = nodes[u[rows]], nodes[v[rows]]
-        w = None if w is None else w[rows]
-        low, high = np.minimum(u, v), np.maximum(u, v)
-        order = np.lexsort((rows, high, low))
-        low, high = low[order], high[order]
-        first = np.ones(low.size, bool)
-        first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
-        if not first.all():
-            backward = (u > v)[order]
-            w_sorted = None if w is None else w[order]
-            w_sorted = self._merge(rows[order], first, backward, w_sorted, parallel, notes)
-        else:
-            w_sorted = None if w is None else w[order]
-            if self.directed:
-                notes.append(f"{u.size} arcs taken as edges; no opposite arcs to join")
-        first_rows = rows[order[first]]
-        dtype = id_dtype(self.n_nodes)
+        w, origin = read_weights(self.edge_attributes, weight, self._edge)
+        rows, loop_notes = self._without_loops(loops)
+        found = sort_rows(nodes[self.source[rows]], nodes[self.target[rows]], rows, directed=self.directed)
+        self._check_parallel(found, parallel)
         name = None if w is None else weight
+        if counted := w is None and weight is not None and parallel == "sum" and bool(found.repeat.any()):
+            w, name = np.ones(self.source.size), MULTIPLICITY
+            origin = f"weights: {MULTIPLICITY!r}, the number of parallel edges joined"
+        first = found.rows[found.first]
         graph = Graph(
             self.n_nodes,
-            _frozen(low[first].astype(dtype)),
-            _frozen(high[first].astype(dtype)),
-            unit_weights(first_rows.size) if w_sorted is None else _frozen(w_sorted),
+            _frozen(found.low[found.first].astype(id_dtype(self.n_nodes))),
+            _frozen(found.high[found.first].astype(id_dtype(self.n_nodes))),
+            unit_weights(first.size) if w is None else _frozen(self._join(found, w[found.rows], parallel)),
             labels,
             name,
         )
-        appearance = np.argsort(first_rows)
-        return Canonical(graph, appearance, first_rows[appearance], nodes, tuple(notes))
+        appearance = np.argsort(first)
+        notes = (
+            origin,
+            *loop_notes,
+            *self._join_notes(found, "count" if counted else parallel, weighted=w is not None),
+        )
+        return Canonical(graph, appearance, first[appearance], nodes, notes)
 
-    def _merge(
-        self,
-        rows: NDArray[np.int64],
-        first: BoolArray,
-        backward: BoolArray,
-        w: FloatArray | None,
-        parallel: Parallel,
-        notes: list[str],
-    ) -> FloatArray | None:
-        """Join rows of the same edge; all arrays are sorted by edge, then row."""
-        group = np.cumsum(first) - 1
-        if self.directed:
-            # Opposite arcs are joined by symmetrising; only repeats in one direction are parallel.
-            by_arc = np.lexsort((rows, backward, group))
-            g, b = group[by_arc], backward[by_arc]
-            repeat = np.zeros(rows.size, bool)
-            repeat[by_arc[1:]] = (g[1:] == g[:-1]) & (b[1:] == b[:-1])
-        else:
-            repeat = ~first
-        n_repeats = int(np.count_nonzero(repeat))
-        if n_repeats and parallel == "refuse":
-            row = int(rows[repeat].min())
-            raise GraphError(
-                f"{n_repeats} parallel edge{'s' * (n_repeats > 1)}, the first repeat at {self._edge(row)}: "
-                'pass parallel="sum", "max" or "first" (--parallel …) to join them'
-            )
-        n_pairs = int(np.count_nonzero(~first & ~repeat))
-        if self.directed:
-            notes.append(f"directed graph symmetrised: {n_pairs} pairs of opposite arcs joined, weights added")
-        if n_repeats:
-            how = {"sum": "weights added", "max": "largest weight kept", "first": "first weight kept"}[parallel]
-            notes.append(f"{n_repeats} parallel edge{'s' * (n_repeats > 1)} joined, {how}")
-        if w is None:
-            return None
-        if self.directed and n_repeats and parallel != "sum":
-            arc = 2 * group + backward
-            w = w.copy()
-            if parallel == "max":
-                best = np.zeros(2 * (group[-1] + 1))
-                np.maximum.at(best, arc, w)
-                w = best[arc]
-            w[repeat] = 0.0
-            merged = np.bincount(group, w)
-        elif not self.directed and parallel == "max":
-            merged = np.maximum.reduceat(w, np.flatnonzero(first))
-        elif not self.directed and parallel == "first":
-            merged = w[first]
-        else:
-            # Adding in order of size makes the sum independent of the order of the rows.
-            by_size = np.lexsort((w, group))
-            merged = np.bincount(group[by_size], w[by_size])
-        if not np.isfinite(merged).all():
-            row = int(rows[first][int(np.argmin(np.isfinite(merged)))])
-            raise GraphError(f"the weights joined into {self._edge(row)} add up beyond the range of float64: rescale")
-        return merged
-
-    def _weights(self, weight: str | None, notes: list[str]) -> FloatArray | None:
-        if weight is None:
-            notes.append("weights ignored" if "weight" in self.edge_attributes else "unweighted")
-            return None
-        if weight not in self.edge_attributes:
-            if weight != "weight":
-                known = ", ".join(map(repr, self.edge_attributes)) or "none"
-                raise OptionError(f"no edge has the attribute {weight!r} named as weight (edge attributes: {known})")
-            notes.append("unweighted: no edge has the attribute 'weight'")
-            return None
-        column = self.edge_attributes[weight]
-        values = np.asarray(column)
-        if values.dtype.kind not in "fiub":
-            values = self._numbers(column, weight, notes)
-        elif values.dtype.kind == "b":
-            raise GraphError(f"the weights {weight!r} are true/false, not numbers: pass weight=None to ignore them")
-        w = values.astype(np.float64)
-        bad = ~(np.isfinite(w) & (w > 0))
-        if bad.any():
-            row = int(np.argmax(bad))
-            value = float(w[row])
-            remedy = {
-                True: "take absolute values (abs) or drop it",
-                False: "remove the edge, or threshold the weights before",
-            }[value < 0 and bool(np.isfinite(value))]
-            count = int(np.count_nonzero(bad))
-            more = f" ({count} such weights)" if count > 1 else ""
-            raise GraphError(
-                f"{self._edge(row)} has the weight {value!r}{more}; weights must be positive and finite: "
-                f"{remedy}, or pass weight=None to ignore weights"
-            )
-        notes.insert(0, f"weights: {weight!r}" + (f", {notes.pop(0)}" if notes else ""))
-        return w
-
-    def _numbers(self, column: Sequence[Any] | NDArray[Any], weight: str, notes: list[str]) -> FloatArray:
-        out = np.ones(len(column))
-        missing = 0
-        for row, value in enumerate(column):
-            if value is None:
-                missing += 1
-                continue
-            if isinstance(value, bool | np.bool_):
-                raise GraphError(f"{self._edge(row)} has the weight {value!r}, which is not a number")
-            try:
-                out[row] = float(value)
-            except (TypeError, ValueError, OverflowError):
-                raise GraphError(
-                    f"{self._edge(row)} has the weight {value!r}, which is not a number: "
-                    "correct it, or pass weight=None to ignore weights"
-                ) from None
-        if missing:
-            notes.append(f"{missing} of {len(column)} edges have none and weigh 1")
-        return out
-
-    def _sorted_nodes(self) -> tuple[NDArray[np.int64], Sequence[Hashable] | None]:
+    def _number_nodes(self) -> tuple[NDArray[np.int64], Sequence[Hashable] | None]:
+        """Canonical number of each node, and the labels in canonical order."""
         if self.labels is None:
             return np.arange(self.n_nodes), None
         if len(self.labels) != self.n_nodes:
             raise GraphError(f"{len(self.labels)} labels for {self.n_nodes} nodes")
-        labels = self.labels
-        array = labels if isinstance(labels, np.ndarray) else None
-        if array is not None and array.dtype.kind in "iuU":
-            order = np.argsort(array, kind="stable")
-            ordered: Sequence[Hashable] = cast("Sequence[Hashable]", array[order])
-            if array.size > 1 and (repeats := array[order][1:][array[order][1:] == array[order][:-1]]).size:
-                raise GraphError(f"the node label {_plain(repeats[0])!r} stands twice: labels must be unique")
-            if array.dtype.kind in "iu" and np.array_equal(array[order], np.arange(array.size)):
-                ordered_or_none = None
-            else:
-                ordered_or_none = ordered
-        else:
-            seen: set[Hashable] = set()
-            for label in labels:
-                if label in seen:
-                    raise GraphError(f"the node label {label!r} stands twice: labels must be unique")
-                seen.add(label)
-            order = np.asarray(sorted(range(self.n_nodes), key=_label_key(labels)), dtype=np.int64)
-            ordered = tuple(labels[i] for i in order)
-            plain = all(type(x) is int for x in ordered) and ordered == tuple(range(self.n_nodes))
-            ordered_or_none = None if plain else ordered
+        order, labels = order_labels(self.labels)
         nodes = np.empty(self.n_nodes, np.int64)
         nodes[order] = np.arange(self.n_nodes)
-        return nodes, ordered_or_none
+        return nodes, labels
+
+    def _check_ends(self) -> None:
+        u, v, top = self.source, self.target, self.n_nodes - 1
+        if u.size and (min(u.min(), v.min()) < 0 or max(u.max(), v.max()) > top):
+            row = int(np.argmax((np.minimum(u, v) < 0) | (np.maximum(u, v) > top)))
+            raise GraphError(f"{self._row(row)} joins {u[row]} and {v[row]}, but the nodes are numbered 0 to {top}")
+
+    def _without_loops(self, loops: Loops) -> tuple[NDArray[np.int64], list[str]]:
+        is_loop = self.source == self.target
+        count = int(np.count_nonzero(is_loop))
+        if not count:
+            return np.arange(is_loop.size), []
+        if loops == "refuse":
+            raise GraphError(
+                f"{_count(count, 'self-loop')}, the first at {self._edge(int(np.argmax(is_loop)))}: "
+                'pass loops="drop" (--loops drop) to leave them out'
+            )
+        return np.flatnonzero(~is_loop), [f"{_count(count, 'self-loop')} dropped"]
+
+    def _check_parallel(self, found: SortedRows, parallel: Parallel) -> None:
+        repeats = found.rows[found.repeat]
+        if repeats.size and parallel == "refuse":
+            raise GraphError(
+                f"{_count(repeats.size, 'parallel edge')}, the first repeat at {self._edge(int(repeats.min()))}: "
+                'pass parallel="sum", "max" or "first" (--parallel …) to join them'
+            )
+
+    def _join(self, found: SortedRows, w: FloatArray, parallel: Parallel) -> FloatArray:
+        joined = join_weights(w, found, "sum" if parallel == "refuse" else parallel)
+        if not np.isfinite(joined).all():
+            row = int(found.rows[found.first][int(np.argmin(np.isfinite(joined)))])
+            raise GraphError(f"the weights joined into {self._edge(row)} add up beyond the range of float64: rescale")
+        return joined
+
+    def _join_notes(self, found: SortedRows, how: str, *, weighted: bool) -> list[str]:
+        """Which rows were joined, and what became of their weights."""
+        notes: list[str] = []
+        pairs = int(np.count_nonzero(~found.first & ~found.repeat))
+        if self.directed and pairs:
+            added = ", weights added" if weighted else ""
+            notes.append(f"directed graph symmetrised: {_count(pairs, 'pair')} of opposite arcs joined{added}")
+        elif self.directed:
+            arcs = int(np.count_nonzero(found.first))
+            notes.append(f"directed graph symmetrised: {_count(arcs, 'arc')} taken as edges, no opposite arcs to join")
+        if repeats := int(np.count_nonzero(found.repeat)):
+            kept = _JOINED[how] if weighted else "their number not kept"
+            notes.append(f"{_count(repeats, 'parallel edge')} joined, {kept}")
+        return notes
 
     def _row(self, row: int) -> str:
         return self.row_name(row) if self.row_name else f"edge number {row}"
@@ -472,9 +386,14 @@ def _frozen(array: Any) -> Any:
     return array
 
 
-def _plain(label: Any) -> Hashable:
-    """The label as a Python object, so that messages don't read np.int64(3)."""
-    return label.item() if isinstance(label, np.generic) else label
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _check_policies(**given: str) -> None:
+    for name, value in given.items():
+        if value not in _POLICIES[name]:
+            raise OptionError(f"{name}={value!r}: choose from {', '.join(map(repr, _POLICIES[name]))}")
 
 
 def _as_ids(values: ArrayLike, name: str) -> NDArray[np.int64]:
@@ -484,23 +403,3 @@ def _as_ids(values: ArrayLike, name: str) -> NDArray[np.int64]:
     if ids.size and ids.dtype.kind not in "iu":
         raise GraphError(f"{name} holds {ids.dtype}, not integers: pass node numbers, and names as labels=")
     return ids.astype(np.int64)
-
-
-def _label_key(labels: Sequence[Hashable]) -> Callable[[int], Any]:
-    """Sort key of node positions: numbers by value, text by code point, other kinds by type, then text."""
-
-    def kind(x: Hashable) -> str:
-        if isinstance(x, int | float | np.number) and not isinstance(x, bool):
-            return "number" if x == x else "nan"
-        return "text" if isinstance(x, str) else type(x).__qualname__
-
-    kinds = {kind(x) for x in labels}
-    if kinds <= {"number"} or kinds <= {"text"}:
-        return lambda i: labels[i]
-
-    def key(i: int) -> tuple[str, Any]:
-        x = labels[i]
-        k = kind(x)
-        return (k, x) if k in ("number", "text") else (k, repr(x))
-
-    return key

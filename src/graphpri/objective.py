@@ -125,20 +125,32 @@ class Objective:
         The slope of an edge that would join two components of the kept graph is infinite; the gradient
         given for it is that of a floor under the eigenvalues, large and finite.
         """
+        kept, kept_slope, mixed, mixed_slope = self._entropies(w)
+        beta = self.beta
+        value = (1 - beta) * kept + 2 * beta * mixed - beta * self.original_entropy
+        slope = (1 - beta) * kept_slope + 2 * beta * mixed_slope
+        return value + self._barrier(w), slope + self._barrier_gradient(w)
+
+    def divergence_and_gradient(self, w: FloatArray) -> tuple[float, FloatArray]:
+        """D(σ̃‖ρ̃) and its gradient at the selection w."""
+        kept, kept_slope, mixed, mixed_slope = self._entropies(w)
+        return mixed - 0.5 * (kept + self.original_entropy), mixed_slope - 0.5 * kept_slope
+
+    def _entropies(self, w: FloatArray) -> tuple[float, FloatArray, float, FloatArray]:
+        """S(σ̃) and S(σ̄), each with its gradient in w."""
         y = self._kept(w)
         t = 2 * float(y.sum())
         s, term = self.entropy_of(y, True)
-        mixed_value, mixed_term = self.entropy_of(self.mixed(y, t), True)
+        mixed, mixed_term = self.entropy_of(self.mixed(y, t), True)
         assert term is not None
         assert mixed_term is not None
-        mu = self.weights
-        slope = -(1 - self.beta) * (term + 2 * s) / t
+        mu = self.weights * (float(y.max()) / float((self.weights * w).max()))
+        slope = -mu * (term + 2 * s) / t
         if self.mixture == "listing":
-            slope -= 2 * self.beta * (mixed_term + 2 * mixed_value) / (t + 2 * float(mu.sum()))
+            mixed_slope = -mu * (mixed_term + 2 * mixed) / (t + 2 * float(self.weights.sum()))
         else:
-            slope -= self.beta * (mixed_term - 2 * float(y @ mixed_term) / t) / t
-        value = (1 - self.beta) * s + 2 * self.beta * mixed_value - self.beta * self.original_entropy
-        return value + self._barrier(w), mu * slope + self._barrier_gradient(w)
+            mixed_slope = -0.5 * mu * (mixed_term - 2 * float(y @ mixed_term) / t) / t
+        return s, slope, mixed, mixed_slope
 
     def _kept(self, w: FloatArray) -> FloatArray:
         y = self.weights * w

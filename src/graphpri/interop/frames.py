@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-import re
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri.endnames import END_NAMES, find_ends
 from graphpri.errors import GraphError
 from graphpri.graph import EdgeTable
 from graphpri.interop.matrices import check_matrix, read_entries, write_entries
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
-
-# Columns that hold the two ends of an edge, whatever their case and punctuation. The first pair goes before others.
-ENDS = (
-    ("source", "target"),
-    ("source", "destination"),
-    ("sourceid", "targetid"),
-    ("sourcenode", "targetnode"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("src", "tgt"),
-    ("from", "to"),
-    ("fromid", "toid"),
-    ("fromnode", "tonode"),
-    ("fromnodeid", "tonodeid"),
-    ("node1", "node2"),
-    ("nodea", "nodeb"),
-    ("id1", "id2"),
-    ("vertex1", "vertex2"),
-    ("v1", "v2"),
-    ("u", "v"),
-    ("i", "j"),
-    ("start", "end"),
-    ("head", "tail"),
-    ("ego", "alter"),
-)
 
 
 @accepts("a pandas DataFrame", "pandas.DataFrame")
@@ -53,7 +29,7 @@ def from_frame(F: Any, policies: Policies) -> Source:
             "pass frame.reindex(columns=frame.index)"
         )
     if ends is None:
-        known = ", ".join("/".join(pair) for pair in ENDS if len(pair[0]) < 7)
+        known = ", ".join("/".join(pair) for pair in END_NAMES if len(pair[0]) < 7)
         raise GraphError(
             f"no columns of the frame name the ends of an edge ({known}), and its index is not its columns, as in an "
             f"adjacency matrix; columns: {', '.join(map(repr, F.columns))}: rename two of them to source and target"
@@ -62,16 +38,11 @@ def from_frame(F: Any, policies: Policies) -> Source:
 
 
 def _find_ends(F: Any) -> tuple[Any, Any] | None:
-    names: dict[str, list[Any]] = {}
-    for column in F.columns:
-        names.setdefault(re.sub(r"[\W_]", "", str(column).casefold()), []).append(column)
-    found = [(names[a], names[b]) for a, b in ENDS if a in names and b in names]
-    if "source" in names and "target" in names:
-        found = found[:1]
-    if len(found) > 1 or any(len(columns) > 1 for pair in found for columns in pair):
-        listed = ", ".join(repr(column) for pair in found for columns in pair for column in columns)
+    pairs = find_ends(map(str, F.columns))
+    if len(pairs) > 1:
+        listed = ", ".join(repr(F.columns[i]) for i in sorted({*chain.from_iterable(pairs)}))
         raise GraphError(f"several columns of the frame could hold the ends of an edge: {listed}; rename all but two")
-    return (found[0][0][0], found[0][1][0]) if found else None
+    return (F.columns[pairs[0][0]], F.columns[pairs[0][1]]) if pairs else None
 
 
 def _from_edges(F: Any, ends: tuple[Any, Any], policies: Policies) -> Source:

@@ -39,8 +39,9 @@ class Source(NamedTuple):
     rebuild : callable
         ``rebuild(mask, weights=None)`` takes a mask over the canonical edges, shape (M,), and gives an
         object of the input's type with the kept edges only; `weights`, shape (M,) in canonical order,
-        replaces the weights. Weights that joining parallel edges or opposite arcs has changed are
-        written in any case. Reads the input again, so call it before the input is changed.
+        replaces the weights. Weights that joining parallel edges or opposite arcs has changed or made are
+        written in any case, those that count parallel edges as ``"weight"``. Reads the input again, so
+        call it before the input is changed.
     """
 
     graph: Graph
@@ -55,6 +56,7 @@ Build = Callable[[NDArray[np.int64], NDArray[Any] | None, str], Any]
 
 _ADAPTERS: dict[str, Adapter] = {}
 _ACCEPTED: list[str] = []
+_COUNTS = np.empty(0, np.int64)
 
 
 def accepts(what: str, *types: str) -> Callable[[Adapter], Adapter]:
@@ -122,12 +124,14 @@ def as_graph(
         ``edge_weight`` and the weights of NetworKit go by the default name, and so do those of a
         :class:`Graph`, whatever they are called.
     directed : {"refuse", "symmetrize"}
-        ``"symmetrize"`` joins opposite arcs into one edge and adds their weights; attributes are those of
-        the arc that comes first. A matrix, or a PyG ``edge_index``, is directed where it is not symmetric.
+        ``"symmetrize"`` joins opposite arcs into one edge and adds their weights, if they have any;
+        attributes are those of the arc that comes first. A matrix, or a PyG ``edge_index``, is directed
+        where it is not symmetric.
     loops : {"refuse", "drop"}
         What to do with self-loops.
     parallel : {"refuse", "sum", "max", "first"}
-        How to join edges between the same two nodes; attributes are those of the first.
+        How to join edges between the same two nodes; attributes are those of the first. Where edges have
+        no weights, ``"sum"`` makes their number the weight, called ``"multiplicity"``.
 
     Raises
     ------
@@ -167,9 +171,10 @@ def from_table(
     graph, edges, rows, nodes, said = table.canonical(
         weight=column, directed=policies.directed, loops=policies.loops, parallel=policies.parallel
     )
-    name = graph.weight_name or "weight"
+    # Weights that count parallel edges have no column yet: they go where the default name says.
+    name = column or "weight"
     joined = graph.is_weighted and rows.size < np.count_nonzero(table.source != table.target)
-    own = _joined_weights(graph.weights, table.edge_attributes[name]) if joined else None
+    own = _joined_weights(graph.weights, table.edge_attributes.get(name, _COUNTS)) if joined else None
 
     def rebuild(mask: BoolArray, weights: FloatArray | None = None) -> Any:
         kept = _checked(mask, graph)[edges]

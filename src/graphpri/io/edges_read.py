@@ -182,16 +182,16 @@ def _detect(file: _File, preferred: str | None) -> str | None:
     first = file.rows[0]
     if (found := _comment_header(file)) is not None and len(_cells(first.text, found[2])) == len(found[0]):
         return found[2]
-    sample = [bare for line in file.rows if (bare := _QUOTED.sub(b"q", line.text)).count(b'"') == 0]
-    sample = sample or [first.text]
-    present = [mark for mark in "\t,;" if mark.encode() in sample[0]]
+    bare = [_QUOTED.sub(b"q", line.text) for line in file.rows]
+    sample = [line for line in bare if b'"' not in line]
+    present = [mark for mark in "\t,;" if mark.encode() in bare[0].split(b'"')[0]]
     if not present:
         return None
     if preferred == "\t" and preferred in present:
         return preferred
-    steady = [mark for mark in present if _is_steady([bare.split(mark.encode()) for bare in sample])]
+    steady = [mark for mark in present if _is_steady([line.split(mark.encode()) for line in sample])]
     if len(present) == 1:
-        by_words = present == ["\t"] and not steady and _is_steady([bare.split() for bare in sample])
+        by_words = present == ["\t"] and not steady and _is_steady([line.split() for line in sample])
         return None if by_words else present[0]
     if len(steady) == 1:
         return steady[0]
@@ -208,7 +208,7 @@ def _cells(line: bytes, delimiter: str | None) -> list[bytes]:
 
 def _is_steady(rows: Sequence[Sequence[bytes]]) -> bool:
     """Whether all rows have as many cells as the first, and both their ends."""
-    width = len(rows[0])
+    width = len(rows[0]) if rows else 0
     return width > 1 and all(len(row) == width and row[0].strip() and row[1].strip() for row in rows)
 
 

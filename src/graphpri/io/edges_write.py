@@ -50,7 +50,15 @@ def write_spaced(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
 
 
 def write_ncol(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
-    """Write two labels and perhaps a weight on each line, without a header."""
+    """Write two labels and perhaps a weight on each line, without a header.
+
+    Raises
+    ------
+    FileError
+        For labels with a delimiter, and for a table without edges, which would be an empty file.
+    """
+    if not table.source.size:
+        raise FileError(f"{name}: ncol can't hold a graph without edges: write csv, graphml or npz")
     notes = _losses(table)
     labels = _bare_labels(table, name, notes, r"[ \t\n\r,;]|^[#%]|^$")
     others = [key for key in table.edge_attributes if key != "weight"]
@@ -102,16 +110,17 @@ def _losses(table: EdgeTable) -> list[str]:
 def _columns(table: EdgeTable, notes: list[str]) -> dict[str, list[str | None]]:
     """Edge attributes as text cells, with notes on what is left out or will be read back as something else."""
     out: dict[str, list[str | None]] = {}
-    taken = {"source", "target"}
-    attributes = table.edge_attributes
-    for key, column in attributes.items():
-        if key in taken or (key != "weight" and key.lower() == "weight" and "weight" not in attributes) or not key:
-            notes += left_out("edge", [key], "the name means something else in an edge list; rename it, or write npz")
-        elif key == "weight":
-            weights = write_weights(table, notes)
-            out.update({} if weights is None else {key: [*numbers_text(weights)]})
+    weights = write_weights(table, notes)
+    refused: list[str] = []
+    for key, column in table.edge_attributes.items():
+        if key in ("source", "target", "") or "\r" in key or (key.lower() == "weight" and weights is None):
+            refused.append(key)
+        elif key == "weight" and weights is not None:
+            out[key] = [*numbers_text(weights)]
         else:
             out[key] = _cells(key, column, notes)
+    refused = [key for key in refused if key != "weight"]
+    notes += left_out("edge", refused, "the name means something else in an edge list; rename it, or write npz")
     return out
 
 

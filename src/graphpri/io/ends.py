@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri import endnames
 from graphpri.graph import IntArray, id_dtype
 from graphpri.io.grid import INTEGER, Rows
 from graphpri.io.source import Source
 
-_END_NAMES = {
-    ("source", "target"),
-    ("source", "destination"),
-    ("sourceid", "targetid"),
-    ("sourcenode", "targetnode"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("src", "tgt"),
-    ("from", "to"),
-    ("fromid", "toid"),
-    ("fromnode", "tonode"),
-    ("fromnodeid", "tonodeid"),
-    ("node1", "node2"),
-    ("nodea", "nodeb"),
-    ("id1", "id2"),
-    ("vertex1", "vertex2"),
-    ("v1", "v2"),
-    ("u", "v"),
-    ("i", "j"),
-    ("start", "end"),
-    ("head", "tail"),
-    ("tail", "head"),
-    ("ego", "alter"),
-}
 _INT_DIGITS = 4000  # int() takes 4300
 
 
@@ -50,12 +26,8 @@ class Ends(NamedTuple):
 
 
 def find_ends(names: Sequence[str]) -> tuple[int, int] | None:
-    """Positions of two columns whose names are known for end points."""
-    plain = [re.sub(r"[\W_]", "", name).lower() for name in names]
-    known = [
-        (i, j) for i, a in enumerate(plain[:50]) for j, b in enumerate(plain[:50]) if i != j and (a, b) in _END_NAMES
-    ]
-    return min(known, key=sorted, default=None)
+    """Positions of two columns whose names are known for end points; the leftmost where there is a choice."""
+    return min(endnames.find_ends(names), key=sorted, default=None)
 
 
 def read_ends(source: Source, rows: Rows, u: int, v: int) -> Ends:

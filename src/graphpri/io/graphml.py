@@ -13,7 +13,7 @@ import numpy as np
 
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable, id_dtype
-from graphpri.io.columns import Column, gather_columns, parse_cells, shorten
+from graphpri.io.columns import Column, gather_columns, parse_cells, python_values, shorten
 from graphpri.io.format import ReadOptions
 from graphpri.io.grid import ANY_NUMBER
 from graphpri.io.nodes import label_nodes
@@ -92,7 +92,8 @@ def read_graphml(source: Source, options: ReadOptions) -> EdgeTable:
     labels, attributes = label_nodes(source, list(place), columns, lines, options.label)
     ends = [[_end(source, edge, name, place) for edge in edges] for name in ("source", "target")]
     u, v = np.array(ends, id_dtype(len(nodes))).reshape(2, -1)
-    graph_id = {"id": handler.graph.xml["id"]} if "id" in handler.graph.xml else {}
+    name = handler.graph.xml.get("id")
+    graph_id = {} if name is None else {"id": python_values(parse_cells([name]))[0]}
     return EdgeTable(
         len(nodes),
         u,

@@ -158,13 +158,13 @@ def _split_body(source: Source, data: bytes, head: _Head) -> _Words:
 
 def _neighbours(words: _Words, n_nodes: int) -> Ints:
     found = words.numbers("neighbour")
-    wrong = (found < 1) | (found > n_nodes) if found.dtype.kind == "i" else np.ones(found.size, bool)
+    wrong = (found < 1) | (found > n_nodes) | (found % 1 != 0)
     if wrong.any():
         which = int(np.argmax(wrong))
         cell = words.pick(np.arange(wrong.size) == which).cells()[0]
         line = int(words.lines[words.node[which]])
         raise words.source.error(f"the neighbour {shorten(cell)} is not a node from 1 to {n_nodes}", line)
-    return found - 1
+    return found.astype(np.int64) - 1
 
 
 def _check_symmetric(source: Source, u: Ints, v: Ints, weights: NDArray[Any] | None, lines: Ints) -> None:
@@ -228,7 +228,7 @@ def write_metis(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
 def _adjacency_lines(table: EdgeTable, weights: NDArray[Any] | None, vertex: list[str]) -> list[str]:
     u, v = table.source.astype(np.int64), table.target.astype(np.int64)
     at, neighbour = np.concatenate([u, v]), np.concatenate([v, u]) + 1
-    order = np.argsort(at, kind="stable")
+    order = np.lexsort((neighbour, at))
     words = list(map(str, neighbour[order].tolist()))
     if weights is not None:
         texts = np.array(numbers_text(weights), object)

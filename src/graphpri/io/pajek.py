@@ -279,7 +279,9 @@ def _read_matrix(network: _Network, section: _Section) -> _Links:
 
 
 def _table(network: _Network, labels: Any, attributes: dict[str, Column]) -> EdgeTable:
-    directed = any(links.directed and links.u.size for links in network.links)
+    # Many programs write both sections, one of them empty.
+    filled = [part.directed for part in network.links if part.u.size]
+    directed = any(filled or [part.directed for part in network.links])
     links = [_both_ways(part) if directed and not part.directed else part for part in network.links]
     ids = id_dtype(network.n)
     empty = [np.zeros(0, np.int64)]

@@ -62,7 +62,7 @@ def read_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     attributes: dict[str, Column] = {}
     for i, name in enumerate(names):
         if i not in found:
-            lower = name.lower() == "weight" and "weight" not in names
+            lower = meta is None and name.lower() == "weight" and "weight" not in names
             attributes["weight" if lower else name] = _read_column(pa, table.column(i), table.schema.field(i))
     row_name = source.row_name(np.arange(1, ends.source.size + 1), "row")
     if meta is None:

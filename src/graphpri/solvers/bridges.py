@@ -3,76 +3,88 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from graphpri.graph import BoolArray, Graph
 
-_SEED = 20220606
+
+class BridgeFinder:
+    """Adjacency of a graph, kept for finding the bridges of many subsets of its edges."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._adjacent: list[list[tuple[int, int]]] = [[] for _ in range(graph.n_nodes)]
+        for edge, (u, v) in enumerate(zip(graph.source.tolist(), graph.target.tolist(), strict=True)):
+            self._adjacent[u].append((v, edge))
+            self._adjacent[v].append((u, edge))
+
+    def find(self, mask: BoolArray) -> Bridges:
+        """The bridges of a subset, by one depth-first search (Tarjan 1974)."""
+        kept = mask.tolist()
+        n = self._graph.n_nodes
+        first, low, last, child = [-1] * n, [0] * n, [0] * n, [-1] * len(kept)
+        bridge = np.zeros(len(kept), bool)
+        clock = 0
+        for root in range(n):
+            if first[root] >= 0:
+                continue
+            first[root] = low[root] = clock
+            clock += 1
+            stack = [(root, -1, iter(self._adjacent[root]))]
+            while stack:
+                node, via, neighbours = stack[-1]
+                for other, edge in neighbours:
+                    if edge == via or not kept[edge]:
+                        continue
+                    if first[other] < 0:
+                        first[other] = low[other] = clock
+                        clock += 1
+                        child[edge] = other
+                        stack.append((other, edge, iter(self._adjacent[other])))
+                        break
+                    if first[other] < low[node]:
+                        low[node] = first[other]
+                else:
+                    stack.pop()
+                    last[node] = clock
+                    if stack:
+                        parent = stack[-1][0]
+                        if low[node] < low[parent]:
+                            low[parent] = low[node]
+                        if low[node] > first[parent]:
+                            bridge[via] = True
+        return Bridges(self._graph, bridge, np.array(first), np.array(last), np.array(child, np.int64))
 
 
 class Bridges:
-    """Bridges of the kept edges of a graph, and which edges would reconnect the two sides of one.
+    """Which kept edges are bridges, and which edges would reconnect the two sides of one.
 
-    A spanning forest is walked in preorder, so that the nodes below a tree edge are an interval. Every edge
-    off the forest carries a random number, with opposite signs at its ends: a tree edge is a bridge exactly
-    if the numbers below it cancel (up to a collision of 64-bit sums).
-
-    Parameters
+    Attributes
     ----------
-    graph : Graph
-    mask : ndarray of bool, shape (M,)
-        Kept edges.
+    is_bridge : ndarray of bool, shape (M,)
+        Kept edges whose loss would split a component.
     """
 
-    def __init__(self, graph: Graph, mask: BoolArray) -> None:
-        n = graph.n_nodes
+    def __init__(
+        self,
+        graph: Graph,
+        is_bridge: BoolArray,
+        first: NDArray[np.int64],
+        last: NDArray[np.int64],
+        child: NDArray[np.int64],
+    ) -> None:
+        self.is_bridge = is_bridge
         self._source, self._target = graph.source, graph.target
-        kept = np.flatnonzero(mask)
-        u, v = graph.source[kept], graph.target[kept]
-        _, member = connected_components(sp.coo_array((np.ones(kept.size), (u, v)), shape=(n, n)), directed=False)
-        roots = np.unique(member, return_index=True)[1]
-        # A virtual node n joined to one node of each component makes one tree of the forest.
-        rows, columns = np.concatenate([u, np.full(roots.size, n)]), np.concatenate([v, roots])
-        links = sp.csr_array((np.ones(rows.size), (rows, columns)), shape=(n + 1, n + 1))
-        order, parent = breadth_first_order(links, n, directed=False)
-        down = np.zeros(n + 1, np.uint64)
-        low, high = np.minimum(u, v), np.maximum(u, v)
-        on_tree = (parent[low] == high) | (parent[high] == low)
-        numbers = np.random.default_rng(_SEED).integers(1, 2**64 - 1, kept.size, np.uint64)
-        off = ~on_tree
-        np.add.at(down, u[off], numbers[off])
-        np.subtract.at(down, v[off], numbers[off])
-        self._first, self._size, below = _preorder(order.tolist(), parent.tolist(), down.tolist())
-        child = np.where(parent[v] == u, v, u)
-        self._child = np.full(graph.n_edges, -1, np.int64)
-        self._child[kept[on_tree]] = child[on_tree]
-        self.is_bridge: BoolArray = np.zeros(graph.n_edges, bool)
-        self.is_bridge[kept[on_tree]] = below[child[on_tree]] == 0
+        # The nodes below a tree edge are an interval of the order of first visits.
+        self._first, self._last, self._child = first, last, child
 
-    def reconnects(self, bridge: int, edges: NDArray[np.int64]) -> BoolArray:
-        """Which of the edges join the two sides that the loss of a bridge would leave."""
-        node = self._child[bridge]
-        first, last = self._first[node], self._first[node] + self._size[node]
+    def reconnects(self, bridges: NDArray[np.int64], edges: NDArray[np.int64]) -> BoolArray:
+        """Whether each of `edges` joins the two sides that the loss of each bridge leaves, (bridges, edges).
+
+        Edges that lead to another component are not told apart: there are none where the subset has as
+        many components as the graph.
+        """
+        nodes = self._child[bridges]
+        low, high = self._first[nodes][:, None], self._last[nodes][:, None]
         at_u, at_v = self._first[self._source[edges]], self._first[self._target[edges]]
-        return ((at_u >= first) & (at_u < last)) != ((at_v >= first) & (at_v < last))
-
-
-def _preorder(
-    order: list[int], parent: list[int], down: list[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
-    """Preorder number, subtree size and subtree sum (mod 2⁶⁴) of each node, from a breadth-first order."""
-    size = [1] * len(order)
-    for node in reversed(order[1:]):
-        up = parent[node]
-        size[up] += size[node]
-        down[up] += down[node]
-    first = [0] * len(order)
-    free = [1] * len(order)
-    for node in order[1:]:
-        up = parent[node]
-        first[node] = first[up] + free[up]
-        free[up] += size[node]
-    wrapped = np.array([x & 0xFFFFFFFFFFFFFFFF for x in down], np.uint64)
-    return np.array(first), np.array(size), wrapped
+        return ((at_u >= low) & (at_u < high)) != ((at_v >= low) & (at_v < high))

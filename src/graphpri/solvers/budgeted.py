@@ -33,25 +33,30 @@ class Effort:
     """How long to search.
 
     `share` of the edges go at a time in the elimination; swaps are chosen among `widths` candidates on
-    either side; below β = 2 the `starts` best subsets around single nodes are tried too; kicks end after `patience` (grown with β) without a gain, or at `work` seconds of a
-    nominal machine.
+    either side; kicks end after `patience` (grown with β) without a gain, or at `work` seconds of a
+    nominal machine. A third of that may go to other starts, where β < 2. A free size is searched from
+    the `sizes` best sizes of the elimination.
     """
 
     share: float
     widths: tuple[int, ...]
-    starts: int
     patience: float
     work: float
+    sizes: int
 
 
 EFFORTS: dict[str, Effort] = {
-    "fast": Effort(0.15, (16,), 0, 0, 0.0),
-    "normal": Effort(0.1, (24, 64), 4, 1, 1.0),
-    "best": Effort(0.03, (48, 128), 16, 10, 30.0),
+    "fast": Effort(0.15, (16,), 0, 0.0, 3),
+    "normal": Effort(0.1, (24, 64), 1, 1.0, 4),
+    # For a point of a path, which starts from its neighbour's solution.
+    "path": Effort(0.1, (24,), 0, 0.0, 1),
+    "best": Effort(0.03, (48, 128), 10, 30.0, 8),
 }
 
 ENTROPY_RULES = 2.0
 """Below this β the entropy outweighs the divergence, and good subsets gather around a few nodes."""
+
+CONVERGED = "converged: no swap improves J"
 
 SWAP_LIMIT = 30_000
 """Above this many edges, edges are exchanged in bulk only."""
@@ -93,7 +98,7 @@ def solve(
     time_limit : float, optional
         Seconds after which the best subset so far is returned.
     start : ndarray of bool, shape (M,), optional
-        A feasible subset to start from in place of the elimination.
+        A feasible subset to start from in place of all edges; with a budget, edges are dropped or added first.
 
     Returns
     -------
@@ -108,10 +113,7 @@ def solve(
     status = "converged: no swap improves J"
     with single_thread():
         try:
-            if start is None:
-                size = least_size(objective, constraints) if k is None else k
-                start = eliminate(search, size, _share(level, landscape), keep_best=k is None)
-            search.reset(start)
+            _start(search, k, level, start)
             status = _improve(search, level)
         except Stop as stop:
             status = f"{stop}; this is the best subset so far"
@@ -121,6 +123,42 @@ def solve(
             search.reset(_cut_short(search, k))
     assert monitor.best is not None
     return Solution(monitor.best, monitor.best_value, status, tuple(monitor.trace))
+
+
+def _start(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> None:
+    """Bring the landscape to a feasible subset of the right size: the end, or the best of an elimination."""
+    c = search.constraints
+    if k is None and start is not None:
+        return search.reset(start)
+    if start is None:
+        start = np.ones(search.free.size, bool) if c.forbid is None else ~c.forbid
+    if k is None:
+        return _start_of_free_size(search, start, level)
+    if start.sum() < k:
+        order = np.argsort(~start, kind="stable")
+        start = take_top(search.landscape.graph, order, k, connected=c.connected, protect=c.protect, forbid=c.forbid)
+    *_, mask = eliminate(search, start, k, _share(level, search.landscape))
+    search.monitor.offer(mask, search.landscape.value)
+    return None
+
+
+def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None:
+    """Descend from the best subsets of an elimination that differ in size, and stay at the best."""
+    landscape = search.landscape
+    passed: list[tuple[float, int, BoolArray]] = []
+    for mask in eliminate(search, start, least_size(landscape.objective, search.constraints), level.share / 2):
+        search.monitor.offer(mask, landscape.value)
+        passed.append((landscape.value, int(mask.sum()), mask))
+    chosen: list[tuple[float, int, BoolArray]] = []
+    for entry in sorted(passed, key=lambda entry: entry[:2]):
+        if all(abs(entry[1] - other[1]) > 0.08 * other[1] for other in chosen):
+            chosen.append(entry)
+    for _, _, mask in chosen[: level.sizes]:
+        search.reset(mask)
+        if landscape.graph.n_edges <= SWAP_LIMIT:
+            descend(search, level.widths[:1])
+    assert search.monitor.best is not None
+    landscape.reset(search.monitor.best)
 
 
 def least_size(objective: Objective, constraints: Constraints) -> int:
@@ -148,26 +186,27 @@ def _improve(search: Search, level: Effort) -> str:
     if search.sizes_vary is False and landscape.graph.n_edges > 4000:
         exchange(search, max(size // 20, 1))
     descend(search, level.widths)
-    if level.starts and landscape.beta < ENTROPY_RULES and not search.sizes_vary:
+    if landscape.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
-    return _kick(search, level)
+    return _kick(search, level) if level.patience else CONVERGED
 
 
 def _try_starts(search: Search, level: Effort) -> None:
     """Descend from the best subsets around single nodes, and stay at the best of all."""
     landscape = search.landscape
+    budget = level.work / 3 / _seconds_per_move(landscape)
     best, value = landscape.mask.copy(), landscape.value
     subsets = around_nodes(search, int(best.sum()))
     values = np.array([landscape.objective.value(subset.astype(np.float64)) for subset in subsets])
     tried: set[float] = {value}
     for number in np.argsort(values, kind="stable"):
-        if len(tried) > level.starts:
+        if budget < 20:
             break
         if float(values[number]) in tried:
             continue
         tried.add(float(values[number]))
         search.reset(subsets[number])
-        descend(search, level.widths[:1])
+        budget -= 5 + descend(search, level.widths[:1])
         if landscape.value < value - search.gain:
             best, value = landscape.mask.copy(), landscape.value
     landscape.reset(best)
@@ -198,8 +237,8 @@ def _kick(search: Search, level: Effort) -> str:
                 flips = landscape.flips()
                 monitor.offer(best, value)
     landscape.reset(best)
-    if failures >= patience or not level.work:
-        return "converged: no swap improves J"
+    if failures >= patience:
+        return CONVERGED
     return "good: swaps still improved J when the work of this effort was spent; effort='best' goes on"
 
 

@@ -54,6 +54,7 @@ class Landscape(ABC):
         self._f = np.zeros(2)
         self._slopes = (0.0, 0.0)
         self._cross: FloatArray | None = None
+        self._terms: FloatArray | None = None
 
     # Supplied by each entropy.
 
@@ -80,6 +81,7 @@ class Landscape(ABC):
 
     def reset(self, mask: BoolArray) -> None:
         """Move to a subset and compute J there exactly."""
+        self._terms = None
         self.mask = mask.copy()
         self.trace = 2 * float(self.mu[mask].sum())
         self._kappa = self.trace / self.total if self.follows_trace else 1.0
@@ -89,7 +91,7 @@ class Landscape(ABC):
 
     def flips(self) -> FloatArray:
         """Change of J for flipping each edge as one half of a swap (the trace enters to first order)."""
-        terms = self._flip_terms_now()
+        terms = self._flip_terms()
         sign = np.where(self.mask, -1.0, 1.0)
         change = self._scale() @ terms
         if not self.exact_swaps:
@@ -100,7 +102,7 @@ class Landscape(ABC):
         """Change of J for dropping or adding each edge alone; infinite for dropping the last one."""
         sign = np.where(self.mask, -1.0, 1.0)
         trace = self.trace + 2 * self.mu * sign
-        f = self._f[self.sides][:, None] + self._flip_terms_now()
+        f = self._f[self.sides][:, None] + self._flip_terms()
         self._add_cross(f, trace, sign * self.mu)
         change = self._entropic_of(f, np.maximum(trace, 1e-300)) - self._entropic(self._f, self.trace)
         change[trace < 1e-12 * self.trace] = np.inf
@@ -109,9 +111,9 @@ class Landscape(ABC):
     def pairs(self, out: Edges, into: Edges) -> tuple[FloatArray, FloatArray]:
         """Change of J for swapping each kept edge of `out` for each dropped edge of `into`, and of F.
 
-        Shapes (a, b) and (sides, a, b). Call :meth:`flips` or :meth:`toggles` at the same subset before.
+        Shapes (a, b) and (sides, a, b).
         """
-        terms = self.pair_terms(out, into, self._terms)
+        terms = self.pair_terms(out, into, self._flip_terms())
         if self.exact_swaps:
             change = (self._scale() @ terms.reshape(len(terms), -1)).reshape(terms.shape[1:])
         else:
@@ -126,12 +128,13 @@ class Landscape(ABC):
         return change + single[out][:, None] + single[into] + self._barrier_shared(out, into), terms
 
     def toggle_terms(self, edge: int) -> FloatArray:
-        """Change of F on each used side for flipping one edge, as of the last :meth:`toggles`."""
-        return self._terms[:, edge]
+        """Change of F on each used side for flipping one edge."""
+        return self._flip_terms()[:, edge]
 
     def move(self, out: tuple[int, ...], into: tuple[int, ...], terms: FloatArray) -> None:
         """Drop and add edges, given the change of F; J is then predicted, and exact again after :meth:`reset`."""
         self._f[self.sides] += terms
+        self._terms = None
         for edges, sign in ((into, 1), (out, -1)):
             for edge in edges:
                 self._flip(edge, sign)
@@ -151,8 +154,9 @@ class Landscape(ABC):
         """Relative distance of the trace from the one that the mixture was set up with."""
         return abs(self.trace / self.total / self._kappa - 1) if self.follows_trace else 0.0
 
-    def _flip_terms_now(self) -> FloatArray:
-        self._terms = self.flip_terms()
+    def _flip_terms(self) -> FloatArray:
+        if self._terms is None:
+            self._terms = self.flip_terms()
         return self._terms
 
     def _add_cross(

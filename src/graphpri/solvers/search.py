@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
 from graphpri.budget import best_forest, take_top
 from graphpri.graph import BoolArray, FloatArray
-from graphpri.solvers.bridges import Bridges
+from graphpri.solvers.bridges import BridgeFinder, Bridges
 from graphpri.solvers.landscape import Edges, Landscape
 from graphpri.solvers.solution import Monitor
 
@@ -48,8 +50,11 @@ class Search:
     sizes_vary: bool = False
 
     free: BoolArray = field(init=False)
+    finder: BridgeFinder | None = field(init=False)
 
     def __post_init__(self) -> None:
+        finder = BridgeFinder(self.landscape.graph) if self.constraints.connected else None
+        object.__setattr__(self, "finder", finder)
         object.__setattr__(self, "free", self.constraints.free(self.landscape.graph.n_edges))
 
     def reset(self, mask: BoolArray) -> None:
@@ -76,37 +81,31 @@ def smallest(values: FloatArray, among: Edges, count: int) -> Edges:
     return np.sort(chosen)
 
 
-def eliminate(search: Search, k: int, share: float, *, keep_best: bool = False) -> BoolArray:
-    """Drop edges from all allowed ones down to `k`, a share of them at a time, cheapest first.
+def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterator[BoolArray]:
+    """Drop edges from a feasible subset down to `k`, a share of them at a time, cheapest first.
 
-    With `keep_best` every subset on the way is feasible, and the best one is returned.
+    Yields the subset after each step, the landscape standing at it; the first one is `start`.
     """
     landscape, constraints = search.landscape, search.constraints
     graph = landscape.graph
-    mask = np.ones(graph.n_edges, bool) if constraints.forbid is None else ~constraints.forbid
-    start, step = int(mask.sum()), 0
-    best, best_value = mask, np.inf
-    while True:
+    mask, total = start, int(start.sum())
+    for step in count(1):
         landscape.reset(mask)
-        if keep_best and landscape.value < best_value:
-            best, best_value = mask.copy(), landscape.value
-            search.monitor.offer(mask, landscape.value)
+        yield mask
         size = int(mask.sum())
         if size <= k:
-            break
-        step += 1
-        search.step("eliminate", step, (start - size) / max(start - k, 1))
+            return
+        search.step("eliminate", step, (total - size) / max(total - k, 1))
         changes = landscape.toggles() if search.sizes_vary else landscape.flips()
         droppable = mask & search.free
         if constraints.connected:
             droppable &= ~best_forest(graph, np.lexsort((-changes, ~mask, search.free)))
         candidates = np.flatnonzero(droppable)
-        count = min(max(1, int(share * size)), size - k, candidates.size)
-        if count == 0:
-            break
+        few = min(max(1, int(share * size)), size - k, candidates.size)
+        if few == 0:
+            return
         mask = mask.copy()
-        mask[candidates[np.argsort(changes[candidates], kind="stable")[:count]]] = False
-    return best if keep_best else mask
+        mask[candidates[np.argsort(changes[candidates], kind="stable")[:few]]] = False
 
 
 class Move(NamedTuple):
@@ -130,7 +129,7 @@ NO_MOVE = Move(np.inf, (), (), np.empty(0))
 def best_move(search: Search, width: int, banned: Banned) -> Move:
     """The best predicted move at the landscape's subset, from `width` candidates on either side."""
     landscape, mask = search.landscape, search.landscape.mask
-    bridges = Bridges(landscape.graph, mask) if search.constraints.connected else None
+    bridges = search.finder.find(mask) if search.finder is not None else None
     loose = mask & search.free
     if bridges is not None:
         loose &= ~bridges.is_bridge
@@ -175,7 +174,7 @@ def _best_bridge_swap(
     """Swap of a bridge for a dropped edge across the same cut."""
     tied = np.flatnonzero(search.landscape.mask & search.free & bridges.is_bridge)
     out = smallest(changes, tied, max(width // 2, 8))
-    crossing = np.array([bridges.reconnects(int(edge), dropped) for edge in out]).reshape(out.size, dropped.size)
+    crossing = bridges.reconnects(out, dropped)
     ranked = np.where(crossing, changes[dropped], np.inf)
     few = min(4, dropped.size)
     columns = np.unique(np.argpartition(ranked, few - 1, axis=1)[:, :few]) if out.size else np.empty(0, np.int64)
@@ -242,30 +241,30 @@ def descend(
 def exchange(search: Search, start: int) -> None:
     """Swap the c cheapest kept edges for the c best dropped ones, c halved where J does not fall."""
     landscape, constraints = search.landscape, search.constraints
-    count, step = start, 0
+    few, step = start, 0
     changes = landscape.flips()
-    while count:
+    while few:
         step += 1
-        search.step("exchange", step, 1 - np.log1p(count) / np.log1p(2 * start))
+        search.step("exchange", step, 1 - np.log1p(few) / np.log1p(2 * start))
         mask, value = landscape.mask.copy(), landscape.value
         loose = mask & search.free
         if constraints.connected:
             loose &= ~best_forest(landscape.graph, np.lexsort((-changes, ~mask, search.free)))
         out, into = np.flatnonzero(loose), np.flatnonzero(~mask & search.free)
-        count = min(count, out.size, into.size)
-        if not count:
+        few = min(few, out.size, into.size)
+        if not few:
             return
         new = mask.copy()
-        new[smallest(changes, out, count)] = False
-        new[smallest(changes, into, count)] = True
+        new[smallest(changes, out, few)] = False
+        new[smallest(changes, into, few)] = True
         landscape.reset(new)
         if landscape.value < value - 1e-12 * abs(value):
             search.monitor.offer(new, landscape.value)
             changes = landscape.flips()
-            count = int(1.3 * count) + 1
+            few = int(1.3 * few) + 1
         else:
             landscape.reset(mask)
-            count //= 2
+            few //= 2
 
 
 def kicked(search: Search, number: int, flips: FloatArray) -> BoolArray:

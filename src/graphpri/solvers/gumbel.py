@@ -1,0 +1,187 @@
+"""Algorithm 1 of the paper: selection probabilities by Gumbel-softmax gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from graphpri.budget import take_top
+from graphpri.entropy import single_thread
+from graphpri.errors import OptionError
+from graphpri.graph import BoolArray, FloatArray
+from graphpri.objective import Objective
+from graphpri.solvers.search import Constraints
+from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
+
+
+@dataclass(frozen=True)
+class Gumbel:
+    """Relaxed Bernoulli selections with straight-through samples and Adam.
+
+    Parameters
+    ----------
+    temperature : float
+        τ of the relaxation.
+    samples : int
+        Samples S a step.
+    learning_rate : float
+        Of Adam.
+    steps : int
+        At most; the paper runs 10 000.
+    patience : int
+        Stop after so many steps without a lower J of the most probable subset, once the mean selection
+        probability moves less than 10⁻³ over them; 0 never stops early.
+    draw : bool
+        Return a draw from the probabilities instead of the most probable subset.
+
+    Notes
+    -----
+    Algorithm 1 and Eqs. (13)–(14) of Yu et al., UAI 2022. The gradient of J at the hard sample is the
+    analytic one; an all-zero sample is skipped.
+    """
+
+    temperature: float = 1.0
+    samples: int = 3
+    learning_rate: float = 1e-2
+    steps: int = 10_000
+    patience: int = 500
+    draw: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("temperature", "learning_rate"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and 0 < value < np.inf):
+                raise OptionError(f"{name}={value!r} must be a finite number above 0")
+        for name, least in (("samples", 1), ("steps", 1), ("patience", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise OptionError(f"{name}={value!r} must be an integer, {least} or more")
+
+    def solve(
+        self,
+        objective: Objective,
+        k: int | None,
+        constraints: Constraints | None = None,
+        *,
+        seed: int | np.random.Generator | None = None,
+        callback: Callback | None = None,
+        time_limit: float | None = None,
+    ) -> Solution:
+        """Run Algorithm 1.
+
+        Parameters
+        ----------
+        objective : Objective
+        k : int or None
+            Keep the `k` most probable edges; None keeps those with probability above ½ (or the draw).
+        constraints : Constraints, optional
+            Protected and forbidden edges; connectivity is refused.
+        seed, callback, time_limit
+            As in :func:`graphpri.solvers.budgeted.solve`.
+
+        Returns
+        -------
+        Solution
+            With `probabilities`.
+
+        Raises
+        ------
+        OptionError
+            For `connected`: the relaxation has no way to hold a graph together.
+        """
+        constraints = constraints or Constraints()
+        if constraints.connected:
+            raise OptionError("solver='gumbel' can't keep the graph connected: use solver='budgeted'")
+        rng = np.random.default_rng(0 if seed is None else seed)
+        monitor = Monitor(callback, time_limit)
+        run = _Run(self, objective, k, constraints, rng)
+        status = f"stopped after all {self.steps} steps; raise steps to go on"
+        with single_thread():
+            try:
+                status = run.loop(monitor) or status
+            except Stop as stop:
+                status = f"{stop}; these are the probabilities so far"
+            except KeyboardInterrupt:
+                status = "interrupted; these are the probabilities so far"
+            mask = run.subset(run.theta, draw=self.draw)
+            value = objective.value(mask.astype(np.float64))
+        return Solution(mask, value, status, tuple(monitor.trace), expit(run.theta))
+
+
+class _Run:
+    """State of one run: the logits θ and Adam's moments."""
+
+    def __init__(
+        self, options: Gumbel, objective: Objective, k: int | None, constraints: Constraints, rng: np.random.Generator
+    ) -> None:
+        self.options, self.objective, self.k, self.rng = options, objective, k, rng
+        self.constraints = constraints
+        self.theta = rng.standard_normal(objective.graph.n_edges)
+        self._mean = np.zeros_like(self.theta)
+        self._square = np.zeros_like(self.theta)
+
+    def loop(self, monitor: Monitor) -> str | None:
+        """Take the steps; return the status where the stopping rule ends them."""
+        check = max(1, min(50, self.options.patience or 50))
+        best, since, before = np.inf, 0, expit(self.theta).mean()
+        for step in range(1, self.options.steps + 1):
+            value = self._step(step)
+            if step % check:
+                continue
+            mask = self.subset(self.theta)
+            value = self.objective.value(mask.astype(np.float64))
+            monitor.step("gumbel", step, int(mask.sum()), value, step / self.options.steps)
+            since += check
+            if value < best - 1e-9 * abs(value):
+                best, since, before = value, 0, expit(self.theta).mean()
+            elif self.options.patience and since >= self.options.patience:
+                now = expit(self.theta).mean()
+                if abs(now - before) < 1e-3:
+                    return f"converged after {step} steps: the most probable subset no longer improves"
+                since, before = 0, now
+        return None
+
+    def _step(self, step: int) -> float:
+        gradient = np.zeros_like(self.theta)
+        total, used = 0.0, 0
+        for _ in range(self.options.samples):
+            noise = self.rng.logistic(size=self.theta.size)
+            soft = expit((self.theta + noise) / self.options.temperature)
+            hard = self._constrained(soft > 0.5)
+            if not hard.any():
+                continue
+            value, slope = self.objective.value_and_gradient(hard.astype(np.float64))
+            gradient += slope * soft * (1 - soft) / self.options.temperature
+            total, used = total + value, used + 1
+        if not used:
+            return np.nan
+        self._adam(gradient / used, step)
+        return total / used
+
+    def _adam(self, gradient: FloatArray, step: int) -> None:
+        first, second = 0.9, 0.999
+        self._mean = first * self._mean + (1 - first) * gradient
+        self._square = second * self._square + (1 - second) * gradient**2
+        mean, square = self._mean / (1 - first**step), self._square / (1 - second**step)
+        self.theta -= self.options.learning_rate * mean / (np.sqrt(square) + 1e-8)
+
+    def _constrained(self, mask: BoolArray) -> BoolArray:
+        if self.constraints.protect is not None:
+            mask = mask | self.constraints.protect
+        if self.constraints.forbid is not None:
+            mask = mask & ~self.constraints.forbid
+        return mask
+
+    def subset(self, theta: FloatArray, draw: bool = False) -> BoolArray:
+        """The most probable subset (or a draw), of the budget's size where there is one; never empty."""
+        ranked = theta + self.rng.logistic(size=theta.size) if draw else theta
+        c = self.constraints
+        order = np.lexsort((np.arange(theta.size), -ranked))
+        if self.k is not None:
+            return take_top(self.objective.graph, order, self.k, protect=c.protect, forbid=c.forbid)
+        mask = self._constrained(ranked > 0)
+        if not mask.any():
+            mask = take_top(self.objective.graph, order, 1, forbid=c.forbid)
+        return mask

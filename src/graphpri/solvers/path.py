@@ -1,0 +1,93 @@
+"""Solutions over a range of β: one pool of subsets, of which each β takes its best.
+
+J_β is linear in β for a fixed subset, so that the pool's lower envelope has the order of true minimisers:
+along β the divergence never rises and (without a barrier) the entropy never falls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from graphpri.graph import BoolArray
+from graphpri.objective import Objective, Terms
+from graphpri.solvers.budgeted import solve
+from graphpri.solvers.search import Constraints
+from graphpri.solvers.solution import Callback, Progress, Solution
+
+TIE = 1e-12
+
+
+@dataclass
+class Pool:
+    """Subsets with the parts of J that do not depend on β."""
+
+    objective: Objective
+    masks: list[BoolArray] = field(default_factory=list[BoolArray])
+    terms: list[Terms] = field(default_factory=list[Terms])
+    _seen: set[bytes] = field(default_factory=set[bytes])
+
+    def add(self, mask: BoolArray) -> None:
+        """Add a subset that is not there yet."""
+        key = np.packbits(mask).tobytes()
+        if key not in self._seen:
+            self._seen.add(key)
+            self.masks.append(mask)
+            self.terms.append(self.objective.terms(mask.astype(np.float64)))
+
+    def best(self, beta: float) -> tuple[BoolArray, float]:
+        """The subset with the smallest J_β, and J there; of equals the one with the smallest divergence."""
+        values = [t.entropy + 2 * beta * t.divergence + t.barrier for t in self.terms]
+        least = min(values)
+        tied = [i for i, value in enumerate(values) if value <= least + TIE * max(1.0, abs(least))]
+        chosen = min(tied, key=lambda i: self.terms[i].divergence)
+        return self.masks[chosen], values[chosen]
+
+
+def solve_betas(
+    objective: Objective,
+    betas: Sequence[float],
+    k: int | None,
+    constraints: Constraints | None = None,
+    *,
+    seed: int | None = None,
+    callback: Callback | None = None,
+) -> list[Solution]:
+    """Minimise J_β for every β, warm started from the neighbours.
+
+    Parameters
+    ----------
+    objective : Objective
+        Its β is not used.
+    betas : sequence of float
+        In any order; the solutions come in the same one.
+    k : int or None
+        Number of edges to keep; None leaves it to β.
+    constraints, seed, callback
+        As in :func:`graphpri.solvers.budgeted.solve`.
+    """
+    pool = Pool(objective)
+    ascending = sorted(set(map(float, betas)))
+    # Far apart β from scratch give the pool its range; then every β improves on the best of its neighbours.
+    scratch = ascending[:: max(1, (len(ascending) - 1) // 3)] if len(ascending) > 1 else ascending
+    plan = [(beta, True) for beta in scratch] + [(beta, False) for beta in ascending[::-1] + ascending]
+    settled: dict[float, bytes] = {}
+    for done, (beta, afresh) in enumerate(plan):
+        here = replace(objective, beta=beta)
+        start = None if afresh or not pool.masks else pool.best(beta)[0]
+        if start is not None and settled.get(beta) == start.tobytes():
+            continue
+        solution = solve(here, k, constraints, effort="path", seed=seed, start=start)
+        pool.add(solution.mask)
+        settled[beta] = solution.mask.tobytes()
+        if callback is not None:
+            size = int(solution.mask.sum())
+            if callback(Progress("path", done + 1, size, solution.objective, (done + 1) / len(plan))) is True:
+                break
+    solutions: list[Solution] = []
+    for beta in betas:
+        mask, value = pool.best(float(beta))
+        solutions.append(Solution(mask, value, "converged: no swap improves J", ()))
+    return solutions
