@@ -105,11 +105,22 @@ class Objective:
             For a selection without edges.
         """
         y = self._kept(w)
-        s = self.entropy_of(y)[0]
-        mix = self.entropy_of(self.mixed(y, 2 * float(y.sum())))[0]
-        divergence = mix - 0.5 * (s + self.original_entropy)
-        barrier = self._barrier(w)
-        return Terms(s + 2 * self.beta * divergence + barrier, s, divergence, barrier)
+        mixed = self.mixed(y, 2 * float(y.sum()))
+        return self._terms(self.entropy_of(y)[0], self.entropy_of(mixed)[0], self._barrier(w))
+
+    def terms_and_gradient(self, w: FloatArray) -> tuple[Terms, FloatArray]:
+        """The parts of J_β and its gradient at the selection w.
+
+        The slope of an edge that would join two components of the kept graph is infinite; the gradient
+        given for it is that of a floor under the eigenvalues, large and finite.
+        """
+        kept, kept_slope, mixed, mixed_slope = self._entropies(w)
+        slope = (1 - self.beta) * kept_slope + 2 * self.beta * mixed_slope
+        return self._terms(kept, mixed, self._barrier(w)), slope + self._barrier_gradient(w)
+
+    def _terms(self, kept: float, mixed: float, barrier: float) -> Terms:
+        divergence = mixed - 0.5 * (kept + self.original_entropy)
+        return Terms(kept + 2 * self.beta * divergence + barrier, kept, divergence, barrier)
 
     def value(self, w: FloatArray) -> float:
         """J_β at the selection w."""
@@ -120,16 +131,9 @@ class Objective:
         return self.value_and_gradient(w)[1]
 
     def value_and_gradient(self, w: FloatArray) -> tuple[float, FloatArray]:
-        """J_β and its gradient at the selection w.
-
-        The slope of an edge that would join two components of the kept graph is infinite; the gradient
-        given for it is that of a floor under the eigenvalues, large and finite.
-        """
-        kept, kept_slope, mixed, mixed_slope = self._entropies(w)
-        beta = self.beta
-        value = (1 - beta) * kept + 2 * beta * mixed - beta * self.original_entropy
-        slope = (1 - beta) * kept_slope + 2 * beta * mixed_slope
-        return value + self._barrier(w), slope + self._barrier_gradient(w)
+        """J_β and its gradient at the selection w, as :meth:`terms_and_gradient`."""
+        terms, gradient = self.terms_and_gradient(w)
+        return terms.objective, gradient
 
     def divergence_and_gradient(self, w: FloatArray) -> tuple[float, FloatArray]:
         """D(σ̃‖ρ̃) and its gradient at the selection w."""

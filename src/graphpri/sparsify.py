@@ -389,14 +389,16 @@ def _result(
     graph, mask = source.graph, solution.mask
     selection = mask.astype(np.float64)
     if scores is None:
-        scores = -objective.gradient(selection)
+        terms, gradient = objective.terms_and_gradient(selection)
+        scores = -gradient
+    else:
+        terms = objective.terms(selection)
     if reweight and weights is not None:
         raise OptionError(f"method {settings['method']!r} sets weights of its own: leave reweight out")
     if reweight:
         weights = reweighted(objective, mask)
     settings["reweight"] = reweight
     settings["own_weights"] = weights is not None
-    terms = objective.terms(selection)
     if weights is not None:
         weights = np.where(mask, weights, 0.0)
         weighed = objective.terms(weights / graph.weights)

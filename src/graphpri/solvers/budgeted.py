@@ -215,8 +215,8 @@ def _try_starts(search: Search, level: Effort) -> None:
 def _kick(search: Search, level: Effort) -> str:
     landscape, monitor = search.landscape, search.monitor
     # Local minima are many where the divergence rules.
-    rugged = 1 + 0.6 * min(max(landscape.beta - 2, 0.0), 18.0)
-    patience = round(level.patience * max(3.0, landscape.graph.n_nodes / 7) * rugged)
+    rugged = 1 + min(max(landscape.beta - 2, 0.0), 18.0)
+    patience = round(level.patience * max(3.0, landscape.graph.n_nodes / 12) * rugged)
     budget = level.work / _seconds_per_move(landscape)
     best, value, flips = landscape.mask.copy(), landscape.value, landscape.flips()
     failures, number, moves = 0, 0, 0

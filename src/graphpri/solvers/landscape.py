@@ -192,9 +192,18 @@ class Landscape(ABC):
         return value
 
     def _trace_slope(self) -> float:
-        h = 1e-6 * self.trace
-        up, down = (self._entropic(self._f, self.trace + s * h) for s in (1, -1))
-        return (up - down) / (2 * h)
+        """Derivative of the entropic part of J in the trace, the matrices of both sides held."""
+        t = self.trace
+        slope = (1 - self.beta) * (1 - self._f[0] / t) / t
+        if self.follows_trace:
+            shift = t / self.total - self._kappa
+            first, second = self._slopes
+            f = self._f[1] + shift * (first + 0.5 * second * shift)
+            slope += 2 * self.beta * (1 / t + ((first + second * shift) / self.total - f / t) / (2 * t))
+        elif self.beta > 0:
+            mixed = t + self.total
+            slope += 2 * self.beta * (1 - self._f[1] / mixed) / mixed
+        return slope
 
     def _log_barrier(self, degrees: FloatArray) -> float:
         if self.objective.alpha == 0:

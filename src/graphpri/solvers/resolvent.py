@@ -22,7 +22,7 @@ from graphpri.graph import FloatArray
 from graphpri.objective import Objective
 from graphpri.solvers.landscape import Edges, Landscape
 
-STEP = 1.3
+STEP = 1.6
 LOWEST = 1e-4
 HIGHEST = 10.0
 SMALLEST_BLOCK = 48
@@ -163,7 +163,7 @@ class ResolventLandscape(Landscape):
             self._home[block.edges] = number
             self._local[block.edges] = np.arange(block.edges.size)
         # Light edges of a weighted graph act at the low end of the spectrum.
-        self._quadrature = quadrature(LOWEST if self.exact_swaps else 1e-2 * LOWEST)
+        self._quadrature = quadrature(LOWEST * max(float(self.mu.min()), 1e-2))
 
     @property
     def work(self) -> float:

@@ -15,7 +15,7 @@ from graphpri.solvers.bridges import BridgeFinder, Bridges
 from graphpri.solvers.landscape import Edges, Landscape
 from graphpri.solvers.solution import Monitor
 
-PREDICTION_ERROR = 2e-5
+PREDICTION_ERROR = 1e-4
 """Error of a predicted change of F, with which a predicted gain must not be confused."""
 
 
