@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import threading
 import time
 from collections import Counter
@@ -30,8 +29,7 @@ from graphpri.datasets import (
 )
 from graphpri.errors import FileError, OptionError
 
-DATA = os.environ.get("GRAPHPRI_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="set GRAPHPRI_DATA to the folder of the data sets to run this")
+needs_data = pytest.mark.usefixtures("data")
 SHIPPED = ("g1", "g2", "karate", "lesmis")
 # Nodes, edges, components, total weight of each, from the descriptions of the files.
 FACTS = {

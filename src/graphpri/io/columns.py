@@ -21,13 +21,15 @@ _INT_DIGITS = 4000  # int() takes 4300
 def read_column(rows: Rows, column: int) -> Column:
     """One attribute column: int64 or float64 where every cell is such a number, else a list.
 
-    An empty cell is None in the list; the others are numbers where all of them are, and text otherwise
+    Integers beyond int64 are Python's, in a list. An empty cell is None in the list; the others are numbers where all of them are, and text otherwise
     (so are codes with padding zeros, such as 007).
     """
     values = rows.integers(column)
     if values is None:
         values = rows.numbers(column)
-    return parse_cells(rows.cells(column)) if values is None else values
+        if values is None or not np.abs(values).max(initial=0.0) < 2.0**63:
+            return parse_cells(rows.cells(column))
+    return values
 
 
 def parse_cells(cells: Sequence[str | None]) -> Column:

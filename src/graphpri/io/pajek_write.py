@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable
 from graphpri.io.columns import Column, alike, label_texts, left_out, parse_cells, python_values, write_weights
+from graphpri.io.grid import ANY_NUMBER
 from graphpri.io.pajek import SHAPES
 from graphpri.io.text import numbers_text, write_text
 
@@ -84,8 +85,9 @@ def _pair_words(
     words = [""] * size
     refused: list[str] = []
     for key, column in attributes.items():
-        cells = _cells(column) if _NAME.fullmatch(key) and key not in reserved else None
-        if cells is None or (what == "node" and key.lower() in SHAPES):
+        plain = _NAME.fullmatch(key) and not ANY_NUMBER.fullmatch(key) and key.lower() not in SHAPES
+        cells = _cells(column) if plain and key not in reserved else None
+        if cells is None:
             refused.append(key)
             continue
         words = [w if cell is None else f'{w} {key} "{cell}"' for w, cell in zip(words, cells, strict=True)]

@@ -47,7 +47,7 @@ class Effort:
 
 EFFORTS: dict[str, Effort] = {
     "fast": Effort(0.15, (16,), 0, 0.0, 3),
-    "normal": Effort(0.1, (24, 64), 1, 1.0, 4),
+    "normal": Effort(0.1, (16, 64), 1, 1.0, 4),
     # For a point of a path, which starts from its neighbour's solution.
     "path": Effort(0.1, (24,), 0, 0.0, 1),
     "best": Effort(0.03, (48, 128), 10, 30.0, 8),
@@ -215,8 +215,8 @@ def _try_starts(search: Search, level: Effort) -> None:
 def _kick(search: Search, level: Effort) -> str:
     landscape, monitor = search.landscape, search.monitor
     # Local minima are many where the divergence rules.
-    rugged = 1 + min(max(landscape.beta - 2, 0.0), 18.0)
-    patience = round(level.patience * max(3.0, landscape.graph.n_nodes / 12) * rugged)
+    rugged = 1 + 1.5 * min(max(landscape.beta - 2, 0.0), 18.0)
+    patience = round(level.patience * max(2.0, landscape.graph.n_nodes / 16) * rugged)
     budget = level.work / _seconds_per_move(landscape)
     best, value, flips = landscape.mask.copy(), landscape.value, landscape.flips()
     failures, number, moves = 0, 0, 0
