@@ -107,7 +107,7 @@ def check_columns(what: str, before: Any, after: Any, notes: list[str]) -> None:
         if what == "edge" and name == "weight" and any("written with the weight 1" in note for note in notes):
             values = [1 if value is None else value for value in values]
         if what == "edge" and name == "weight":
-            values, got = ([x if x is None or isinstance(x, str) else float(x) for x in side] for side in (values, got))
+            values, got = ([float(x) if isinstance(x, int) else x for x in side] for side in (values, got))
         assert len(got) == len(values)
         assert all(map(same, values, got)), (what, name, values, got)
 
@@ -169,7 +169,7 @@ def read(data: bytes | str, name: str, **options: Any) -> EdgeTable:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(table=tables())
 @example(table=EdgeTable(2, np.array([0]), np.array([1]), ["u", "v"]))
 @example(table=EdgeTable(2, np.array([0]), np.array([1]), ["source", "target"], edge_attributes={"from": ["x"]}))
@@ -364,13 +364,11 @@ def matrix(symmetric: bool, dtype: Any = float) -> sp.coo_array:
     return sp.coo_array(dense + dense.T if symmetric else dense)
 
 
-@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
-@pytest.mark.parametrize("field", ["real", "integer", "pattern"])
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize(("symmetry", "symmetric"), [("general", True), ("general", False), ("symmetric", True)])
+@pytest.mark.parametrize(
+    ("field", "dense"), [("real", True), ("real", False), ("integer", True), ("integer", False), ("pattern", False)]
+)
 def test_matrices_of_scipy_are_read(symmetry: str, field: str, symmetric: bool, dense: bool) -> None:
-    if (symmetry == "symmetric" and not symmetric) or (dense and field == "pattern"):
-        pytest.skip("there is no such matrix")
     a = matrix(symmetric, int if field == "integer" else float)
     stream = io.BytesIO()
     scipy.io.mmwrite(stream, a.toarray() if dense else a, field=field, symmetry=symmetry)
@@ -499,7 +497,7 @@ def test_metis_notes_weights_that_are_not_whole() -> None:
         ("2 2\n2\n1\n", "line 1: the header says 2 edges, and the file has 1"),
         ("2 1\n3\n1\n", "line 2: the neighbour '3' is not a node from 1 to 2"),
         ("2 1\n2\n0\n", "line 3: the neighbour '0' is not a node"),
-        ("2 1\n2\nx\n", "line 3: the neighbour 'x' is not a number"),
+        ("2 1\n2\n1 x\n", "line 3: the neighbour 'x' is not a number"),
         ("2 1\n2\n1.5\n", "line 3: the neighbour '1.5' is not a node"),
         ("3 2\n2 3\n1\n\n", "line 2: node 1 lists the neighbour 3, and node 3 .line 4. does not list it back"),
         ("2 1 001\n2 5\n1 6\n", "line 2: node 1 lists the neighbour 2 with the weight 5, and"),
@@ -681,13 +679,14 @@ def test_gml_label_can_be_another_attribute() -> None:
         ("hello\n", "cut off or damaged"),
         ("x 1\n", r"there is no graph \[ … \] in it"),
         ("graph 1\n", r"one graph \[ … \] should stand"),
-        ("graph [\n node [ id 0 ]\n", r"the one opened in line 1\): it is cut off"),
+        ("graph [\n node [ id 0 ]\n", r"line 1: the bracket is never closed: the file is cut off"),
         ("graph [\n]\n]\n", "line 3: a ] closes nothing"),
         ("graph [\n node [ id ]\n]\n", "line 2: a value should follow 'id'"),
-        ("graph [\n node [ label a ]\n]\n", r"line 2: a value should follow 'label', not 'a' \(text needs quotes\)"),
+        ("graph [\n node [ label a ]\n]\n", r"line 2: a value should follow 'label', not 'a \]' \(text needs quotes\)"),
         ('graph [\n\n name "abc\n]\n', "line 3: a quote is opened and never closed"),
-        ("graph [\n 5 6\n]\n", "line 2: a key should stand here, not '5'"),
-        ("graph [\n a $\n]\n", r"line 2: '\$' is not GML"),
+        ("graph [\n 5 6\n]\n", "line 2: a key should stand here, not '5 6'"),
+        ("graph [\n a $\n]\n", r"line 2: a value should follow 'a', not '\$'"),
+        ("graph [\n $ 1\n]\n", r"line 2: a key should stand here, not '\$ 1'"),
         ("graph [\n node [ label 5 ]\n]\n", "line 2: the node should have one 'id'"),
         ("graph [\n node [ id 1 ]\n node [ id 1 ]\n]\n", "line 3: the node id 1 stands in line 2 already"),
         ("graph [\n node [ id 1 ]\n edge [ source 1 target 2 ]\n]\n", "line 3: the edge's target 2 is not the id"),

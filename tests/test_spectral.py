@@ -312,7 +312,7 @@ def test_right_hand_side_of_the_wrong_shape_is_refused(shape):
 
 
 @pytest.mark.skipif(DATA is None, reason="GRAPHPRI_DATA does not name the folder of the data sets")
-@pytest.mark.parametrize("name", ["karate", "jazz", "graphs_small/power_grid"])
+@pytest.mark.parametrize("name", ["karate", "jazz", "graphs_small/netscience_weighted"])
 def test_real_graphs_obey_the_law(name):
     folder = Path(str(DATA)) / name
     file = folder / "edges.csv" if folder.is_dir() else folder.with_suffix(".csv")

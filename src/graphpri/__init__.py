@@ -1,10 +1,24 @@
-"""Keep the informative edges of a graph and drop the rest."""
+"""Keep the informative edges of a graph and drop the rest.
 
-from graphpri.errors import FileError, GraphError, GraphPRIError, MissingExtraError, OptionError
-from graphpri.graph import EdgeTable, Graph
-from graphpri.interop import as_graph
-from graphpri.sparsify import Sparsified, methods, path, sparsify
+Names are imported when they are first used, so that ``import graphpri`` takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 from graphpri.version import __version__
+
+if TYPE_CHECKING:
+    from graphpri import datasets, io, plot
+    from graphpri.errors import FileError, GraphError, GraphPRIError, MissingExtraError, OptionError
+    from graphpri.graph import EdgeTable, Graph
+    from graphpri.interop import as_graph
+    from graphpri.io import read, write
+    from graphpri.sparsify import Sparsified, methods, path, sparsify
 
 __all__ = [
     "EdgeTable",
@@ -17,7 +31,44 @@ __all__ = [
     "Sparsified",
     "__version__",
     "as_graph",
+    "datasets",
+    "io",
     "methods",
     "path",
+    "plot",
+    "read",
     "sparsify",
+    "write",
 ]
+
+_MODULES = ("baselines", "datasets", "interop", "io", "plot")
+_HOMES = {
+    "graphpri.errors": ("FileError", "GraphError", "GraphPRIError", "MissingExtraError", "OptionError"),
+    "graphpri.graph": ("EdgeTable", "Graph"),
+    "graphpri.interop": ("as_graph",),
+    "graphpri.io": ("read", "write"),
+    "graphpri.sparsify": ("Sparsified", "methods", "path", "sparsify"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+class _Package(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_HOME[name]), name)
+        setattr(self, name, value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Importing the submodule graphpri.sparsify must not hide the function graphpri.sparsify.
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *__all__})
+
+
+sys.modules[__name__].__class__ = _Package

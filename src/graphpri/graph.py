@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,11 +26,7 @@ BoolArray = NDArray[np.bool_]
 MULTIPLICITY = "multiplicity"
 """Name of the weights that count the parallel edges of an unweighted graph."""
 
-_POLICIES: dict[str, tuple[str, ...]] = {
-    "directed": ("refuse", "symmetrize"),
-    "loops": ("refuse", "drop"),
-    "parallel": ("refuse", "sum", "max", "first"),
-}
+_POLICIES = {"directed": get_args(Directed), "loops": get_args(Loops), "parallel": get_args(Parallel)}
 _JOINED = {
     "sum": "weights added",
     "max": "largest weight kept",
@@ -276,7 +272,7 @@ class EdgeTable:
         OptionError
             For an unknown policy or weight column.
         """
-        _check_policies(directed=directed, loops=loops, parallel=parallel)
+        check_policies(directed=directed, loops=loops, parallel=parallel)
         nodes, labels = self._number_nodes()
         self._check_ends()
         if self.directed and directed == "refuse":
@@ -376,6 +372,13 @@ class EdgeTable:
         return f"edge ({self.label(int(self.source[row]))!r}, {self.label(int(self.target[row]))!r}){where}"
 
 
+def check_policies(*, directed: str, loops: str, parallel: str) -> None:
+    """Refuse a policy that there isn't, with an OptionError that lists those there are."""
+    for name, value in (("directed", directed), ("loops", loops), ("parallel", parallel)):
+        if value not in _POLICIES[name]:
+            raise OptionError(f"{name}={value!r}: choose from {', '.join(map(repr, _POLICIES[name]))}")
+
+
 def unit_weights(size: int) -> FloatArray:
     """Read-only array of ones that takes no memory."""
     return np.broadcast_to(np.float64(1.0), (size,))
@@ -388,12 +391,6 @@ def _frozen(array: Any) -> Any:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
-
-
-def _check_policies(**given: str) -> None:
-    for name, value in given.items():
-        if value not in _POLICIES[name]:
-            raise OptionError(f"{name}={value!r}: choose from {', '.join(map(repr, _POLICIES[name]))}")
 
 
 def _as_ids(values: ArrayLike, name: str) -> NDArray[np.int64]:

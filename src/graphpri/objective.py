@@ -8,11 +8,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from graphpri.entropy import ENTROPIES, edge_strengths, entropy_named, scaled
+from graphpri.entropy import ENTROPIES, edge_strengths, entropy_named, exact_entropies, scaled
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import FloatArray, Graph
 
 Mixture = Literal["equation", "listing"]
+BATCHED_NODES = 200
 BARRIER_FLOOR = 1e-3
 """Smallest degree inside the barrier's logarithm, as a share of the graph's smallest weight."""
 
@@ -140,14 +141,43 @@ class Objective:
         kept, kept_slope, mixed, mixed_slope = self._entropies(w)
         return mixed - 0.5 * (kept + self.original_entropy), mixed_slope - 0.5 * kept_slope
 
+    def gradients(self, selections: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """J_β and its gradient at several selections, shapes (B, M) to (B,) and (B, M).
+
+        Small graphs take one batched eigendecomposition.
+        """
+        if self.entropy != "exact" or self.graph.n_nodes > BATCHED_NODES:
+            pairs = [self.value_and_gradient(w) for w in selections]
+            return np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
+        kept = [self._kept(w) for w in selections]
+        mixed = [self.mixed(y, 2 * float(y.sum())) for y in kept]
+        values, terms = exact_entropies(self.graph, np.array(kept + mixed))
+        found: list[tuple[float, FloatArray]] = []
+        for i, w in enumerate(selections):
+            j = i + len(kept)
+            of_both = self._slopes(w, kept[i], float(values[i]), terms[i], float(values[j]), terms[j])
+            found.append(self._combined(w, *of_both))
+        return np.array([value for value, _ in found]), np.array([slope for _, slope in found])
+
+    def _combined(
+        self, w: FloatArray, kept: float, kept_slope: FloatArray, mixed: float, mixed_slope: FloatArray
+    ) -> tuple[float, FloatArray]:
+        slope = (1 - self.beta) * kept_slope + 2 * self.beta * mixed_slope
+        return self._terms(kept, mixed, self._barrier(w)).objective, slope + self._barrier_gradient(w)
+
     def _entropies(self, w: FloatArray) -> tuple[float, FloatArray, float, FloatArray]:
         """S(σ̃) and S(σ̄), each with its gradient in w."""
         y = self._kept(w)
-        t = 2 * float(y.sum())
         s, term = self.entropy_of(y, True)
-        mixed, mixed_term = self.entropy_of(self.mixed(y, t), True)
+        mixed, mixed_term = self.entropy_of(self.mixed(y, 2 * float(y.sum())), True)
         assert term is not None
         assert mixed_term is not None
+        return self._slopes(w, y, s, term, mixed, mixed_term)
+
+    def _slopes(
+        self, w: FloatArray, y: FloatArray, s: float, term: FloatArray, mixed: float, mixed_term: FloatArray
+    ) -> tuple[float, FloatArray, float, FloatArray]:
+        t = 2 * float(y.sum())
         mu = self.weights * (float(y.max()) / float((self.weights * w).max()))
         slope = -mu * (term + 2 * s) / t
         if self.mixture == "listing":

@@ -5,13 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import GraphError, OptionError
-from graphpri.graph import BoolArray, Directed, EdgeTable, FloatArray, Graph, Loops, Parallel, unit_weights
+from graphpri.graph import (
+    BoolArray,
+    Directed,
+    EdgeTable,
+    FloatArray,
+    Graph,
+    Loops,
+    Parallel,
+    check_policies,
+    unit_weights,
+)
 
 
 class Policies(NamedTuple):
@@ -90,13 +100,7 @@ def load(
 
     Parameters and errors are those of :func:`as_graph`.
     """
-    for name, value, known in (
-        ("directed", directed, get_args(Directed)),
-        ("loops", loops, get_args(Loops)),
-        ("parallel", parallel, get_args(Parallel)),
-    ):
-        if value not in known:
-            raise OptionError(f"{name}={value!r}: choose from {', '.join(map(repr, known))}")
+    check_policies(directed=directed, loops=loops, parallel=parallel)
     if weight is not None and not isinstance(cast("Any", weight), str):
         raise OptionError(f"weight={weight!r}: name an edge attribute, or pass None to ignore weights")
     return _adapter(G)(G, Policies(weight, directed, loops, parallel))

@@ -21,8 +21,8 @@ _INT_DIGITS = 4000  # int() takes 4300
 def read_column(rows: Rows, column: int) -> Column:
     """One attribute column: int64 or float64 where every cell is such a number, else a list.
 
-    Integers beyond int64 are Python's, in a list. An empty cell is None in the list; the others are numbers where all of them are, and text otherwise
-    (so are codes with padding zeros, such as 007).
+    Integers beyond int64 are Python's, in a list. An empty cell is None in the list; the others are
+    numbers where all of them are, and text otherwise (so are codes with padding zeros, such as 007).
     """
     values = rows.integers(column)
     if values is None:

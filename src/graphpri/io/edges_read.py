@@ -20,6 +20,7 @@ from graphpri.io.source import Source
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)(?:\s+\w+)?\s*")
 _QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 _WORD = re.compile(r"[^ \t]+")
+_BYTE_WORD = re.compile(rb"[^ \t]+")
 _COMMENT_OR_ROW = re.compile(rb"^[ \t]*[#%][^ \t#%\n][^\n]*", re.MULTILINE)
 _SAMPLE = 100
 
@@ -191,7 +192,7 @@ def _detect(file: _File, preferred: str | None) -> str | None:
         return preferred
     steady = [mark for mark in present if _is_steady([line.split(mark.encode()) for line in sample])]
     if len(present) == 1:
-        by_words = present == ["\t"] and not steady and _is_steady([line.split() for line in sample])
+        by_words = present == ["\t"] and not steady and _is_steady([_BYTE_WORD.findall(line) for line in sample])
         return None if by_words else present[0]
     if len(steady) == 1:
         return steady[0]
@@ -203,7 +204,7 @@ def _detect(file: _File, preferred: str | None) -> str | None:
 
 
 def _cells(line: bytes, delimiter: str | None) -> list[bytes]:
-    return line.split() if delimiter is None else line.split(delimiter.encode())
+    return _BYTE_WORD.findall(line) if delimiter is None else line.split(delimiter.encode())
 
 
 def _is_steady(rows: Sequence[Sequence[bytes]]) -> bool:

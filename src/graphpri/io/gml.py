@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from html.entities import html5
 from typing import Any, BinaryIO, cast
@@ -17,23 +17,18 @@ from graphpri.io.nodes import label_nodes
 from graphpri.io.source import LONG_LINE_LIMIT, Source
 from graphpri.io.text import write_text
 
-_TOKEN = re.compile(
-    r"""(?P<space>[ \t\n]+|\#[^\n]*)
-      | (?P<key>[A-Za-z_]\w*)
-      | (?P<real>[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[0-9]+[eE][+-]?[0-9]+|[+-](?:INF|NAN))
-      | (?P<int>[+-]?[0-9]+)
-      | "(?P<text>[^"]*)"
-      | (?P<open>\[)
-      | (?P<close>\])""",
-    re.VERBOSE | re.ASCII,
-)
+_GAP = r"(?:[ \t\n]+|#[^\n]*)*+"
+_ITEM = re.compile(rf'{_GAP}(?:(\])|([A-Za-z_]\w*+){_GAP}(?:"([^"]*)"|(\[)|([^\s\[\]"#]+))?)?{_GAP}', re.ASCII)
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_REAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:INF|NAN)", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]*);")
+_CUT_OFF = "the file is cut off or damaged"
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 _DEPTH = 50
 _LIMIT = "GML holds numbers, text, and records of these under plain names (and no true or false); npz holds others"
 
 
-@dataclass
+@dataclass(slots=True)
 class _Block:
     """What stands between two brackets, with the line where it begins; a repeated key gives a list."""
 
@@ -88,57 +83,48 @@ def read_gml(source: Source, options: ReadOptions) -> EdgeTable:
 
 
 def _parse(source: Source, text: str) -> _Block:
+    breaks = [found.start() for found in re.finditer("\n", text)]
     stack = [_Block(1)]
-    key: str | None = None
-    for kind, value, line in _tokens(source, text):
-        if kind == "close":
-            if key is not None or len(stack) == 1:
-                raise source.error(f"a value should follow {key!r}" if key else "a ] closes nothing", line)
+    offset = 0
+    while offset < len(text):
+        found = cast("re.Match[str]", _ITEM.match(text, offset))  # it matches nothing at all, too
+        close, key, quoted, opened, word = found.groups()
+        if close and len(stack) > 1:
             stack.pop()
-        elif key is None:
-            if kind != "key":
-                raise source.error(f"a key should stand here, not {shorten(str(value))}", line)
-            key = value
-        else:
-            if kind == "key" and value.upper() in ("NAN", "INF"):
-                kind, value = "real", float(value)
-            if kind == "key":
-                raise source.error(
-                    f"a value should follow {key!r}, not {shorten(str(value))} (text needs quotes)", line
-                )
-            block = _Block(line) if kind == "open" else None
-            stack[-1].items.setdefault(key, []).append(block or value)
-            key = None
-            if block is not None:
-                stack.append(block)
-                if len(stack) > _DEPTH:
-                    raise source.error(f"brackets are nested more than {_DEPTH} deep", line)
-    if key is not None or len(stack) > 1:
-        opened = f" (the one opened in line {stack[-1].line})" if len(stack) > 1 else ""
-        raise source.error(f"the file ends before its last bracket is closed{opened}: it is cut off or damaged")
+        elif opened:
+            block = _Block(bisect_left(breaks, found.start(2)) + 1)
+            stack[-1].items.setdefault(key, []).append(block)
+            stack.append(block)
+        elif quoted is not None:
+            stack[-1].items.setdefault(key, []).append(_ENTITY.sub(_character, quoted))
+        elif word and (number := _read_number(word)) is not None:
+            stack[-1].items.setdefault(key, []).append(number)
+        elif close or key or found.end() == offset:
+            at = found.start(1) if close else found.start(5) if word else found.end()
+            raise source.error(_complaint(key, close or text[at : at + 40].split("\n")[0]), bisect_left(breaks, at) + 1)
+        if len(stack) > _DEPTH:
+            raise source.error(f"brackets are nested more than {_DEPTH} deep", stack[-1].line)
+        offset = found.end()
+    if len(stack) > 1:
+        raise source.error(f"the bracket is never closed: {_CUT_OFF}", stack[-1].line)
     return stack[0]
 
 
-def _tokens(source: Source, text: str) -> Iterator[tuple[str, Any, int]]:
-    offset, line = 0, 1
-    while offset < len(text):
-        found = _TOKEN.match(text, offset)
-        if found is None:
-            rest = text[offset : offset + 40].split("\n")[0]
-            reason = "a quote is opened and never closed" if rest.startswith('"') else f"{rest!r} is not GML"
-            raise source.error(reason, line)
-        offset = found.end()
-        kind, value = found.lastgroup or "", found[found.lastgroup or 0]
-        if kind == "int":
-            yield kind, _integer(source, value, line), line
-        elif kind == "real":
-            yield kind, float(value), line
-        elif kind == "text":
-            yield kind, _ENTITY.sub(_character, value), line
-        elif kind != "space":
-            yield kind, value, line
-        if kind in ("space", "text"):
-            line += value.count("\n")
+def _complaint(key: str | None, rest: str) -> str:
+    """What is wrong where no item of GML can be read, from the key read and the text behind it."""
+    if rest.startswith('"') and rest.count('"') == 1:
+        return "a quote is opened and never closed"
+    if not rest:
+        return f"the file ends behind {key!r}: {_CUT_OFF}"
+    if key:
+        return f"a value should follow {key!r}, not {shorten(rest)} (text needs quotes)"
+    return "a ] closes nothing" if rest == "]" else f"a key should stand here, not {shorten(rest)}"
+
+
+def _read_number(word: str) -> float | None:
+    if _INTEGER.fullmatch(word) and len(word) < 4000:
+        return int(word)
+    return float(word) if _REAL.fullmatch(word) else None
 
 
 def _character(entity: re.Match[str]) -> str:
@@ -148,13 +134,6 @@ def _character(entity: re.Match[str]) -> str:
         return html5.get(name + ";", entity[0])
     code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
     return chr(code) if code < 0xD800 or 0xDFFF < code <= 0x10FFFF else entity[0]
-
-
-def _integer(source: Source, text: str, line: int) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise source.error(f"the number {shorten(text)} has too many digits", line) from None
 
 
 def _blocks(source: Source, graph: _Block, key: str) -> list[_Block]:

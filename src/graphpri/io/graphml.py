@@ -44,7 +44,7 @@ _TYPES: dict[str, Callable[[str], Any]] = {
 }
 
 
-@dataclass
+@dataclass(slots=True)
 class _Key:
     """A declared attribute; without a name it holds an editor's drawing, which is passed over."""
 
@@ -54,7 +54,7 @@ class _Key:
     default: Any = None
 
 
-@dataclass
+@dataclass(slots=True)
 class _Item:
     """A graph, node or edge: the line where it begins, its XML attributes, and its data."""
 

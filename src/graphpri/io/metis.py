@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable, id_dtype
-from graphpri.io.columns import Column, left_out, parse_cells, python_values, shorten, unlabelled, write_weights
+from graphpri.io.columns import Column, left_out, python_values, shorten, unlabelled, write_weights
 from graphpri.io.format import ReadOptions
-from graphpri.io.grid import Ints, find_words, line_bounds, parse_integers
+from graphpri.io.grid import NUMBER, Ints, find_words, line_bounds, parse_integers, parse_numbers
 from graphpri.io.source import LONG_LINE_LIMIT, Source
 from graphpri.io.text import numbers_text, write_text
 
@@ -63,10 +63,13 @@ class _Words:
         values = parse_integers(self.buffer, self.start, self.stop)
         if values is not None:
             return values
-        for word, node in zip(cells := self.cells(), self.node.tolist(), strict=True):
-            if isinstance(parse_cells([word])[0], str):
-                raise self.source.error(f"the {what} {shorten(word)} is not a number", int(self.lines[node]))
-        return np.array(list(map(float, cells)), np.float64)
+        cells = self.cells()
+        numbers = parse_numbers([*cells])
+        if numbers is not None:
+            return numbers
+        bad = next(i for i, word in enumerate(cells) if not NUMBER.fullmatch(word))
+        line = int(self.lines[self.node[bad]])
+        raise self.source.error(f"the {what} {shorten(cells[bad])} is not a number", line)
 
 
 def read_metis(source: Source, options: ReadOptions) -> EdgeTable:

@@ -91,7 +91,7 @@ class Source:
         data = b"".join(self._checked(line_limit)).removeprefix(b"\xef\xbb\xbf")
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        if not data.strip():
+        if not data.strip(b" \t\n"):
             raise self.error("the file is empty")
         if not data.isascii():
             self._check_utf8(data)

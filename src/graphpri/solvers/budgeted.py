@@ -35,7 +35,7 @@ class Effort:
     `share` of the edges go at a time in the elimination; swaps are chosen among `widths` candidates on
     either side; kicks end after `patience` (grown with β) without a gain, or at `work` seconds of a
     nominal machine. A third of that may go to other starts, where β < 2. A free size is searched from
-    the `sizes` best sizes of the elimination.
+    the `sizes` best sizes of the elimination, and large graphs see at most `exchanges` bulk exchanges.
     """
 
     share: float
@@ -43,20 +43,22 @@ class Effort:
     patience: float
     work: float
     sizes: int
+    exchanges: int
 
 
 EFFORTS: dict[str, Effort] = {
-    "fast": Effort(0.15, (16,), 0, 0.0, 3),
-    "normal": Effort(0.1, (16, 64), 1, 1.0, 4),
+    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12),
+    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40),
     # For a point of a path, which starts from its neighbour's solution.
-    "path": Effort(0.1, (24,), 0, 0.0, 1),
-    "best": Effort(0.03, (48, 128), 10, 30.0, 8),
+    "path": Effort(0.1, (24,), 0, 0.0, 1, 12),
+    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400),
 }
 
 ENTROPY_RULES = 2.0
 """Below this β the entropy outweighs the divergence, and good subsets gather around a few nodes."""
 
 CONVERGED = "converged: no swap improves J"
+UNFINISHED = "good: moves still improved J when the work of this effort was spent; effort='best' goes on"
 
 SWAP_LIMIT = 30_000
 """Above this many edges, edges are exchanged in bulk only."""
@@ -181,10 +183,11 @@ def _improve(search: Search, level: Effort) -> str:
     landscape = search.landscape
     size = int(landscape.mask.sum())
     if landscape.graph.n_edges > SWAP_LIMIT:
-        exchange(search, max(size // 20, 1))
-        return "converged: no exchange of edges improves J"
+        if exchange(search, max(size // 20, 1), level.exchanges):
+            return "converged: no exchange of edges improves J"
+        return UNFINISHED
     if search.sizes_vary is False and landscape.graph.n_edges > 4000:
-        exchange(search, max(size // 20, 1))
+        exchange(search, max(size // 20, 1), level.exchanges)
     descend(search, level.widths)
     if landscape.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
@@ -239,7 +242,7 @@ def _kick(search: Search, level: Effort) -> str:
     landscape.reset(best)
     if failures >= patience:
         return CONVERGED
-    return "good: swaps still improved J when the work of this effort was spent; effort='best' goes on"
+    return UNFINISHED
 
 
 def _seconds_per_move(landscape: Landscape) -> float:

@@ -127,7 +127,7 @@ class _Run:
         check = max(1, min(50, self.options.patience or 50))
         best, since, before = np.inf, 0, expit(self.theta).mean()
         for step in range(1, self.options.steps + 1):
-            value = self._step(step)
+            self._step(step)
             if step % check:
                 continue
             mask = self.subset(self.theta)
@@ -143,22 +143,17 @@ class _Run:
                 since, before = 0, now
         return None
 
-    def _step(self, step: int) -> float:
-        gradient = np.zeros_like(self.theta)
-        total, used = 0.0, 0
-        for _ in range(self.options.samples):
-            noise = self.rng.logistic(size=self.theta.size)
-            soft = expit((self.theta + noise) / self.options.temperature)
-            hard = self._constrained(soft > 0.5)
-            if not hard.any():
-                continue
-            value, slope = self.objective.value_and_gradient(hard.astype(np.float64))
-            gradient += slope * soft * (1 - soft) / self.options.temperature
-            total, used = total + value, used + 1
-        if not used:
-            return np.nan
-        self._adam(gradient / used, step)
-        return total / used
+    def _step(self, step: int) -> None:
+        tau = self.options.temperature
+        noise = self.rng.logistic(size=(self.options.samples, self.theta.size))
+        soft = expit((self.theta + noise) / tau)
+        hard = np.array([self._constrained(sample > 0.5) for sample in soft])
+        used = hard.any(axis=1)
+        if not used.any():
+            return
+        _, slopes = self.objective.gradients(hard[used].astype(np.float64))
+        straight_through = slopes * soft[used] * (1 - soft[used]) / tau
+        self._adam(straight_through.mean(axis=0), step)
 
     def _adam(self, gradient: FloatArray, step: int) -> None:
         first, second = 0.9, 0.999

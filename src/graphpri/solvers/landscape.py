@@ -86,8 +86,9 @@ class Landscape(ABC):
         self.trace = 2 * float(self.mu[mask].sum())
         self._kappa = self.trace / self.total if self.follows_trace else 1.0
         self._f, self._slopes = self._build(self._kappa)
-        self._degrees, self._floor = self.objective.barrier_degrees(mask.astype(np.float64))
-        self.value = self._entropic(self._f, self.trace) + self._log_barrier(self._degrees)
+        if self.objective.alpha:
+            self._degrees, self._floor = self.objective.barrier_degrees(mask.astype(np.float64))
+        self.value = self._entropic(self._f, self.trace) + self._log_barrier()
 
     def flips(self) -> FloatArray:
         """Change of J for flipping each edge as one half of a swap (the trace enters to first order)."""
@@ -140,9 +141,10 @@ class Landscape(ABC):
                 self._flip(edge, sign)
                 self.mask[edge] = sign > 0
                 self.trace += sign * 2 * float(self.mu[edge])
-                self._degrees[self.graph.source[edge]] += sign * self.graph.weights[edge]
-                self._degrees[self.graph.target[edge]] += sign * self.graph.weights[edge]
-        self.value = self._entropic(self._f, self.trace) + self._log_barrier(self._degrees)
+                if self.objective.alpha:
+                    self._degrees[self.graph.source[edge]] += sign * self.graph.weights[edge]
+                    self._degrees[self.graph.target[edge]] += sign * self.graph.weights[edge]
+        self.value = self._entropic(self._f, self.trace) + self._log_barrier()
 
     @property
     def work(self) -> float:
@@ -205,10 +207,10 @@ class Landscape(ABC):
             slope += 2 * self.beta * (1 - self._f[1] / mixed) / mixed
         return slope
 
-    def _log_barrier(self, degrees: FloatArray) -> float:
+    def _log_barrier(self) -> float:
         if self.objective.alpha == 0:
             return 0.0
-        return -self.objective.alpha * float(np.log(np.maximum(degrees, self._floor)).sum())
+        return -self.objective.alpha * float(np.log(np.maximum(self._degrees, self._floor)).sum())
 
     def _barrier_flips(self, sign: FloatArray) -> FloatArray:
         if self.objective.alpha == 0:

@@ -6,15 +6,29 @@ import numpy as np
 
 from graphpri.entropy import LocalParts, edge_strengths, local_parts, log_mean_inverse, xlogx
 from graphpri.graph import FloatArray
+from graphpri.objective import Objective
 from graphpri.solvers.landscape import Edges, Landscape
 
 
 class DegreeLandscape(Landscape):
     """The degree entropy, F = −Σ d ln d: flips and swaps are exact."""
 
+    def __init__(self, objective: Objective, fixed_size: bool = True) -> None:
+        super().__init__(objective, fixed_size)
+        self._original = edge_strengths(self.graph, self.mu)
+
+    def flips(self) -> FloatArray:
+        """Change of J for flipping each edge as one half of a swap (the trace enters to first order)."""
+        if not self.exact_swaps or self.objective.alpha:
+            return super().flips()
+        # With equal weights a node has one answer for all its kept edges and one for the dropped ones.
+        mu = float(self.mu[0])
+        down, up = (self._scale() @ (xlogx(self._d) - xlogx(np.maximum(self._d + s * mu, 0.0))) for s in (-1, 1))
+        u, v = self.graph.source, self.graph.target
+        return np.where(self.mask, down[u] + down[v], up[u] + up[v])
+
     def _build(self, kappa: float) -> tuple[FloatArray, tuple[float, float]]:
-        graph = self.graph
-        original = self._original = edge_strengths(graph, self.mu)
+        graph, original = self.graph, self._original
         kept = edge_strengths(graph, np.where(self.mask, self.mu, 0.0))
         self._d = np.stack([(kept, kept + kappa * original)[side] for side in self.sides])
         f = np.zeros(2)
@@ -33,13 +47,6 @@ class DegreeLandscape(Landscape):
         return np.stack([self._node_terms(d, step) for d in self._d])
 
     def _node_terms(self, d: FloatArray, step: FloatArray) -> FloatArray:
-        if self.exact_swaps:
-            # With equal weights a node has one answer for all its edges.
-            mu = float(self.mu[0])
-            up, down = (xlogx(d) - xlogx(np.maximum(d + s * mu, 0.0)) for s in (1, -1))
-            choice = np.stack([up, down])
-            side = self.mask.astype(np.intp)
-            return choice[side, self.graph.source] + choice[side, self.graph.target]
         total = np.zeros(step.size)
         for ends in (self.graph.source, self.graph.target):
             total += xlogx(d[ends]) - xlogx(np.maximum(d[ends] + step, 0.0))

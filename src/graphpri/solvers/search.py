@@ -238,14 +238,16 @@ def descend(
     return moves
 
 
-def exchange(search: Search, start: int) -> None:
-    """Swap the c cheapest kept edges for the c best dropped ones, c halved where J does not fall."""
+def exchange(search: Search, start: int, most: int) -> bool:
+    """Swap the c cheapest kept edges for the c best dropped ones, c halved where J does not fall.
+
+    Returns whether that ended before `most` exchanges were tried.
+    """
     landscape, constraints = search.landscape, search.constraints
-    few, step = start, 0
+    few = start
     changes = landscape.flips()
-    while few:
-        step += 1
-        search.step("exchange", step, 1 - np.log1p(few) / np.log1p(2 * start))
+    for step in range(1, most + 1):
+        search.step("exchange", step, step / most)
         mask, value = landscape.mask.copy(), landscape.value
         loose = mask & search.free
         if constraints.connected:
@@ -253,7 +255,7 @@ def exchange(search: Search, start: int) -> None:
         out, into = np.flatnonzero(loose), np.flatnonzero(~mask & search.free)
         few = min(few, out.size, into.size)
         if not few:
-            return
+            return True
         new = mask.copy()
         new[smallest(changes, out, few)] = False
         new[smallest(changes, into, few)] = True
@@ -261,10 +263,10 @@ def exchange(search: Search, start: int) -> None:
         if landscape.value < value - 1e-12 * abs(value):
             search.monitor.offer(new, landscape.value)
             changes = landscape.flips()
-            few = int(1.3 * few) + 1
         else:
             landscape.reset(mask)
             few //= 2
+    return False
 
 
 def kicked(search: Search, number: int, flips: FloatArray) -> BoolArray:

@@ -1,0 +1,63 @@
+# Every target works on a fresh machine with Python 3.11 or later, pip and make; what it needs goes into .venv.
+
+PYTHON ?= python3
+# Where pip finds torch besides its usual index, e.g. "--extra-index-url https://download.pytorch.org/whl/cpu".
+TORCH_SOURCE ?=
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+# Data sets that are not shipped; tests that read them are skipped where the folder is not known.
+ifndef GRAPHPRI_DATA
+GRAPHPRI_DATA := $(shell cd ../shared/data 2>/dev/null && pwd)
+endif
+ifneq ($(GRAPHPRI_DATA),)
+export GRAPHPRI_DATA
+endif
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format bench clean
+
+help:
+	@echo "make demo    sparsify a real graph and print a report"
+	@echo "make test    run the tests (PYTEST_ARGS=...)"
+	@echo "make lint    check style, types and the direction of imports"
+	@echo "make format  format the code"
+	@echo "make bench   run the benchmarks (BENCH_ARGS=...)"
+	@echo "make clean   remove .venv, caches and results"
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "graphpri needs Python 3.11 or later, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
+	@echo "Installing graphpri and what its tests need into .venv; this takes a few minutes the first time"
+	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --log .venv/install.log $(TORCH_SOURCE) \
+		-c constraints.txt -e '.[all,test,lint]' || { echo "Installation failed; details in .venv/install.log" >&2; exit 1; }
+	@touch $@
+
+demo: $(INSTALLED)
+	@echo "Sparsifying Zachary's karate club, which comes with networkx, to 30 % of its 78 edges"
+	@mkdir -p out
+	$(BIN)/graphpri sparsify karate -o out/karate.graphml --keep 0.3 --beta 2 --plot out/karate.png --force
+	@echo "Picture: out/karate.png   Graph: out/karate.graphml"
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+clean:
+	rm -rf .venv out build dist .benchmarks .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,177 @@
+"""The command line: which commands there are, errors and exit codes.
+
+Each command is a module of its own, imported when it runs, and imports the library when it has work for it,
+so that ``graphpri --help`` is quick. Exit codes are 0, 2 for usage and input that can't be used, and 1 for
+everything else, an interruption included.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from graphpri.errors import GraphPRIError, OptionError
+from graphpri.version import __version__
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+OK, FAILED, REFUSED = 0, 1, 2
+
+COMMANDS = {
+    "sparsify": ("graphpri.cli.sparsify:app", "Keep the informative edges of graphs and drop the rest."),
+    "path": ("graphpri.cli.path:app", "Sparsify along a range of beta or of budgets."),
+    "compare": ("graphpri.cli.compare:app", "Compare methods at several budgets."),
+    "measure": ("graphpri.cli.measure:app", "Measure what a sparsified graph keeps of the original."),
+    "info": ("graphpri.cli.info:app", "Describe a graph, and say what stands in the way of sparsifying it."),
+    "data": ("graphpri.cli.data:app", "List, fetch and describe the named data sets."),
+    "completion": ("graphpri.cli.completion:app", "Print a script that completes commands in a shell."),
+}
+
+_SUMMARY = "Keep the informative edges of a graph and drop the rest, by the Principle of Relevant Information."
+_OVERVIEW = """\
+Usage: graphpri COMMAND ...
+
+{summary}
+
+Commands:
+{commands}
+
+Options:
+  --help, -h  This text; after a command, that command's options.
+  --version   The version.
+
+Examples:
+  graphpri sparsify karate --keep 0.5                      a data set's name stands for a file
+  graphpri sparsify graph.csv -o small.csv --keep 0.3 --beta 4
+  graphpri sparsify *.graphml -o small/ --keep 500         many files into a folder
+  zcat big.txt.gz | graphpri sparsify - --format edgelist --keep 0.1 -o - > small.txt
+  graphpri path karate --beta 0:10:0.5 -o path.csv
+  graphpri compare karate --keep 0.2,0.5 --method pri,local-degree,random
+  graphpri measure graph.csv small.csv
+
+Exit codes: 0 done, 2 usage or input that can't be used, 1 anything else.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments; those of the process where absent.
+
+    Returns
+    -------
+    int
+        Exit code: 0, 2 for usage and input that can't be used, 1 for everything else. Errors are one line on
+        standard error; with ``GRAPHPRI_DEBUG=1`` in the environment, unexpected ones are raised.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        _accept_all_characters()
+        code = _run(arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _close_stdout()
+        return FAILED
+    except KeyboardInterrupt:
+        say("interrupted")
+        return FAILED
+    except Exception as error:
+        if os.environ.get("GRAPHPRI_DEBUG") == "1":
+            raise
+        message, code = explain(error)
+        say(f"error: {message}")
+        return code
+
+
+def explain(error: Exception) -> tuple[str, int]:
+    """The message for an error, in one line, and its exit code."""
+    text = " ".join(str(error).split())
+    if isinstance(error, GraphPRIError):
+        return text, REFUSED
+    if isinstance(error, MemoryError):
+        return f"not enough memory{f': {text}' if text else ''}; '--entropy degree' needs the least", FAILED
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    where = f" ({os.path.basename(at.tb_frame.f_code.co_filename)}, line {at.tb_lineno})" if at else ""
+    return (
+        f"internal error: {type(error).__name__}: {text}{where}; please report it with the command "
+        "(GRAPHPRI_DEBUG=1 in the environment shows more)",
+        FAILED,
+    )
+
+
+def say(message: str) -> None:
+    """Write a line to standard error."""
+    with suppress(OSError):
+        print(f"graphpri: {message}", file=sys.stderr, flush=True)
+
+
+def build_app() -> App:
+    """The parser of all commands."""
+    from cyclopts import App, Parameter
+
+    app = App(
+        name="graphpri",
+        help=_SUMMARY,
+        version=__version__,
+        help_format="plaintext",
+        default_parameter=Parameter(negative_iterable=()),
+    )
+    for name, (target, _) in COMMANDS.items():
+        app.command(target, name=name)
+    return app
+
+
+def _run(arguments: list[str]) -> int:
+    first = arguments[0] if arguments else "--help"
+    if first in ("--help", "-h"):
+        commands = "\n".join(f"  {name:<11} {summary}" for name, (_, summary) in COMMANDS.items())
+        print(_OVERVIEW.format(summary=_SUMMARY, commands=commands), end="")
+        return OK
+    if first == "--version":
+        print(__version__)
+        return OK
+    from cyclopts.exceptions import CycloptsError
+
+    try:
+        command, bound, _ = build_app().parse_args(_with_dash(arguments), exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        about = f" {first}" if first in COMMANDS else ""
+        raise OptionError(f"{error} (see 'graphpri{about} --help')") from None
+    return command(*bound.args, **bound.kwargs) or OK
+
+
+def _with_dash(arguments: list[str]) -> list[str]:
+    """Tie a lone dash to the option before it, as the parser takes it for another option."""
+    joined: list[str] = []
+    for argument in arguments:
+        if argument == "-" and joined and joined[-1] in ("-o", "--output"):
+            joined[-1] = "--output=-"
+        else:
+            joined.append(argument)
+    return joined
+
+
+def _accept_all_characters() -> None:
+    """Labels outside the terminal's encoding are written with escapes, not refused."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _close_stdout() -> None:
+    """Nobody reads standard output any more: keep the interpreter from flushing it at exit."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,146 @@
+"""The graphs that commands work on: files, standard input and named data sets, and the options that read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from graphpri.cli import say
+from graphpri.errors import FileError, GraphError, OptionError
+
+if TYPE_CHECKING:
+    from graphpri.graph import EdgeTable
+
+READING = Group("Reading the input", sort_key=20)
+
+InputName = Annotated[str, Parameter(help="A file, '-' for standard input, or the name of a data set (karate, jazz).")]
+
+
+@Parameter(name="*", group=READING)
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How to read graphs, and what to do about those that are not simple, undirected and weighted as expected."""
+
+    format: Annotated[
+        str | None,
+        Parameter(
+            help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, pajek, metis, npz or parquet; "
+            "by the suffix where absent. Gzip is recognised."
+        ),
+    ] = None
+    weight: Annotated[
+        str,
+        Parameter(metavar="NAME", help="Edge attribute used as weight where edges have it; 'none' ignores weights."),
+    ] = "weight"
+    directed: Annotated[
+        Literal["refuse", "symmetrize"],
+        Parameter(help="Directed graphs: 'symmetrize' joins opposite arcs and adds their weights."),
+    ] = "refuse"
+    loops: Annotated[Literal["refuse", "drop"], Parameter(help="Self-loops: 'drop' leaves them out.")] = "refuse"
+    parallel: Annotated[
+        Literal["refuse", "sum", "max", "first"],
+        Parameter(help="Edges between the same two nodes: which weight the one that is made of them has."),
+    ] = "refuse"
+    header: Annotated[
+        bool | None, Parameter(help="Edge lists: the first row names the columns; recognised where absent.")
+    ] = None
+    delimiter: Annotated[
+        str | None, Parameter(help="Edge lists: comma, tab, semicolon, space or a character; found out where absent.")
+    ] = None
+    comment: Annotated[
+        str,
+        Parameter(
+            metavar="CHARS",
+            help="Edge lists: what comment lines begin with; 'auto' is # and %, 'none' takes every line for an edge.",
+        ),
+    ] = "auto"
+    label: Annotated[
+        str | None, Parameter(metavar="NAME", help="GML, GraphML, Pajek: node attribute to call nodes by, or 'id'.")
+    ] = None
+
+    def read(self, name: str) -> EdgeTable:
+        """Read a graph; a file goes before a data set of the same name, and a note then says so.
+
+        Raises
+        ------
+        GraphPRIError
+            Where there is no such file or data set, or it can't be read.
+        """
+        from graphpri import datasets, io
+
+        file = is_file(name)
+        if not file and is_dataset(name):
+            if unused := [option for option in ("format", "header", "delimiter", "label") if getattr(self, option)]:
+                raise OptionError(f"{name} is a data set, not a file: --{unused[0]} has no meaning for it")
+            return datasets.load(name)
+        if not file:
+            refuse_unknown(name)
+        elif is_dataset(name):
+            say(f"note: {name} is read from the file of that name, not from the data set")
+        comment = None if self.comment == "none" else self.comment
+        return io.read(
+            name, self.format, header=self.header, delimiter=self.delimiter, comment=comment, label=self.label
+        )
+
+    def policies(self) -> dict[str, Any]:
+        """Keyword arguments of :func:`graphpri.as_graph`."""
+        weight = None if self.weight == "none" else self.weight
+        return {"weight": weight, "directed": self.directed, "loops": self.loops, "parallel": self.parallel}
+
+
+def is_file(name: str) -> bool:
+    """Whether the name is standard input, or of something on disk that is not a folder."""
+    try:
+        return name == "-" or (Path(name).exists() and not Path(name).is_dir())
+    except (OSError, ValueError):
+        return False
+
+
+def is_dataset(name: str) -> bool:
+    """Whether a data set has this name."""
+    from graphpri import datasets
+
+    try:
+        datasets.info(name)
+    except OptionError:
+        return False
+    return True
+
+
+def refuse_unknown(name: str) -> None:
+    """Refuse a bare word that is neither a file nor a data set; a path is left to the reader, who looks around."""
+    from graphpri import datasets
+
+    if Path(name).is_dir() or Path(name).name != name or "." in name:
+        return
+    try:
+        datasets.info(name)
+    except OptionError as error:
+        raise FileError(f"{name}: there is no such file, and {error}") from None
+
+
+def about(name: str, error: Exception) -> Exception:
+    """The error with the input's name before its message, where that does not say it."""
+    shown = "standard input" if name == "-" else name
+    if isinstance(error, GraphError) and shown not in str(error):
+        return type(error)(f"{shown}: {error}")
+    return error
+
+
+def matched(kept: EdgeTable, original: EdgeTable) -> EdgeTable:
+    """The kept graph with its labels written as those of the original: 7 where that says 7, "7" where it says "7".
+
+    A file of which every label is an integer is read as integers, and one with a single other label as text.
+    """
+    from graphpri.cli.values import label_set, twin
+
+    labels = label_set(original)
+    own = [kept.label(i) for i in range(kept.n_nodes)]
+    if all(label in labels for label in own):
+        return kept
+    return replace(
+        kept, labels=[label if label in labels or twin(label) not in labels else twin(label) for label in own]
+    )

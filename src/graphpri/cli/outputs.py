@@ -1,0 +1,239 @@
+"""Where results go: names of output files, checked before the work begins, and written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphpri.cli.inputs import is_dataset, is_file
+from graphpri.errors import FileError, MissingExtraError, OptionError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".eps", ".ps")
+
+
+class Target(NamedTuple):
+    """An input and where its results go: a path or ``-`` for the graph, a path for the picture, None for neither."""
+
+    input: str
+    output: str | None
+    format: str | None
+    picture: str | None
+
+
+class Wanted(NamedTuple):
+    """What the user asked for on output."""
+
+    output: str | None
+    output_format: str | None = None
+    input_format: str | None = None
+    plot: str | None = None
+    force: bool = False
+
+
+def plan(inputs: Sequence[str], wanted: Wanted) -> list[Target]:
+    """Say where the results of each input go, and refuse what can't be written, before any work is done.
+
+    Raises
+    ------
+    OptionError
+        For several inputs without a folder to write to, names that collide, and an unknown format.
+    FileError
+        For an output that exists (without `force`) or can't be written.
+    MissingExtraError
+        Where a library that the writing needs is not installed.
+    """
+    if inputs.count("-") > 1:
+        raise OptionError("standard input (-) stands twice among the inputs, and can be read once")
+    if wanted.output_format is not None:
+        output_format("-", wanted.output_format)
+    many = len(inputs) > 1
+    folder = _folder(wanted.output, "-o", many)
+    pictures = _folder(wanted.plot, "--plot", many)
+    targets: list[Target] = []
+    for name in inputs:
+        output, form = wanted.output, _wanted_format(name, wanted, folder)
+        if folder and output is not None:
+            output = str(Path(output) / _file_name(name, form, wanted))
+        picture = wanted.plot
+        if pictures and picture is not None:
+            picture = str(Path(picture) / f"{_stem(name)}.png")
+        targets.append(Target(name, output, form, picture))
+    _check_distinct(targets)
+    for target in targets:
+        if target.output is not None:
+            _check_graph(target.output, target.format, folder, wanted.force)
+        if target.picture is not None:
+            check_picture(target.picture, force=wanted.force, make=pictures)
+    return targets
+
+
+def check_path(path: str, *, force: bool, make: bool = False) -> None:
+    """Refuse a path that can't be written; with `make`, its folder may be yet to be made."""
+    from graphpri.io import check_output
+
+    parent = Path(path).absolute().parent
+    if parent.exists() or not make:
+        check_output(path, force=force)
+        return
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise FileError(f"{path}: can't be written, {parent} is not a folder that can be written to")
+
+
+def make_folder(path: str) -> None:
+    """Make the folder of an output that goes into one."""
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{path}: can't be written: {error.strerror}") from None
+
+
+def check_picture(path: str, *, force: bool, make: bool = False) -> None:
+    """Refuse a picture that can't be drawn or written."""
+    if Path(path).suffix.lower() not in PICTURES:
+        raise OptionError(f"--plot {path}: a picture's name ends in one of {' '.join(PICTURES)}")
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plot", "drawing")
+    check_path(path, force=force, make=make)
+
+
+def blank() -> Axes:
+    """Axes to draw on that need no display."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(8, 7), layout="constrained").subplots()
+
+
+def picture_bytes(ax: Axes, path: str) -> bytes:
+    """The picture as its file's content; the same picture gives the same bytes."""
+    import io
+
+    held = io.BytesIO()
+    kind = Path(path).suffix.lower().removeprefix(".")
+    stamp: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    ax.get_figure(root=True).savefig(held, format=kind, dpi=150, **({"metadata": stamp} if stamp else {}))
+    return held.getvalue()
+
+
+def write_bytes(path: str, content: bytes, *, force: bool) -> None:
+    """Write a file, all of it or nothing."""
+    from graphpri.io.sink import open_sink
+
+    if path != "-":
+        make_folder(path)
+    with open_sink(path, zipped=False, force=force) as sink:
+        sink.write(content)
+
+
+def write_csv(path: str, rows: Sequence[dict[str, Any]], *, force: bool) -> None:
+    """Write rows of a table as comma-separated values, numbers to their full precision."""
+    import csv
+    import io
+
+    held = io.StringIO()
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    writer = csv.DictWriter(held, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_bytes(path, held.getvalue().encode(), force=force)
+
+
+def _folder(path: str | None, option: str, many: bool) -> bool:
+    """Whether a path is that of a folder that results go into."""
+    if path is None:
+        return False
+    if path == "-":
+        if many:
+            raise OptionError(f"{option} - takes one input: name a folder for several")
+        if option == "--plot":
+            raise OptionError("--plot -: a picture goes to a file")
+        return False
+    folder = path.endswith(("/", os.sep)) or Path(path).is_dir()
+    if many and not folder:
+        raise OptionError(f"{option} {path}: several inputs need a folder to write to; write {path}/ if it is one")
+    if folder and Path(path).exists() and not Path(path).is_dir():
+        raise FileError(f"{path}: is a file, not a folder")
+    return folder
+
+
+def output_format(path: str, name: str | None) -> str:
+    """Name of the format to write, by name or by the path's suffix.
+
+    Raises
+    ------
+    OptionError
+        For an unknown one; lists them.
+    """
+    from graphpri.io import find_format
+
+    try:
+        return find_format(path, name)[0].name
+    except OptionError as error:
+        text = str(error).replace("format= (--format)", "--output-format")
+        raise OptionError(text.replace("format=", "--output-format ")) from None
+
+
+def _wanted_format(name: str, wanted: Wanted, folder: bool) -> str | None:
+    """Format by name; None where the output's own suffix decides."""
+    if wanted.output_format is not None or wanted.output is None:
+        return wanted.output_format
+    if folder or wanted.output == "-":
+        if wanted.input_format is not None:
+            return wanted.input_format
+        if name == "-" or (is_dataset(name) and not is_file(name)):
+            return "csv"
+    return output_format(name, None) if wanted.output == "-" else None
+
+
+def _stem(name: str) -> str:
+    """Name of an input without folder and suffixes."""
+    from graphpri.io import FORMATS
+
+    if name == "-":
+        return "stdin"
+    base = Path(name).name
+    plain = base[:-3] if base.lower().endswith(".gz") else base
+    suffix = max((s for f in FORMATS for s in f.suffixes if plain.lower().endswith(s)), key=len, default="")
+    return plain[: len(plain) - len(suffix)] or plain
+
+
+def _file_name(name: str, form: str | None, wanted: Wanted) -> str:
+    """File in the output folder: the input's own name, or its stem with the suffix of another format."""
+    from graphpri.io import find_format
+
+    if wanted.output_format is None and name != "-" and not (is_dataset(name) and not is_file(name)):
+        return Path(name).name
+    known, zipped = find_format("-", form or "csv")
+    return _stem(name) + known.suffixes[0] + (".gz" if zipped else "")
+
+
+def _check_distinct(targets: Sequence[Target]) -> None:
+    places: dict[Path, str] = {}
+    for target in targets:
+        for path in (target.output, target.picture):
+            if path is None or path == "-":
+                continue
+            place = Path(path).absolute()
+            if place in places:
+                raise OptionError(f"{places[place]} and {target.input} would both be written to {path}: rename one")
+            places[place] = target.input
+
+
+def _check_graph(path: str, form: str | None, folder: bool, force: bool) -> None:
+    try:
+        known = output_format(path, form)
+    except OptionError:
+        if not folder:
+            raise
+        return  # an input of a batch whose suffix names no format: reading it says so, and the others go on
+    if known == "parquet" and find_spec("pyarrow") is None:
+        raise MissingExtraError("pyarrow", "parquet", "writing parquet")
+    if path != "-":
+        check_path(path, force=force, make=folder)

@@ -1,0 +1,186 @@
+"""Values that stand as text on the command line: budgets, ranges, options of a method, pairs of nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphpri.errors import OptionError
+
+if TYPE_CHECKING:
+    from graphpri.graph import EdgeTable
+
+_COUNT = re.compile(r"[+-]?\d+")
+_INTEGER = re.compile(r"-?(0|[1-9]\d*)")
+_MOST = 10_000
+_DIGITS = 4000  # int() takes 4300
+
+
+def parse_keep(text: str) -> float | int:
+    """A budget: ``120`` and ``1`` are counts of edges, ``0.3`` and ``1.0`` shares.
+
+    Raises
+    ------
+    OptionError
+        For text that is no number.
+
+    Examples
+    --------
+    >>> parse_keep("1"), parse_keep("1.0"), parse_keep("0.3")
+    (1, 1.0, 0.3)
+    """
+    if _COUNT.fullmatch(text) and len(text) < _DIGITS:
+        return int(text)
+    return _number(text, "--keep", "a share such as 0.3 or a number of edges such as 120")
+
+
+def parse_keeps(text: str) -> list[float | int]:
+    """Budgets in a list ``0.1,0.3,120`` or a range ``0.1:0.9:0.1`` (start, stop, step; the stop is included).
+
+    Examples
+    --------
+    >>> parse_keeps("0.8:1:0.1"), parse_keeps("10:20:5,78")
+    ([0.8, 0.9, 1.0], [10, 15, 20, 78])
+    """
+    return [parse_keep(word) for word in _spread(text, "--keep")]
+
+
+def parse_betas(text: str) -> list[float]:
+    """Values of β in a list or a range, as in :func:`parse_keeps`."""
+    return [_number(word, "--beta", "a number such as 4") for word in _spread(text, "--beta")]
+
+
+def is_several(text: str) -> bool:
+    """Whether the text is a list or a range."""
+    return "," in text or ":" in text
+
+
+def parse_options(texts: Iterable[str]) -> dict[str, Any]:
+    """Options of a method, each ``name=value``.
+
+    Examples
+    --------
+    >>> parse_options(["exponent=0.5", "shape=triadic", "draw=true", "steps=100"])
+    {'exponent': 0.5, 'shape': 'triadic', 'draw': True, 'steps': 100}
+    """
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name.isidentifier():
+            raise OptionError(f"--option {text}: write it as name=value, such as exponent=0.5")
+        if name in options:
+            raise OptionError(f"--option {name} stands twice")
+        options[name] = _literal(value.strip())
+    return options
+
+
+def parse_pairs(texts: Sequence[str], table: EdgeTable, option: str) -> list[tuple[Any, Any]] | None:
+    """Edges of a graph, each ``u,v`` or a file with an edge a row.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        As given; a file of that name goes before a pair.
+    table : EdgeTable
+        The graph. Labels that are numbers in one place and text in the other (``7`` and ``"7"``) are matched.
+    option : str
+        What to call the texts in messages.
+
+    Returns
+    -------
+    list of (u, v), or None
+        None where there are no texts.
+
+    Raises
+    ------
+    OptionError
+        For text that is neither, and an end that the graph doesn't have.
+    FileError
+        For a file that can't be read.
+    """
+    if not texts:
+        return None
+    labels = label_set(table)
+    pairs = [pair for text in texts for pair in _pairs(text, option)]
+    return [(_known(u, labels, (u, v), option), _known(v, labels, (u, v), option)) for u, v in pairs]
+
+
+def label_set(table: EdgeTable) -> set[Any]:
+    """Labels of all nodes of a table."""
+    return {table.label(i) for i in range(table.n_nodes)}
+
+
+def twin(label: Any) -> Any:
+    """The same label as text where it is an integer, as an integer where it is text that writes one."""
+    if isinstance(label, str):
+        return int(label) if _INTEGER.fullmatch(label) and len(label) < _DIGITS else label
+    return str(label)
+
+
+def _pairs(text: str, option: str) -> Iterator[tuple[Any, Any]]:
+    from graphpri.io import read
+
+    if Path(text).is_file():
+        table = read(text)
+        for u, v in zip(table.source.tolist(), table.target.tolist(), strict=True):
+            yield table.label(u), table.label(v)
+        return
+    ends = [end.strip() for end in text.split(",")]
+    if len(ends) != 2 or not all(ends):
+        raise OptionError(
+            f"--{option} {text}: there is no such file, and it is not a pair of nodes written u,v "
+            "(name edges whose labels hold a comma in a file)"
+        )
+    yield ends[0], ends[1]
+
+
+def _known(label: Any, labels: set[Any], pair: tuple[Any, Any], option: str) -> Any:
+    for candidate in (label, twin(label)):
+        if candidate in labels:
+            return candidate
+    raise OptionError(f"--{option}: the edge {pair[0]},{pair[1]} names a node that the graph doesn't have: {label!r}")
+
+
+def _spread(text: str, option: str) -> list[str]:
+    """The numbers of a list, as text, with ranges written out."""
+    words = [word for item in text.split(",") for word in (_range(item, option) if ":" in item else [item.strip()])]
+    if len(words) > _MOST:
+        raise OptionError(f"{option} {text}: these are {len(words)} values; at most {_MOST} are taken")
+    return words
+
+
+def _range(text: str, option: str) -> list[str]:
+    try:
+        start, stop, step = (Decimal(word.strip()) for word in text.split(":"))
+        steps = (stop - start) / step
+        if not 0 <= steps < _MOST:
+            raise OptionError(
+                f"{option} {text}: the step leads from start to stop in {steps:.0f} steps, not 0 to {_MOST}"
+            )
+        # Zero with as many decimals as any of the three: a range with a fraction holds shares only, 1 being 1.0.
+        zero = 0 * (start + stop + step)
+    except (ValueError, InvalidOperation, ArithmeticError):
+        raise OptionError(f"{option} {text}: write a range as start:stop:step, such as 0:10:0.5") from None
+    return [f"{zero + start + i * step:f}" for i in range(int(steps) + 1)]
+
+
+def _number(text: str, option: str, what: str) -> float:
+    try:
+        if "_" in text:
+            raise ValueError
+        return float(text)
+    except ValueError:
+        raise OptionError(f"{option} {text}: give {what}") from None
+
+
+def _literal(text: str) -> Any:
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None}.get(text.lower(), text)

@@ -1,0 +1,121 @@
+"""Progress on standard error, and interruptions that keep the best result so far."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from graphpri.solvers.solution import Progress
+
+DELAY = 1.0
+"""Seconds after which progress appears."""
+_INTERVAL = 0.1
+
+
+class Watch:
+    """Shows what is going on once it takes long, and knows whether the user has interrupted it.
+
+    Parameters
+    ----------
+    shown : bool, optional
+        Whether to show progress; where absent, if standard error is a terminal.
+    delay : float
+        Seconds after which progress appears.
+    console : rich.console.Console, optional
+        Where to show it; standard error where absent.
+    """
+
+    def __init__(self, shown: bool | None = None, delay: float = DELAY, console: Any = None) -> None:
+        self.interrupted = False
+        self._shown = sys.stderr.isatty() if shown is None else shown
+        self._delay, self._console = delay, console
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._bar: Bar | None = None
+        self._text, self._fraction, self._updated = "", None, 0.0
+
+    def __enter__(self) -> Watch:
+        if self._shown:
+            self._timer = threading.Timer(self._delay, self._open)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._shown = False
+            if self._bar is not None:
+                self._bar.stop()
+
+    def stage(self, text: str) -> None:
+        """Say what is being done; how much of it is done is not known until the next step."""
+        self._show(text, None)
+
+    def step(self, progress: Progress) -> bool:
+        """Callback of the solvers: show a step; True asks them to stop."""
+        now = time.monotonic()
+        if self._shown and now - self._updated > _INTERVAL:
+            self._updated = now
+            self._show(
+                f"{progress.stage} {progress.step}: {progress.edges} edges, J = {progress.objective:.4f}",
+                progress.fraction,
+            )
+        return self.interrupted
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Within this, the first Ctrl-C or SIGTERM asks the solver for its best so far; the second is final.
+
+        Signals are left alone outside the main thread, and SIGINT where it is ignored (in background jobs).
+        """
+        before: dict[int, Any] = {}
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    before[number] = signal.signal(number, self._interrupt)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.interrupted = True
+        raise KeyboardInterrupt
+
+    def _show(self, text: str, fraction: float | None) -> None:
+        with self._lock:
+            self._text, self._fraction = text, fraction
+            self._refresh()
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            if not self._shown:
+                return
+            columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+            console = self._console or Console(stderr=True)
+            self._bar = Progress(*columns, console=console, transient=True)
+            self._bar.add_task(self._text, total=None)
+            self._bar.start()
+            self._refresh()
+
+    def _refresh(self) -> None:
+        if self._bar is not None and self._bar.task_ids:
+            total = None if self._fraction is None else 1.0
+            self._bar.update(
+                self._bar.task_ids[0], description=self._text, total=total, completed=self._fraction or 0.0
+            )

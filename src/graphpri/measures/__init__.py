@@ -1,0 +1,31 @@
+"""What a sparsified graph keeps of the original: entropic, spectral and structural measures.
+
+One module per subject; each registers functions with :func:`measure`, and :func:`report` runs them.
+"""
+
+from graphpri.measures import centrality, distances, entropic, size, spectra, structure
+from graphpri.measures.information import divergence, objective, von_neumann_entropy
+from graphpri.measures.registry import MEASURES, Cost, Measure, Settings, View, choose, measure, per_view
+from graphpri.measures.report import Report, report
+
+__all__ = [
+    "MEASURES",
+    "Cost",
+    "Measure",
+    "Report",
+    "Settings",
+    "View",
+    "centrality",
+    "choose",
+    "distances",
+    "divergence",
+    "entropic",
+    "measure",
+    "objective",
+    "per_view",
+    "report",
+    "size",
+    "spectra",
+    "structure",
+    "von_neumann_entropy",
+]

@@ -1,0 +1,268 @@
+"""Measures of what a sparsified graph keeps: a registry, and the view of a graph that they work on.
+
+A measure is a function ``(view) -> float``, registered by :func:`measure`. The view is that of the kept graph,
+and ``view.origin`` that of the original one. What several measures need is computed once (:func:`per_view`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property, wraps
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri.errors import OptionError
+from graphpri.graph import Graph
+from graphpri.measures.information import Overlay, Unit, overlay
+from graphpri.objective import Mixture
+
+Better = Literal["low", "high"]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What measures depend on besides the graphs; `entropy` is the name of one, not "auto"."""
+
+    beta: float
+    alpha: float
+    entropy: str
+    mixture: Mixture
+    unit: Unit
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A graph as the measures see it: with settings, results that several of them use, and notes.
+
+    Parameters
+    ----------
+    graph : Graph
+        The kept graph, on the nodes of the original one; or the original one.
+    settings : Settings
+    original : View or None
+        That of the original graph; None where this is it.
+    """
+
+    graph: Graph
+    settings: Settings
+    original: View | None = None
+    notes: list[str] = field(default_factory=list[str])
+    memory: dict[Any, Any] = field(default_factory=dict[Any, Any])
+
+    @property
+    def origin(self) -> View:
+        """View of the original graph; the view itself where it is that of the original."""
+        return self.original or self
+
+    @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        """Number of edges at each node, shape (N,)."""
+        return self.graph.degrees()
+
+    @cached_property
+    def active(self) -> NDArray[np.bool_]:
+        """Nodes that have an edge in the original graph, shape (N,)."""
+        return self.origin.degrees > 0
+
+    @cached_property
+    def components(self) -> tuple[int, NDArray[np.int32]]:
+        """Number of components and the component of each node."""
+        return self.graph.components()
+
+    @cached_property
+    def overlay(self) -> Overlay:
+        """Original and kept graph on one list of edges."""
+        return overlay(self.origin.graph, self.graph)
+
+    def note(self, text: str) -> None:
+        """Say something about the values that the report should tell."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+def per_view(function: Callable[[View], T]) -> Callable[[View], T]:
+    """Compute a function of a view once and keep the result there."""
+
+    @wraps(function)
+    def remembered(view: View) -> T:
+        if function not in view.memory:
+            view.memory[function] = function(view)
+        return view.memory[function]
+
+    return remembered
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a measure costs, and how much of it a report takes on unless asked for the measure by name.
+
+    Parameters
+    ----------
+    formula : str
+        In terms of N nodes and M edges.
+    steps : callable
+        ``(N, M) -> float``.
+    limit : float
+        Most steps that are taken without being asked; about ten seconds' worth.
+    """
+
+    formula: str
+    steps: Callable[[int, int], float]
+    limit: float = np.inf
+
+    def refusal(self, graph: Graph) -> str | None:
+        """Why the measure is left out for a graph of this size; None where it is affordable."""
+        steps = self.steps(graph.n_nodes, graph.n_edges)
+        if steps <= self.limit:
+            return None
+        return f"costs {self.formula} = {steps:.0e} steps, above {self.limit:.0e}; ask for it by name"
+
+
+GROUPS = (
+    "information",
+    "size and connectivity",
+    "degrees",
+    "spectrum",
+    "clustering",
+    "communities",
+    "distances",
+    "centralities, Spearman correlation",
+)
+"""Headings of the library's own measures, in the order of reports; others follow."""
+
+LINEAR = Cost("N + M", lambda n, m: n + m)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A registered measure.
+
+    Parameters
+    ----------
+    name : str
+        Key in reports.
+    summary : str
+        One line.
+    unit : str
+        "" for plain numbers; "nats" stands for the unit that the user asked for.
+    cost : Cost
+    group : str
+        Heading in reports.
+    core : bool
+        Whether the cheap selection ``measures="core"`` has it.
+    both : bool
+        Whether it is a property of one graph, reported for the kept and for the original one.
+    better : {"low", "high"} or None
+        Which end says that more was kept.
+    compute : callable
+        ``(view) -> float``.
+    """
+
+    name: str
+    summary: str
+    unit: str
+    cost: Cost
+    group: str
+    core: bool
+    both: bool
+    better: Better | None
+    compute: Callable[[View], float]
+
+    def affordable(self, graph: Graph) -> bool:
+        """Whether reports on a graph of this size have it without being asked."""
+        return self.cost.refusal(graph) is None
+
+
+MEASURES: dict[str, Measure] = {}
+"""Every registered measure by name."""
+
+
+def measure(
+    name: str,
+    summary: str,
+    unit: str = "",
+    *,
+    affordable: Cost = LINEAR,
+    group: str = "own",
+    core: bool = False,
+    both: bool = False,
+    better: Better | None = None,
+) -> Callable[[Callable[[View], float]], Callable[[View], float]]:
+    """Register a measure under a name; the parameters are those of :class:`Measure`.
+
+    Examples
+    --------
+    >>> import graphpri
+    >>> @measure("leaves", "nodes with one edge", both=True)
+    ... def leaves(view):
+    ...     return int((view.degrees == 1).sum())
+    >>> star = graphpri.Graph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
+    >>> dict(graphpri.report(star, np.array([True, True, True, False]), measures=["leaves"]))
+    {'leaves': 3, 'leaves_original': 1}
+    >>> MEASURES.pop("leaves").cost.formula
+    'N + M'
+    """
+    if name in MEASURES:
+        raise ValueError(f"there is a measure called {name!r} already")
+
+    def register(function: Callable[[View], float]) -> Callable[[View], float]:
+        MEASURES[name] = Measure(name, summary, unit, affordable, group, core, both, better, function)
+        return function
+
+    return register
+
+
+def _place(m: Measure) -> int:
+    return GROUPS.index(m.group) if m.group in GROUPS else len(GROUPS)
+
+
+def choose(measures: str | Iterable[str], graph: Graph) -> tuple[list[Measure], dict[str, str]]:
+    """The measures that a selection means for a graph of this size.
+
+    Parameters
+    ----------
+    measures : str or iterable of str
+        ``"all"``, ``"core"``, the name of a measure, or several of these.
+    graph : Graph
+        The larger of the two graphs.
+
+    Returns
+    -------
+    chosen : list of Measure
+        In the order of reports; those named are there whatever they cost.
+    left_out : dict of str to str
+        Others of the selection that cost too much, and why.
+
+    Raises
+    ------
+    OptionError
+        For an unknown name; says the closest.
+    """
+    asked = [measures] if isinstance(measures, str) else list(measures)
+    named = {name for name in asked if name not in ("all", "core")}
+    for name in sorted(named, key=str):
+        if name not in MEASURES:
+            close = get_close_matches(str(name), MEASURES, 1, 0.5)
+            guess = f"; did you mean {close[0]!r}?" if close else ""
+            known = ", ".join(MEASURES)
+            raise OptionError(f"measure {name!r} is not known{guess} (measures: 'all', 'core', or some of {known})")
+    if not asked:
+        raise OptionError("measures is empty: pass 'all', 'core' or names of measures")
+    chosen: list[Measure] = []
+    left_out: dict[str, str] = {}
+    for m in sorted(MEASURES.values(), key=_place):
+        if m.name in named:
+            chosen.append(m)
+        elif "all" in asked or ("core" in asked and m.core):
+            refusal = m.cost.refusal(graph)
+            if refusal is None:
+                chosen.append(m)
+            else:
+                left_out[m.name] = refusal
+    return chosen, left_out

@@ -1,0 +1,243 @@
+"""What the kept graph's Laplacian σ preserves of the original's, ρ: slowest mode, quadratic form, all directions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from graphpri.entropy import scaled, single_thread
+from graphpri.errors import GraphError
+from graphpri.graph import FloatArray, Graph
+from graphpri.laplacian import Part
+from graphpri.measures.blocks import DENSE, large_parts, pseudo_inverse, stacks
+from graphpri.measures.information import Overlay
+from graphpri.measures.registry import Cost, View, measure, per_view
+
+_GROUP = "spectrum"
+_MODE = Cost("N·min(N, 600)² + 10³·M", lambda n, m: n * min(n, DENSE) ** 2 + 1e3 * m * (n > DENSE), 3e8)
+_PENCIL = Cost("N·min(N, 600)² + 10⁴·M", lambda n, m: n * min(n, DENSE) ** 2 + 1e4 * m * (n > DENSE), 1e9)
+_PROBES = Cost("100·M", lambda n, m: 100 * m, 1e9)
+_SAME = 1e-8
+"""Eigenvalues that differ by less, relative to their size, count as one that repeats."""
+
+
+class Mode(NamedTuple):
+    """Eigenvector x of the smallest eigenvalue above zero, shape (N,), unit length; NaN where it isn't resolved."""
+
+    vector: FloatArray
+    repeats: bool
+
+
+@per_view
+def slowest_mode(view: View) -> Mode:
+    """Slowest mode of a graph with at least one edge.
+
+    Zero is an eigenvalue once per component. Of the others the smallest is taken, over all components. Where
+    it repeats, its eigenvectors are a choice; the one taken is the projection of a fixed vector (the
+    fractional parts of the multiples of the golden ratio, in canonical node order) on their span.
+    """
+    graph = view.graph
+    count, member = view.components
+    start = np.modf(np.arange(1, graph.n_nodes + 1) * ((np.sqrt(5.0) - 1) / 2))[0]
+    found = _Modes(np.full(count, np.inf), np.zeros(graph.n_nodes), np.zeros(count, bool))
+    with single_thread():
+        _dense_modes(graph, member, start, found)
+        for part, scale in large_parts(graph, member, count):
+            name = member[part.nodes[0]]
+            found.values[name], found.repeats[name], found.vectors[part.nodes] = _lanczos_mode(part, start[part.nodes])
+            found.values[name] *= scale / graph.weights.max()
+    least = found.values.min()
+    taken = found.values <= least * (1 + _SAME)
+    vector = np.where(taken[member], found.vectors, 0.0)
+    repeats = int(taken.sum()) > 1 or bool(found.repeats[taken].any())
+    return Mode(vector / np.linalg.norm(vector), repeats)
+
+
+class _Modes(NamedTuple):
+    """Smallest eigenvalue above zero of each component, whether it repeats, and its vectors side by side."""
+
+    values: FloatArray
+    vectors: FloatArray
+    repeats: NDArray[np.bool_]
+
+
+def _dense_modes(graph: Graph, member: NDArray[Any], start: FloatArray, found: _Modes) -> None:
+    weights = scaled(graph.weights)
+    for stack in stacks(member):
+        lam, vectors = np.linalg.eigh(stack.laplacians(graph, weights))
+        # The zero eigenvalue of a component comes first, whatever it was rounded to.
+        slowest = lam[:, 1:2]
+        same = lam <= slowest * (1 + _SAME) + 1e-14 * lam[:, -1:]
+        same[:, 0] = False
+        r = start[stack.nodes]
+        shares = (vectors * (r - r.mean(axis=1, keepdims=True))[:, :, None]).sum(axis=1) * same
+        names = member[stack.nodes[:, 0]]
+        found.values[names] = np.maximum(slowest[:, 0], 0.0)
+        found.repeats[names] = same.sum(axis=1) > 1
+        unresolved = slowest[:, 0] <= 4e-16 * lam.shape[1] * lam[:, -1]
+        x = (vectors * shares[:, None, :]).sum(axis=2)
+        found.vectors[stack.nodes] = np.where(unresolved[:, None], np.nan, x)
+
+
+def _lanczos_mode(part: Part, start: FloatArray) -> tuple[float, bool, FloatArray]:
+    """Smallest eigenvalue above zero of a large component by shift and invert, and the projection of `start`."""
+    r = start - start.mean()
+    inverse = pseudo_inverse(part, 1e-11)
+    try:
+        lam, vectors = eigsh(part.laplacian(), k=4, sigma=0.0, OPinv=inverse, v0=r, tol=1e-10, maxiter=300)
+    except (ArpackNoConvergence, GraphError):
+        return 0.0, False, np.full(r.size, np.nan)
+    same = lam <= lam.min() * (1 + 1e-6)
+    x = vectors[:, same] @ (vectors[:, same].T @ r)
+    return float(lam.min()), int(same.sum()) > 1, cast("FloatArray", x)
+
+
+@measure(
+    "spectral_distance",
+    "geodesic distance d_x of the Laplacians along the original's slowest mode",
+    group=_GROUP,
+    core=True,
+    better="low",
+    affordable=_MODE,
+)
+def spectral_distance(view: View) -> float:
+    """d_x = arccosh(1 + ‖(ρ−σ)x‖² ‖x‖² / (2 xᵀρx xᵀσx)); Bravo Hermsdorff and Gunderson, NeurIPS 2019."""
+    x, repeats = slowest_mode(view.origin)
+    if np.isnan(x).any():
+        view.note("spectral_distance is n/a: the weights lie too far apart to tell the slowest mode from rounding")
+        return np.nan
+    if repeats:
+        view.note(
+            "spectral_distance: the original's smallest eigenvalue above zero repeats, so that its eigenvector "
+            "is a choice; the projection of a fixed vector is taken"
+        )
+    return _distance_along(x, view.overlay)
+
+
+def _distance_along(x: FloatArray, over: Overlay) -> float:
+    graph = over.graph
+    top = max(float(over.original.max()), float(over.kept.max()))
+    rho, sigma = over.original / top, over.kept / top
+    gap = x[graph.source] - x[graph.target]
+    energy_rho, energy_sigma = float(rho @ gap**2), float(sigma @ gap**2)
+    # Below this the energy is that of the eigenvector's rounding errors.
+    if energy_sigma <= 1e-26 * float(sigma.sum()):
+        return np.inf
+    flow = (rho - sigma) * gap
+    z = np.bincount(graph.source, flow, graph.n_nodes) - np.bincount(graph.target, flow, graph.n_nodes)
+    if not z.any():
+        return 0.0
+    # arccosh(1 + 2s²) = 2 arsinh s, without the cancellation; the product of the roots can't underflow.
+    return float(2 * np.arcsinh(np.linalg.norm(z) / 2 / (np.sqrt(energy_rho) * np.sqrt(energy_sigma))))
+
+
+@measure(
+    "quadratic_error",
+    "mean of |xᵀσx − xᵀρx| / xᵀρx over 100 random vectors",
+    group=_GROUP,
+    better="low",
+    affordable=_PROBES,
+)
+def quadratic_error(view: View) -> float:
+    over, rng = view.overlay, np.random.default_rng(view.settings.seed)
+    top = max(float(over.original.max()), float(over.kept.max()))
+    rho, difference = over.original / top, (over.kept - over.original) / top
+    errors: list[float] = []
+    for _ in range(100):
+        x = rng.standard_normal(view.graph.n_nodes)
+        squared = (x[over.graph.source] - x[over.graph.target]) ** 2
+        errors.append(abs(float(difference @ squared)) / float(rho @ squared))
+    return float(np.mean(errors))
+
+
+@per_view
+def upper(view: View) -> float:
+    """Largest xᵀρx / xᵀσx, ∞ where the kept graph falls apart."""
+    return _largest_ratio(view.overlay.original, view.overlay.kept, view)
+
+
+@per_view
+def lower(view: View) -> float:
+    """Largest xᵀσx / xᵀρx, ∞ where the kept graph joins components of the original."""
+    return _largest_ratio(view.overlay.kept, view.overlay.original, view)
+
+
+@measure("spectral_upper", "largest xᵀρx / xᵀσx", group=_GROUP, better="low", affordable=_PENCIL)
+def spectral_upper(view: View) -> float:
+    return upper(view)
+
+
+@measure("spectral_lower", "largest xᵀσx / xᵀρx", group=_GROUP, better="low", affordable=_PENCIL)
+def spectral_lower(view: View) -> float:
+    return lower(view)
+
+
+@measure(
+    "spectral_constant",
+    "smallest γ with xᵀσx/γ ≤ xᵀρx ≤ γ xᵀσx for all x",
+    group=_GROUP,
+    better="low",
+    affordable=_PENCIL,
+)
+def spectral_constant(view: View) -> float:
+    over = view.overlay
+    if (over.kept <= over.original).all():
+        return upper(view)  # the other side is at most 1
+    return max(upper(view), lower(view))
+
+
+def _largest_ratio(a: FloatArray, b: FloatArray, view: View) -> float:
+    """Largest xᵀAx / xᵀBx of the Laplacians with edge weights a and b on the edges of the overlay."""
+    graph = view.overlay.graph
+    count, member = graph.components(b > 0)
+    crossing = member[graph.source] != member[graph.target]
+    if (a[crossing] > 0).any():
+        return np.inf
+    top_a, top_b = float(a.max()), float(b.max())
+    try:
+        ratio = _ratio_of(graph, a / top_a, b / top_b, count, member)
+    except (GraphError, np.linalg.LinAlgError, ArpackNoConvergence):
+        ratio = np.nan
+    if not ratio > 0:
+        view.note("the spectral constants are n/a: the weights lie too far apart to resolve them")
+        return np.nan
+    with np.errstate(over="ignore"):
+        return float(ratio * (top_a / top_b))
+
+
+def _ratio_of(graph: Graph, a: FloatArray, b: FloatArray, count: int, member: NDArray[Any]) -> float:
+    largest = 0.0
+    with single_thread():
+        for stack in stacks(member):
+            # Both forms ignore constants, so that one node can be held at zero.
+            lower = np.linalg.cholesky(stack.laplacians(graph, b)[:, 1:, 1:])
+            half = np.linalg.solve(lower, stack.laplacians(graph, a)[:, 1:, 1:])
+            pencil = np.linalg.solve(lower, half.transpose(0, 2, 1))
+            largest = max(largest, float(np.linalg.eigvalsh((pencil + pencil.transpose(0, 2, 1)) / 2).max()))
+        denominator = graph.select(b > 0, b)
+        numerator = a[b > 0]
+        for part, scale in large_parts(denominator, member, count):
+            beyond = np.flatnonzero((b == 0) & (a > 0) & (member[graph.source] == member[part.nodes[0]]))
+            largest = max(largest, _lanczos_ratio(graph, part, scale, numerator, a, beyond))
+    return largest
+
+
+def _lanczos_ratio(
+    graph: Graph, part: Part, scale: float, numerator: FloatArray, a: FloatArray, beyond: NDArray[np.int64]
+) -> float:
+    """The same for one large component of the denominator; `beyond` are the numerator's edges that it lacks."""
+    local = np.full(graph.n_nodes, -1)
+    local[part.nodes] = np.arange(part.nodes.size)
+    u = np.concatenate([part.u, local[graph.source[beyond]]])
+    v = np.concatenate([part.v, local[graph.target[beyond]]])
+    w = np.concatenate([numerator[part.edges], a[beyond]]) / scale
+    form = Part(part.nodes, part.edges, part.member, u, v, w).laplacian()
+    start = np.modf(np.arange(1, part.nodes.size + 1) * ((np.sqrt(5.0) - 1) / 2))[0]
+    inverse = pseudo_inverse(part, 1e-10)
+    found = eigsh(
+        form, k=1, M=part.laplacian(), Minv=inverse, which="LA", v0=start - start.mean(), tol=1e-6, maxiter=2000
+    )
+    return float(found[0][0])

@@ -1,0 +1,285 @@
+"""Pictures on matplotlib Axes: a sparsified graph, a path of solutions, a comparison of methods.
+
+Colours are those of Okabe and Ito, which colour-blind readers tell apart; lines differ in width or style as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.graph import BoolArray, FloatArray, Graph
+from graphpri.interop import align, as_graph
+from graphpri.layout import sample_nodes, spring
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from graphpri.sparsify import Sparsified
+
+LARGEST = 2000
+"""Number of nodes up to which a graph is drawn whole."""
+
+_BLACK, _GREY = "#000000", "#BBBBBB"
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_STYLES = ("-", "--", "-.", ":")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+def graph(
+    original: Any,
+    kept: Any,
+    ax: Axes | None = None,
+    layout: ArrayLike | Mapping[Any, Any] | None = None,
+    seed: int | np.random.Generator = 0,
+) -> Axes:
+    """Draw the kept edges over the dropped ones.
+
+    Nodes stand where the original graph puts them, so that pictures of different results compare. Their area
+    grows with their number of kept edges; a node that lost all of its edges is a cross.
+
+    Parameters
+    ----------
+    original : object
+        The graph before: anything that :func:`graphpri.as_graph` takes. Weights are not drawn.
+    kept : object
+        What was kept of it: a result of :func:`graphpri.sparsify`, a graph whose nodes have the same labels,
+        or a bool array over the edges of ``as_graph(original)``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure where absent.
+    layout : array_like of shape (N, 2), or mapping of node labels to (x, y), optional
+        Positions, in the node order of ``as_graph(original)``. Springs along the edges of the original where
+        absent, and of a graph of more than 2000 nodes only a sample by random walks; the title then says so.
+    seed : int or Generator
+        For the layout and the sample.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    GraphError
+        For graphs that :func:`graphpri.as_graph` refuses, and an edge or a node that `original` doesn't have.
+    OptionError
+        For a layout that doesn't place every node.
+    MissingExtraError
+        Where matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from graphpri import sparsify
+    >>> karate = nx.karate_club_graph()
+    >>> ax = graph(karate, sparsify(karate, keep=0.3))
+    >>> ax.get_title()
+    '23 of 78 edges kept'
+    """
+    ax = _axes(ax)
+    rng = np.random.default_rng(seed)
+    whole = as_graph(original, weight=None)
+    mask = _kept_edges(whole, align(whole, kept, weight=None))
+    nodes = np.arange(whole.n_nodes) if layout is not None else sample_nodes(whole, LARGEST, rng)
+    drawn = _induced(whole, nodes)
+    place = spring(_subgraph(whole, nodes, drawn), rng) if layout is None else _positions(whole, layout)
+    at = np.zeros((whole.n_nodes, 2))
+    at[nodes] = place
+    _draw_edges(ax, whole, at, drawn & ~mask, f"dropped ({whole.n_edges - int(mask.sum())})", kept=False)
+    _draw_edges(ax, whole, at, drawn & mask, f"kept ({int(mask.sum())})", kept=True)
+    _draw_nodes(ax, whole, at, nodes, mask)
+    title = f"{int(mask.sum())} of {whole.n_edges} edges kept"
+    if nodes.size < whole.n_nodes:
+        title += f"\n(drawn: {nodes.size} of {whole.n_nodes} nodes, sampled by random walks)"
+    ax.set_title(title)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False)
+    return ax
+
+
+def path(results: Sequence[Sparsified], ax: Axes | None = None) -> Axes:
+    """Draw J, S, D and the number of kept edges along a path.
+
+    Parameters
+    ----------
+    results : sequence of Sparsified
+        From :func:`graphpri.path`, or any that differ in β or in their budget.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure where absent. Along β the share of kept edges has an axis of its own on the
+        right; along the budget it is the horizontal axis.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    OptionError
+        For no results, and results that differ neither in β nor in the number of edges.
+    MissingExtraError
+        Where matplotlib is not installed.
+    """
+    ax = _axes(ax)
+    if not results:
+        raise OptionError("no results to draw: pass those of graphpri.path")
+    betas = [float(r.settings["beta"]) for r in results]
+    shares = [r.kept.n_edges / r.original.n_edges for r in results]
+    along_beta = len(set(betas)) > 1
+    if not along_beta and len(set(shares)) == 1 and len(results) > 1:
+        raise OptionError("the results differ neither in beta nor in the number of edges: there is no path to draw")
+    x = betas if along_beta else shares
+    order = np.argsort(x, kind="stable")
+    across = np.asarray(x)[order]
+    curves = {
+        "objective J": [r.objective for r in results],
+        "entropy S": [r.entropy for r in results],
+        "divergence D": [r.divergence for r in results],
+    }
+    for i, (name, values) in enumerate(curves.items()):
+        _curve(ax, across, np.asarray(values)[order], name, i)
+    ax.set_xlabel("β" if along_beta else "share of edges kept")
+    ax.set_ylabel("nats")
+    lines = [*ax.get_lines()]
+    if along_beta:
+        right = ax.twinx()
+        _curve(right, across, np.asarray(shares)[order], "edges kept (right)", 3)
+        right.set_ylabel("share of edges kept")
+        right.set_ylim(0, 1.05)
+        lines += right.get_lines()
+    ax.legend(handles=lines, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
+    return ax
+
+
+def compare(rows: Any, ax: Axes | None = None, *, measure: str = "divergence", along: str = "share_kept") -> Axes:
+    """Draw one measure of several methods over the budget, a line a method.
+
+    Parameters
+    ----------
+    rows : sequence of dict, or the result of graphpri.compare
+        Each with ``"method"``, `along` and `measure`. Where a method has several values at a budget (of
+        several seeds), the line goes through their mean and a band spans them.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure where absent.
+    measure, along : str
+        Keys of the rows for the vertical and the horizontal axis.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    OptionError
+        For no rows, and a key that a row doesn't have.
+    MissingExtraError
+        Where matplotlib is not installed.
+    """
+    ax = _axes(ax)
+    table: Sequence[Mapping[str, Any]] = getattr(rows, "rows", rows)
+    if not table:
+        raise OptionError("no rows to draw: pass those of graphpri.compare")
+    for key in ("method", along, measure):
+        if missing := next((row for row in table if key not in row), None):
+            raise OptionError(f"a row has no {key!r}; it has {', '.join(map(repr, missing))}")
+    for i, name in enumerate(dict.fromkeys(str(row["method"]) for row in table)):
+        own = [(float(row[along]), float(row[measure])) for row in table if row["method"] == name]
+        x = np.unique([point[0] for point in own])
+        values = [[y for at, y in own if at == place] for place in x]
+        _curve(ax, x, np.array([np.mean(v) for v in values]), name, i)
+        if max(map(len, values)) > 1:
+            low, high = [min(v) for v in values], [max(v) for v in values]
+            ax.fill_between(x, low, high, color=_COLOURS[i % len(_COLOURS)], alpha=0.15, linewidth=0)
+    ax.set_xlabel(along.replace("_", " "))
+    ax.set_ylabel(measure.replace("_", " "))
+    ax.legend(loc="best", frameon=False)
+    return ax
+
+
+def _axes(ax: Axes | None) -> Axes:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plot", "drawing") from None
+    return plt.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def _kept_edges(whole: Graph, kept: Graph) -> BoolArray:
+    """Mask over the edges of `whole`."""
+    n = max(whole.n_nodes, 1)
+    keys = whole.source.astype(np.int64) * n + whole.target
+    wanted = kept.source.astype(np.int64) * n + kept.target
+    strange = ~np.isin(wanted, keys)
+    if strange.any():
+        u, v = kept.edge_labels(int(np.argmax(strange)))
+        raise GraphError(f"the kept graph has the edge ({u!r}, {v!r}), which the original doesn't have")
+    return np.isin(keys, wanted)
+
+
+def _induced(whole: Graph, nodes: NDArray[np.int64]) -> BoolArray:
+    """Mask of the edges between the nodes."""
+    chosen = np.zeros(whole.n_nodes, bool)
+    chosen[nodes] = True
+    return chosen[whole.source] & chosen[whole.target]
+
+
+def _subgraph(whole: Graph, nodes: NDArray[np.int64], edges: BoolArray) -> Graph:
+    number = np.zeros(whole.n_nodes, np.int64)
+    number[nodes] = np.arange(nodes.size)
+    return Graph.from_edges(number[whole.source[edges]], number[whole.target[edges]], n_nodes=nodes.size)
+
+
+def _positions(whole: Graph, layout: ArrayLike | Mapping[Any, Any]) -> FloatArray:
+    if isinstance(layout, Mapping):
+        labels = [whole.label(i) for i in range(whole.n_nodes)]
+        if missing := [label for label in labels if label not in layout]:
+            raise OptionError(f"layout has no position for {len(missing)} nodes, the first is {missing[0]!r}")
+        layout = [layout[label] for label in labels]
+    place = np.asarray(layout, np.float64)
+    if place.shape != (whole.n_nodes, 2) or not np.isfinite(place).all():
+        raise OptionError(f"layout must be finite positions of shape ({whole.n_nodes}, 2), not of shape {place.shape}")
+    return place
+
+
+def _draw_edges(ax: Axes, whole: Graph, at: FloatArray, edges: BoolArray, label: str, *, kept: bool) -> None:
+    from matplotlib.collections import LineCollection
+
+    segments = np.stack([at[whole.source[edges]], at[whole.target[edges]]], axis=1)
+    fine = min(1.0, 20 / max(float(np.sqrt(whole.n_edges)), 1.0))
+    width = (0.4 + 1.2 * fine) if kept else (0.2 + 0.6 * fine)
+    colour = _COLOURS[0] if kept else _GREY
+    # An own object for each: matplotlib types the segments as a sequence of arrays.
+    lines = LineCollection(
+        cast("list[Any]", segments), linewidths=width, colors=colour, alpha=0.9 if kept else 0.6, zorder=1 + kept
+    )
+    lines.set_label(label)
+    ax.add_collection(lines)
+    ax.autoscale_view()
+
+
+def _draw_nodes(ax: Axes, whole: Graph, at: FloatArray, nodes: NDArray[np.int64], mask: BoolArray) -> None:
+    """Nodes with kept edges as discs, and those that lost all as crosses."""
+    degrees = whole.select(mask).degrees()[nodes]
+    lost = (degrees == 0) & (whole.degrees()[nodes] > 0)
+    unit = 500 / max(float(np.sqrt(nodes.size)), 5.0) / max(float(degrees.max(initial=1)), 1.0)
+    size = 3 + unit * degrees
+    place = at[nodes]
+    ax.scatter(*place[~lost].T, s=size[~lost], color=_COLOURS[1], edgecolors="white", linewidths=0.4, zorder=3)
+    if lost.any():
+        label = f"cut off ({int(np.count_nonzero(lost))})"
+        ax.scatter(*place[lost].T, s=14, color=_BLACK, marker="x", linewidths=0.8, zorder=3, label=label)
+
+
+def _curve(ax: Axes, x: NDArray[Any], y: NDArray[Any], label: str, i: int) -> None:
+    ax.plot(
+        x,
+        y,
+        label=label,
+        color=_COLOURS[i % len(_COLOURS)],
+        linestyle=_STYLES[i % len(_STYLES)],
+        marker=_MARKERS[i % len(_MARKERS)] if len(x) <= 30 else None,
+        markersize=4,
+    )

@@ -1,0 +1,33 @@
+"""Heavy libraries are imported where they are used, and a missing one is named with the extra that brings it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib.metadata import metadata
+from pathlib import Path
+from pkgutil import walk_packages
+
+import graphpri
+
+HEAVY = ("igraph", "matplotlib", "networkit", "networkx", "pandas", "pyarrow", "sklearn", "torch", "torch_geometric")
+MODULES = [
+    module.name for module in walk_packages(graphpri.__path__, "graphpri.") if module.name != "graphpri.__main__"
+]
+
+
+def test_no_module_imports_a_heavy_library():
+    code = f"import sys, {', '.join(MODULES)}; print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_extras_that_errors_name_exist():
+    extras = set(metadata("graphpri").get_all("Provides-Extra", []))
+    trees = [ast.parse(file.read_text("utf-8")) for file in Path(*graphpri.__path__).rglob("*.py")]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    raised = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "MissingExtraError"]
+    assert raised
+    for call in raised:
+        assert ast.literal_eval(call.args[1]) in extras
