@@ -14,13 +14,16 @@ from graphpri.version import __version__
 
 if TYPE_CHECKING:
     from graphpri import datasets, io, plot
+    from graphpri.compare import Comparison, compare
     from graphpri.errors import FileError, GraphError, GraphPRIError, MissingExtraError, OptionError
     from graphpri.graph import EdgeTable, Graph
     from graphpri.interop import as_graph
     from graphpri.io import read, write
+    from graphpri.measures import Report, divergence, objective, report, von_neumann_entropy
     from graphpri.sparsify import Sparsified, methods, path, sparsify
 
 __all__ = [
+    "Comparison",
     "EdgeTable",
     "FileError",
     "Graph",
@@ -28,25 +31,33 @@ __all__ = [
     "GraphPRIError",
     "MissingExtraError",
     "OptionError",
+    "Report",
     "Sparsified",
     "__version__",
     "as_graph",
+    "compare",
     "datasets",
+    "divergence",
     "io",
     "methods",
+    "objective",
     "path",
     "plot",
     "read",
+    "report",
     "sparsify",
+    "von_neumann_entropy",
     "write",
 ]
 
 _MODULES = ("baselines", "datasets", "interop", "io", "plot")
 _HOMES = {
+    "graphpri.compare": ("Comparison", "compare"),
     "graphpri.errors": ("FileError", "GraphError", "GraphPRIError", "MissingExtraError", "OptionError"),
     "graphpri.graph": ("EdgeTable", "Graph"),
     "graphpri.interop": ("as_graph",),
     "graphpri.io": ("read", "write"),
+    "graphpri.measures": ("Report", "divergence", "objective", "report", "von_neumann_entropy"),
     "graphpri.sparsify": ("Sparsified", "methods", "path", "sparsify"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

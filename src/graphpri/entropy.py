@@ -13,17 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
-from threadpoolctl import ThreadpoolController
 
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import FloatArray, Graph
+from graphpri.threads import single_thread
 
 EIGENVALUE_FLOOR = 1e-12
 """Smallest eigenvalue inside ln, for a matrix of trace one: keeps the gradient finite off its range."""
@@ -55,30 +53,19 @@ def xlogx(x: FloatArray) -> FloatArray:
 def log_mean_inverse(x: FloatArray, y: FloatArray) -> FloatArray:
     """Λ(x, y) = (ln x − ln y)/(x − y), and 1/x where they agree; needs x, y > 0."""
     low, high = np.minimum(x, y), np.maximum(x, y)
-    with np.errstate(over="ignore"):
-        ratio = (high - low) / low
-    near, far = ratio < 1e-4, ratio > 1e6
-    # ln(1+r)/r by its series where the quotient would lose digits, by two logarithms where r may overflow.
-    small = np.where(near, ratio, 0.0)
-    series = 1 - small / 2 + small**2 / 3 - small**3 / 4
-    safe = np.where(near | far, 1.0, ratio)
-    gap = np.where(far, high - low, 1.0)
-    return np.where(far, (np.log(high) - np.log(low)) / gap, np.where(near, series, np.log1p(safe) / safe) / low)
+    ratio = (high - low) / high
+    near = ratio < 1e-4
+    # −ln(1−r)/r by its series where the quotient would lose digits.
+    series = 1 + ratio * (1 / 2 + ratio * (1 / 3 + ratio / 4))
+    far = np.where(near, 0.5, ratio)
+    logs = np.where(far < 0.5, -np.log1p(-np.minimum(far, 0.5)), np.log(high) - np.log(low))
+    return np.where(near, series, logs / far) / high
 
 
 def edge_strengths(graph: Graph, y: FloatArray) -> FloatArray:
     """Sum of the edge values y at each node, shape (N,)."""
-    return np.bincount(graph.source, y, graph.n_nodes) + np.bincount(graph.target, y, graph.n_nodes)
-
-
-@lru_cache(maxsize=1)
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def single_thread() -> Any:
-    """Context in which BLAS uses one thread: faster on small matrices, and the same digits everywhere."""
-    return _threads().limit(limits=1, user_api="blas")
+    total = np.bincount(graph.source, y, graph.n_nodes) + np.bincount(graph.target, y, graph.n_nodes)
+    return cast("FloatArray", total)
 
 
 def degree_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
@@ -94,14 +81,15 @@ def degree_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
 class LocalParts(NamedTuple):
     """The correction Σ a² Λ(d_u, d_v) of the local entropy and its derivatives.
 
-    `degrees` is per node; `mean` (Λ), `slope_u` and `slope_v` (its derivatives in either degree) are per
-    edge, zero where the edge is absent; `node` sums a² times the slopes at each node.
+    `degrees` is per node. Per edge, zero where it is absent: `own` is a² Λ, `twice` is 2 a Λ, `pull_u` and
+    `pull_v` are a² times the derivatives of Λ in either degree; `node` sums the pulls at each node.
     """
 
     degrees: FloatArray
-    mean: FloatArray
-    slope_u: FloatArray
-    slope_v: FloatArray
+    own: FloatArray
+    twice: FloatArray
+    pull_u: FloatArray
+    pull_v: FloatArray
     node: FloatArray
 
 
@@ -109,20 +97,22 @@ def local_parts(graph: Graph, a: FloatArray) -> LocalParts:
     """Degrees and correction terms of edge weights a."""
     d = edge_strengths(graph, a)
     kept = a > 0
-    u, v = graph.source[kept], graph.target[kept]
-    x, z, squared = d[u], d[v], a[kept] ** 2
-    mean = log_mean_inverse(x, z)
-    # The derivative of Λ in its first argument is (1/x − Λ)/(x − z), and −1/(2x²) where they agree.
+    u, v, w = graph.source[kept], graph.target[kept], a[kept]
+    x, z = d[u], d[v]
+    # A weight is at most the degree at either end: products of quotients stay in range at 1e-300.
+    mean = w * log_mean_inverse(x, z)
     gap = x - z
     near = np.abs(gap) < 1e-4 * z
     safe = np.where(near, 1.0, gap)
-    ratio = gap / z
-    slope_u = np.where(near, (-0.5 + ratio * (2 / 3 - 0.75 * ratio)) / z**2, (1 / x - mean) / safe)
-    slope_v = np.where(near, (-0.5 + ratio * (1 / 3 - 0.25 * ratio)) / z**2, (mean - 1 / z) / safe)
-    node = np.bincount(u, squared * slope_u, graph.n_nodes) + np.bincount(v, squared * slope_v, graph.n_nodes)
-    full = np.zeros((3, a.size))
-    full[:, kept] = mean, slope_u, slope_v
-    return LocalParts(d, full[0], full[1], full[2], node)
+    ratio = np.where(near, gap / z, 0.0)
+    # The derivative of Λ in its first argument is (1/x − Λ)/(x − z), and −1/(2x²) where they agree.
+    squared = (w / z) ** 2
+    pull_u = np.where(near, squared * (-0.5 + ratio * (2 / 3 - 0.75 * ratio)), w / safe * (w / x - mean))
+    pull_v = np.where(near, squared * (-0.5 + ratio * (1 / 3 - 0.25 * ratio)), w / safe * (mean - w / z))
+    node = np.bincount(u, pull_u, graph.n_nodes) + np.bincount(v, pull_v, graph.n_nodes)
+    full = np.zeros((4, a.size))
+    full[:, kept] = w * mean, 2 * mean, pull_u, pull_v
+    return LocalParts(d, full[0], full[1], full[2], full[3], cast("FloatArray", node))
 
 
 def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
@@ -131,12 +121,13 @@ def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
     if not gradient:
         q = edge_strengths(graph, a)
         kept = a > 0
-        mean = log_mean_inverse(q[graph.source[kept]], q[graph.target[kept]])
-        return Evaluation(-float(xlogx(q).sum()) - float((a[kept] ** 2 * mean).sum()), None)
+        w = a[kept]
+        correction = w * (w * log_mean_inverse(q[graph.source[kept]], q[graph.target[kept]]))
+        return Evaluation(-float(xlogx(q).sum()) - float(correction.sum()), None)
     parts = local_parts(graph, a)
-    value = -float(xlogx(parts.degrees).sum()) - float((a * a * parts.mean).sum())
+    value = -float(xlogx(parts.degrees).sum()) - float(parts.own.sum())
     at_node = np.log(np.maximum(parts.degrees, EIGENVALUE_FLOOR)) + parts.node
-    return Evaluation(value, at_node[graph.source] + at_node[graph.target] + 2 * a * parts.mean)
+    return Evaluation(value, at_node[graph.source] + at_node[graph.target] + parts.twice)
 
 
 def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
@@ -250,6 +241,3 @@ def scaled(y: FloatArray) -> FloatArray:
     """Edge weights divided by the largest, so that sums of 1e300 don't overflow."""
     top = float(y.max())
     return y if top == 1.0 else y / top
-
-
-NodeArray = NDArray[np.integer[Any]]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -12,24 +10,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
-from threadpoolctl import ThreadpoolController
 
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph
+from graphpri.threads import single_thread
 
 _BLOCK_NODES = 512  # small components are solved together in dense blocks of about this many nodes
 _CG_STEPS = 400  # for sparse graphs; ten times as many where a factorisation would fill in
 _CHOLESKY_RANGE = 1e6  # weights further apart need a factorisation without cancellation
-
-
-@lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def single_thread() -> AbstractContextManager[Any]:
-    """Context in which BLAS and LAPACK use one thread, so that results don't depend on how many there are."""
-    return _controller().limit(limits=1, user_api="blas")
 
 
 def laplacian_pinv(graph: Graph) -> FloatArray:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 
-from graphpri.entropy import single_thread
 from graphpri.graph import FloatArray, Graph, IntArray
+from graphpri.threads import single_thread
 
 _PIVOTS = 50
 _STEPS = 100

@@ -154,14 +154,15 @@ def path(results: Sequence[Sparsified], ax: Axes | None = None) -> Axes:
     return ax
 
 
-def compare(rows: Any, ax: Axes | None = None, *, measure: str = "divergence", along: str = "share_kept") -> Axes:
+def compare(rows: Any, ax: Axes | None = None, *, measure: str = "divergence", along: str = "K") -> Axes:
     """Draw one measure of several methods over the budget, a line a method.
 
     Parameters
     ----------
-    rows : sequence of dict, or the result of graphpri.compare
-        Each with ``"method"``, `along` and `measure`. Where a method has several values at a budget (of
-        several seeds), the line goes through their mean and a band spans them.
+    rows : sequence of dict
+        A result of :func:`graphpri.compare`, or its rows. A method with several values at a budget, from
+        several seeds, has its line through their mean and a band that spans them; rows without a value, of
+        combinations that couldn't be done, are left out.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure where absent.
     measure, along : str
@@ -179,24 +180,34 @@ def compare(rows: Any, ax: Axes | None = None, *, measure: str = "divergence", a
         Where matplotlib is not installed.
     """
     ax = _axes(ax)
-    table: Sequence[Mapping[str, Any]] = getattr(rows, "rows", rows)
+    table: Sequence[Mapping[str, Any]] = list(rows)
     if not table:
         raise OptionError("no rows to draw: pass those of graphpri.compare")
     for key in ("method", along, measure):
         if missing := next((row for row in table if key not in row), None):
             raise OptionError(f"a row has no {key!r}; it has {', '.join(map(repr, missing))}")
-    for i, name in enumerate(dict.fromkeys(str(row["method"]) for row in table)):
-        own = [(float(row[along]), float(row[measure])) for row in table if row["method"] == name]
-        x = np.unique([point[0] for point in own])
-        values = [[y for at, y in own if at == place] for place in x]
+    for i, (name, points) in enumerate(_by_method(table, along, measure).items()):
+        x = np.array(sorted(points), np.float64)
+        values = [points[place] for place in sorted(points)]
         _curve(ax, x, np.array([np.mean(v) for v in values]), name, i)
         if max(map(len, values)) > 1:
             low, high = [min(v) for v in values], [max(v) for v in values]
             ax.fill_between(x, low, high, color=_COLOURS[i % len(_COLOURS)], alpha=0.15, linewidth=0)
-    ax.set_xlabel(along.replace("_", " "))
+    ax.set_xlabel("edges kept" if along == "K" else along.replace("_", " "))
     ax.set_ylabel(measure.replace("_", " "))
-    ax.legend(loc="best", frameon=False)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False)
     return ax
+
+
+def _by_method(table: Sequence[Mapping[str, Any]], along: str, measure: str) -> dict[str, dict[float, list[float]]]:
+    """Values of each method (with its options) at each place."""
+    found: dict[str, dict[float, list[float]]] = {}
+    for row in table:
+        x, y = row[along], row[measure]
+        if x is not None and y is not None and np.isfinite(float(y)):
+            options = f" ({row['options']})" if row.get("options") else ""
+            found.setdefault(f"{row['method']}{options}", {}).setdefault(float(x), []).append(float(y))
+    return found
 
 
 def _axes(ax: Axes | None) -> Axes:

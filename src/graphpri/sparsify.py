@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal, cast
 
 import numpy as np
 
-import graphpri.baselines  # noqa: F401 - registers the methods
+from graphpri.baselines import METHODS, find, run
 from graphpri.budget import check_budget, count_edges
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
 from graphpri.interop import Source, edge_selector, load
-from graphpri.methods import METHODS, find, run
 from graphpri.objective import Mixture, Objective, Terms, check_beta
 from graphpri.solvers.budgeted import EffortName, least_size, solve
 from graphpri.solvers.gumbel import Gumbel
@@ -297,7 +296,7 @@ def _budget(
 def _seed(seed: int | None) -> int:
     if seed is None:
         return 0
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(cast("Any", seed), Integral) or seed < 0:
         raise OptionError(f"seed={seed!r} must be an integer, 0 or more")
     return int(seed)
 

@@ -23,11 +23,11 @@ from graphpri.laplacian import (
     component_scales,
     inverse_factor,
     pack,
-    single_thread,
     split,
     spread,
     too_wide,
 )
+from graphpri.threads import single_thread
 
 ResistanceMethod = Literal["auto", "exact", "sketch"]
 

@@ -91,6 +91,9 @@ class Reading:
         return {"weight": weight, "directed": self.directed, "loops": self.loops, "parallel": self.parallel}
 
 
+DEFAULT_READING = Reading()
+
+
 def is_file(name: str) -> bool:
     """Whether the name is standard input, or of something on disk that is not a folder."""
     try:
@@ -119,7 +122,8 @@ def refuse_unknown(name: str) -> None:
     try:
         datasets.info(name)
     except OptionError as error:
-        raise FileError(f"{name}: there is no such file, and {error}") from None
+        guess = str(error).rpartition(": ")[2] if "did you mean" in str(error) else "see 'graphpri data list'"
+        raise FileError(f"{name}: there is no such file, and no data set of that name ({guess})") from None
 
 
 def about(name: str, error: Exception) -> Exception:

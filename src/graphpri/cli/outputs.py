@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -73,6 +73,22 @@ def plan(inputs: Sequence[str], wanted: Wanted) -> list[Target]:
     return targets
 
 
+def plan_points(name: str, points: Sequence[str], wanted: Wanted) -> list[str]:
+    """Files in a folder for several graphs made from one input, checked as by :func:`plan`."""
+    if len(set(points)) < len(points):
+        raise OptionError(
+            f"{next(p for p in points if points.count(p) > 1)} stands twice: its file can be written once"
+        )
+    if wanted.output_format is not None:
+        output_format("-", wanted.output_format)
+    form, stem = _wanted_format(name, wanted, folder=True), _stem(name)
+    suffix = _file_name(name, form, wanted)[len(stem) :]
+    places = [str(Path(wanted.output or ".") / f"{stem}-{point}{suffix}") for point in points]
+    for place in places:
+        _check_graph(place, form, folder=True, force=wanted.force)
+    return places
+
+
 def check_path(path: str, *, force: bool, make: bool = False) -> None:
     """Refuse a path that can't be written; with `make`, its folder may be yet to be made."""
     from graphpri.io import check_output
@@ -104,21 +120,16 @@ def check_picture(path: str, *, force: bool, make: bool = False) -> None:
     check_path(path, force=force, make=make)
 
 
-def blank() -> Axes:
-    """Axes to draw on that need no display."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(8, 7), layout="constrained").subplots()
-
-
-def picture_bytes(ax: Axes, path: str) -> bytes:
-    """The picture as its file's content; the same picture gives the same bytes."""
+def picture_bytes(draw: Callable[[Axes], object], path: str, size: tuple[float, float] = (8, 7)) -> bytes:
+    """What `draw` draws on axes, as the content of a picture file; needs no display."""
     import io
 
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    draw(figure.subplots())
     held = io.BytesIO()
-    kind = Path(path).suffix.lower().removeprefix(".")
-    stamp: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    ax.get_figure(root=True).savefig(held, format=kind, dpi=150, **({"metadata": stamp} if stamp else {}))
+    figure.savefig(held, format=Path(path).suffix.lower().removeprefix("."), dpi=150)
     return held.getvalue()
 
 

@@ -34,7 +34,10 @@ def parse_keep(text: str) -> float | int:
     """
     if _COUNT.fullmatch(text) and len(text) < _DIGITS:
         return int(text)
-    return _number(text, "--keep", "a share such as 0.3 or a number of edges such as 120")
+    share = _number(text, "--keep", "a share such as 0.3 or a number of edges such as 120")
+    if not 0 < share <= 1:
+        raise OptionError(f"--keep {text}: a share lies in (0, 1]; write a number of edges without a point")
+    return share
 
 
 def parse_keeps(text: str) -> list[float | int]:
@@ -51,6 +54,20 @@ def parse_keeps(text: str) -> list[float | int]:
 def parse_betas(text: str) -> list[float]:
     """Values of β in a list or a range, as in :func:`parse_keeps`."""
     return [_number(word, "--beta", "a number such as 4") for word in _spread(text, "--beta")]
+
+
+def parse_integers(text: str, option: str) -> list[int]:
+    """Whole numbers, 0 or more, in a list or a range, as in :func:`parse_keeps`."""
+    words = _spread(text, option)
+    for word in words:
+        if not word.isdecimal() or len(word) > 18:
+            raise OptionError(f"{option} {text}: {word!r} is not a whole number, 0 or more")
+    return [int(word) for word in words]
+
+
+def split_names(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def is_several(text: str) -> bool:

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -26,17 +26,17 @@ class Watch:
 
     Parameters
     ----------
-    shown : bool, optional
-        Whether to show progress; where absent, if standard error is a terminal.
+    quiet : bool
+        Show nothing. Without it, progress shows if standard error is a terminal, or a `console` is given.
     delay : float
         Seconds after which progress appears.
     console : rich.console.Console, optional
         Where to show it; standard error where absent.
     """
 
-    def __init__(self, shown: bool | None = None, delay: float = DELAY, console: Any = None) -> None:
+    def __init__(self, *, quiet: bool = False, delay: float = DELAY, console: Any = None) -> None:
         self.interrupted = False
-        self._shown = sys.stderr.isatty() if shown is None else shown
+        self._shown = not quiet and (console is not None or sys.stderr.isatty())
         self._delay, self._console = delay, console
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
@@ -64,17 +64,19 @@ class Watch:
 
     def step(self, progress: Progress) -> bool:
         """Callback of the solvers: show a step; True asks them to stop."""
+        text = f"{progress.stage} {progress.step}: {progress.edges} edges, J = {progress.objective:.4f}"
+        return self.show(text, progress.fraction)
+
+    def show(self, text: str, fraction: float) -> bool:
+        """Say what is being done and how much of it is; True where the user has asked to stop."""
         now = time.monotonic()
         if self._shown and now - self._updated > _INTERVAL:
             self._updated = now
-            self._show(
-                f"{progress.stage} {progress.step}: {progress.edges} edges, J = {progress.objective:.4f}",
-                progress.fraction,
-            )
+            self._show(text, fraction)
         return self.interrupted
 
     @contextmanager
-    def interruptible(self) -> Iterator[None]:
+    def interruptible(self) -> Generator[None]:
         """Within this, the first Ctrl-C or SIGTERM asks the solver for its best so far; the second is final.
 
         Signals are left alone outside the main thread, and SIGINT where it is ignored (in background jobs).

@@ -61,7 +61,7 @@ def large_parts(graph: Graph, member: NDArray[Any], count: int) -> Iterator[tupl
 
 
 def pseudo_inverse(part: Part, tolerance: float) -> Any:
-    """L⁺ of a connected part as a linear operator on its nodes, shape (n, n)."""
+    """L⁺ of a connected part as a linear operator, shape (n, n)."""
     system, n = System(part), part.nodes.size
 
     def solve(b: FloatArray) -> FloatArray:
@@ -72,6 +72,16 @@ def pseudo_inverse(part: Part, tolerance: float) -> Any:
     return _operator(n, solve)
 
 
+def grounded_inverse(part: Part, tolerance: float) -> Any:
+    """Inverse of L without its first node, which is held at zero, as a linear operator, shape (n − 1, n − 1)."""
+    system, n = System(part), part.nodes.size
+
+    def solve(b: FloatArray) -> FloatArray:
+        x = system.solve(np.concatenate([[-b.sum()], b.ravel()])[:, None], tolerance)[:, 0]
+        return x[1:] - x[0]
+
+    return _operator(n - 1, solve)
+
+
 def _operator(n: int, apply: Callable[[FloatArray], FloatArray]) -> Any:
-    make = cast("Any", LinearOperator)
-    return make((n, n), matvec=apply, dtype=np.float64)
+    return cast("Any", LinearOperator)((n, n), matvec=apply, dtype=np.float64)

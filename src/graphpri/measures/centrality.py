@@ -8,15 +8,16 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from graphpri.entropy import edge_strengths, scaled, single_thread
+from graphpri.entropy import edge_strengths, scaled
 from graphpri.graph import FloatArray
 from graphpri.measures.distances import SEARCHES, hops
 from graphpri.measures.ranks import rank_correlation
 from graphpri.measures.registry import Cost, View, measure, per_view
 from graphpri.scores import settle, to_networkit
+from graphpri.threads import single_thread
 
 _GROUP = "centralities, Spearman correlation"
-_BRANDES = Cost("N·M", lambda n, m: n * m, 3e7)
+_BRANDES = Cost("N·M", lambda g: g.n_nodes * g.n_edges, 3e7)
 _DENSE = 400
 _DAMPING, _STEPS, _TOLERANCE = 0.85, 300, 1e-13
 

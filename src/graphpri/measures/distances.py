@@ -11,7 +11,7 @@ from graphpri.measures.registry import Cost, View, measure, per_view
 from graphpri.scores import to_networkit
 
 _GROUP = "distances"
-SEARCHES = Cost("N + M", lambda n, m: n + m, 5e6)
+SEARCHES = Cost("N + M", lambda g: g.n_nodes + g.n_edges, 5e6)
 """Some hundred passes over the graph."""
 ALL_STEPS = 3e7
 """Distances are taken from all nodes where N·(N + M) is at most this, and from a sample of nodes otherwise."""

@@ -107,21 +107,21 @@ class Cost:
     formula : str
         In terms of N nodes and M edges.
     steps : callable
-        ``(N, M) -> float``.
+        ``(graph) -> float``.
     limit : float
-        Most steps that are taken without being asked; about ten seconds' worth.
+        Most steps that are taken without being asked; some seconds' worth.
     """
 
     formula: str
-    steps: Callable[[int, int], float]
+    steps: Callable[[Graph], float]
     limit: float = np.inf
 
     def refusal(self, graph: Graph) -> str | None:
         """Why the measure is left out for a graph of this size; None where it is affordable."""
-        steps = self.steps(graph.n_nodes, graph.n_edges)
+        steps = self.steps(graph)
         if steps <= self.limit:
             return None
-        return f"costs {self.formula} = {steps:.0e} steps, above {self.limit:.0e}; ask for it by name"
+        return f"costs {self.formula} = {steps:.0e} steps, more than {self.limit:.0e}; ask for it by name"
 
 
 GROUPS = (
@@ -136,7 +136,7 @@ GROUPS = (
 )
 """Headings of the library's own measures, in the order of reports; others follow."""
 
-LINEAR = Cost("N + M", lambda n, m: n + m)
+LINEAR = Cost("N + M", lambda g: g.n_nodes + g.n_edges)
 
 
 @dataclass(frozen=True)

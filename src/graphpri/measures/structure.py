@@ -12,8 +12,8 @@ from graphpri.measures.registry import Cost, View, measure, per_view
 from graphpri.scores import triangles
 
 _CLUSTERING, _COMMUNITIES = "clustering", "communities"
-_TRIANGLES = Cost("M·√M", lambda n, m: m**1.5, 1e10)
-_LOUVAIN = Cost("M", lambda n, m: m, 5e6)
+_TRIANGLES = Cost("M·√M", lambda g: g.n_edges**1.5, 1e10)
+_LOUVAIN = Cost("M", lambda g: g.n_edges, 5e6)
 
 
 @per_view

@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from graphpri.budget import forest_size, take_top
-from graphpri.entropy import single_thread
 from graphpri.errors import OptionError
 from graphpri.graph import BoolArray
 from graphpri.objective import Objective
@@ -18,6 +17,7 @@ from graphpri.solvers.resolvent import ResolventLandscape
 from graphpri.solvers.search import Constraints, Search, descend, eliminate, exchange, kicked
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
 from graphpri.solvers.starts import around_nodes
+from graphpri.threads import single_thread
 
 EffortName = Literal["fast", "normal", "best"]
 

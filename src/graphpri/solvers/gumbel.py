@@ -8,12 +8,12 @@ import numpy as np
 from scipy.special import expit
 
 from graphpri.budget import take_top
-from graphpri.entropy import single_thread
 from graphpri.errors import OptionError
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.objective import Objective
 from graphpri.solvers.search import Constraints
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
+from graphpri.threads import single_thread
 
 
 @dataclass(frozen=True)

@@ -79,12 +79,12 @@ class LocalLandscape(Landscape):
         for side in self.sides:
             y = kept + kappa * self.mu if side else kept
             parts = local_parts(self.graph, y)
-            f[side] = -float(xlogx(parts.degrees).sum()) - float((y * y * parts.mean).sum())
+            f[side] = -float(xlogx(parts.degrees).sum()) - float(parts.own.sum())
             self._of_side.append((y, parts))
             if side and self.moves_scale:
                 original = edge_strengths(self.graph, self.mu)
                 d = np.where(parts.degrees > 0, parts.degrees, 1.0)
-                first = (np.log(d) + 1 + parts.node) @ original + 2 * ((y * parts.mean) @ self.mu)
+                first = (np.log(d) + 1 + parts.node) @ original + parts.twice @ self.mu
                 slopes = -float(first), -float((original / d) @ original)
         return f, slopes
 
@@ -94,13 +94,13 @@ class LocalLandscape(Landscape):
         return np.stack([self._flips_of(y, parts, step) for y, parts in self._of_side])
 
     def _flips_of(self, y: FloatArray, parts: LocalParts, step: FloatArray) -> FloatArray:
-        change = y * y * parts.mean
-        ends = (self.graph.source, parts.slope_u), (self.graph.target, parts.slope_v)
+        change = parts.own.copy()
+        ends = (self.graph.source, parts.pull_u), (self.graph.target, parts.pull_v)
         after: list[FloatArray] = []
-        for node, slope in ends:
+        for node, pull in ends:
             d = parts.degrees[node]
             new = np.maximum(d + step, 0.0)
-            others = parts.node[node] - y * y * slope
+            others = parts.node[node] - pull
             change += xlogx(d) - xlogx(new) - others * step * d / np.where(new > 0, new, 1.0)
             after.append(new)
         own = np.maximum(y + step, 0.0)

@@ -7,9 +7,9 @@ from typing import Any, cast
 import numpy as np
 from scipy.optimize import minimize
 
-from graphpri.entropy import single_thread
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.objective import Objective
+from graphpri.threads import single_thread
 
 RANGE = 12.0
 """Weights may change by factors up to e^±12."""
@@ -36,12 +36,22 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
         New weights in the graph's unit, 0 where an edge is not kept.
     """
     kept = np.flatnonzero(mask)
+    mu = objective.weights
+    total = float(mu.sum())
     w = np.zeros(mask.size)
 
-    def divergence(logs: FloatArray) -> tuple[float, FloatArray]:
+    def place(logs: FloatArray) -> FloatArray:
+        """Selection values for logarithms, scaled to the original's trace; returns shares of it."""
         w[kept] = np.exp(logs)
+        shares = mu[kept] * w[kept]
+        w[kept] *= total / float(shares.sum())
+        return shares / float(shares.sum())
+
+    def divergence(logs: FloatArray) -> tuple[float, FloatArray]:
+        shares = place(logs)
         value, gradient = objective.divergence_and_gradient(w)
-        return value, gradient[kept] * w[kept]
+        slope = gradient[kept] * w[kept]
+        return value, slope - shares * float(slope.sum())
 
     start = np.zeros(kept.size)
     with single_thread():
@@ -57,7 +67,5 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
             ),
         )
         best = found.x if divergence(found.x)[0] <= divergence(start)[0] else start
-    w[kept] = np.exp(best)
-    mu = objective.graph.weights
-    shares = mu / mu.max() * w
-    return shares * (float((mu / mu.max()).sum()) / float(shares.sum())) * mu.max()
+    place(best)
+    return objective.graph.weights * w

@@ -1,0 +1,191 @@
+"""``graphpri compare``: methods at several budgets, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from graphpri.cli import FAILED, OK, outputs, say, show
+from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
+from graphpri.cli.search import DEFAULT_MEASURING, MEASURING, OUTPUT, SEARCH, Force, Json, Measuring, Plot, Quiet
+from graphpri.cli.values import parse_integers, parse_keeps, parse_options, split_names
+from graphpri.cli.watch import Watch
+from graphpri.errors import GraphPRIError, OptionError
+
+if TYPE_CHECKING:
+    from graphpri.compare import Comparison, Step
+
+app = App(
+    name="compare",
+    help_epilogue="""\
+Examples:
+  graphpri compare karate
+  graphpri compare graph.csv --keep 0.2,0.5 --method pri,local-degree,random
+  graphpri compare graph.csv --keep 0.1:0.9:0.1 --method all -o table.csv
+  graphpri compare jazz --option local-degree:exponent=0.5 --measures all""",
+)
+
+
+@Parameter(name="*", group=SEARCH)
+@dataclass(frozen=True, kw_only=True)
+class Contest:
+    """Which methods, at which budgets."""
+
+    method: Annotated[
+        str,
+        Parameter(metavar="LIST", help="Methods with commas between them, or 'all'; see 'graphpri sparsify --help'."),
+    ] = "pri,random,local-degree,local-similarity,effective-resistance"
+    keep: Annotated[
+        str,
+        Parameter(metavar="LIST", help="Budgets (0.3 is a share, 120 a number of edges), or a range start:stop:step."),
+    ] = "0.2,0.5,0.8"
+    option: Annotated[
+        tuple[str, ...],
+        Parameter(
+            metavar="METHOD:NAME=VALUE",
+            show_default=False,
+            help="Option of a method; see 'graphpri sparsify'; repeatable.",
+        ),
+    ] = ()
+    seeds: Annotated[str, Parameter(metavar="LIST", help="Every combination runs once with each.")] = "0"
+    connected: Annotated[bool, Parameter(negative="", show_default=False, help="Keep the number of components.")] = (
+        False
+    )
+    effort: Annotated[
+        Literal["fast", "normal", "best"] | None, Parameter(help="For pri: how long to search; 'normal' where absent.")
+    ] = None
+    time_limit: Annotated[
+        float | None, Parameter(metavar="SECONDS", help="For pri, in each row: stop then, with the best so far.")
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Keyword arguments of :func:`graphpri.compare`."""
+        return {
+            "methods": list(self._methods()),
+            "keeps": parse_keeps(self.keep),
+            "seeds": parse_integers(self.seeds, "--seeds"),
+            "connected": self.connected,
+            "effort": self.effort,
+            "time_limit": self.time_limit,
+        }
+
+    def _methods(self) -> Iterable[Any]:
+        from graphpri.sparsify import methods
+
+        options: dict[str, list[str]] = {}
+        for text in self.option:
+            name, colon, assignment = text.partition(":")
+            if not colon:
+                raise OptionError(f"--option {text}: write it as METHOD:name=value, such as local-degree:exponent=0.5")
+            options.setdefault(name, []).append(assignment)
+        names = list(methods()) if self.method == "all" else split_names(self.method)
+        if strange := sorted(options.keys() - set(names)):
+            raise OptionError(
+                f"--option {strange[0]}:…: that method is not compared; --method names {', '.join(names)}"
+            )
+        for name in names:
+            yield (name, parse_options(options[name])) if name in options else name
+
+
+@app.default
+def compare(
+    source: Annotated[InputName, Parameter(name="INPUT")],
+    /,
+    *,
+    measures: Annotated[
+        str,
+        Parameter(
+            group=MEASURING, metavar="LIST", help="'core', 'all', or names as in the report of 'graphpri measure'."
+        ),
+    ] = "core",
+    output: Annotated[
+        str | None,
+        Parameter(
+            name=["--output", "-o"],
+            metavar="FILE",
+            group=OUTPUT,
+            help="Write the table as CSV; '-' is standard output.",
+        ),
+    ] = None,
+    plot: Plot = None,
+    json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    contest: Contest = Contest(),
+    measuring: Measuring = DEFAULT_MEASURING,
+    reading: Reading = DEFAULT_READING,
+) -> int:
+    """Compare methods at several budgets.
+
+    Every method keeps exactly as many edges as the budget says. Prints a row a
+    method and budget, with measures of what was kept.
+    """
+    if json and output == "-":
+        raise OptionError("--json and '-o -' both want standard output: name a file for the table")
+    keywords = contest.keywords() | {"measures": split_names(measures), **vars(measuring), **reading.policies()}
+    if output is not None:
+        outputs.check_path(output, force=force)
+    if plot is not None:
+        outputs.check_picture(plot, force=force)
+    with Watch(quiet=quiet) as watch:
+        watch.stage(f"reading {source}")
+        table = reading.read(source)
+        watch.stage("comparing")
+        try:
+            found = _compare(table, keywords, watch)
+        except GraphPRIError as error:
+            raise about(source, error) from None
+    _write(found, output, plot, force)
+    if json:
+        print(show.as_json(_plain(source, found)))
+    elif not quiet and output != "-":
+        print(found)
+    if watch.interrupted:
+        say("interrupted; the table is what was found until then")
+        return FAILED
+    return OK
+
+
+def _compare(table: Any, keywords: dict[str, Any], watch: Watch) -> Comparison:
+    """The comparison; the rows so far where the user interrupts it."""
+    from graphpri.compare import Comparison, compare
+
+    rows: list[dict[str, Any]] = []
+
+    def step(at: Step) -> bool:
+        rows.append(at.row)
+        return watch.show(f"{at.row['method']}, keep {at.row['keep']}: {at.done} of {at.total}", at.done / at.total)
+
+    try:
+        with watch.interruptible():
+            return compare(table, callback=step, **keywords)
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+    around = ("method", "options", "keep", "K", "seed", "seconds", "status")
+    names = tuple(name for name in rows[0] if name not in around)
+    return Comparison(rows, names, {}, {}, ("interrupted: these are the rows until then",))
+
+
+def _write(found: Comparison, output: str | None, plot: str | None, force: bool) -> None:
+    from graphpri import plot as drawing
+
+    picture = b"" if plot is None else outputs.picture_bytes(lambda ax: drawing.compare(found, ax), plot, (8, 5))
+    if output is not None:
+        outputs.write_csv(output, found.rows, force=force)
+    if plot is not None:
+        outputs.write_bytes(plot, picture, force=force)
+
+
+def _plain(source: str, found: Comparison) -> dict[str, Any]:
+    return {
+        "input": source,
+        **found.settings,
+        "rows": found.rows,
+        "original": found.original,
+        "left_out": found.left_out,
+        "notes": found.notes,
+    }

@@ -1,0 +1,198 @@
+"""``graphpri info``: what a graph is, also one that would be refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from cyclopts import App, Parameter
+
+from graphpri.cli import show
+from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading
+from graphpri.cli.search import Json
+from graphpri.cli.watch import Watch
+from graphpri.errors import GraphError
+
+if TYPE_CHECKING:
+    from graphpri.graph import EdgeTable, Graph
+
+EXACT_NODES = 3000
+"""Largest component, in nodes, for which the exact entropy is computed: some seconds."""
+
+app = App(
+    name="info",
+    help_epilogue="""\
+Examples:
+  graphpri info graph.csv
+  graphpri info web.txt --directed symmetrize --json""",
+)
+
+
+class Rows(NamedTuple):
+    """What stands in the way of reading a table as a simple undirected graph: counts of rows."""
+
+    loops: int
+    parallel: int
+    opposite: int
+
+
+@app.default
+def info(
+    source: Annotated[InputName, Parameter(name="INPUT")],
+    /,
+    *,
+    json: Json = False,
+    reading: Reading = DEFAULT_READING,
+) -> None:
+    """Describe a graph, and say what stands in the way of sparsifying it.
+
+    Works for graphs that 'sparsify' refuses: it says which options they need,
+    and describes the graph that these options make of it.
+    """
+    with Watch() as watch:
+        watch.stage(f"reading {source}")
+        table = reading.read(source)
+        watch.stage("describing")
+        facts = {"input": source, **_file(table), **_needs(table, reading)}
+        graph, notes = _graph(table, reading)
+        facts |= {"weights": "; ".join(notes), **_describe(graph)}
+    if json:
+        print(show.as_json(facts))
+    else:
+        print(_text(facts))
+
+
+def _file(table: EdgeTable) -> dict[str, Any]:
+    """What the file holds, before anything is done about it."""
+    rows = _count_rows(table)
+    return {
+        "rows": int(table.source.size),
+        "directed": table.directed,
+        "self_loops": rows.loops,
+        "parallel_edges": rows.parallel,
+        "opposite_arcs": rows.opposite,
+        "edge_attributes": list(table.edge_attributes),
+        "node_attributes": list(table.node_attributes),
+        "graph_attributes": list(table.graph_attributes),
+    }
+
+
+def _count_rows(table: EdgeTable) -> Rows:
+    import numpy as np
+
+    from graphpri.rows import sort_rows
+
+    u, v = table.source.astype(np.int64), table.target.astype(np.int64)
+    plain = np.flatnonzero(u != v)
+    found = sort_rows(u[plain], v[plain], plain, directed=table.directed)
+    repeats = int(np.count_nonzero(found.repeat))
+    return Rows(u.size - plain.size, repeats, int(np.count_nonzero(~found.first)) - repeats)
+
+
+def _needs(table: EdgeTable, reading: Reading) -> dict[str, Any]:
+    """Options that sparsify asks for, and what is wrong with the weights."""
+    rows = _count_rows(table)
+    needs: list[str] = []
+    if table.directed and reading.directed == "refuse":
+        needs.append("--directed symmetrize")
+    if rows.loops and reading.loops == "refuse":
+        needs.append("--loops drop")
+    if rows.parallel and reading.parallel == "refuse":
+        needs.append("--parallel sum, max or first")
+    problem = None
+    try:
+        table.canonical(**_lenient(reading))
+    except GraphError as error:
+        problem = str(error)
+        needs.append("other weights, or --weight none")
+    if not table.source.size:
+        problem = "the graph has no edges: there is nothing to keep or to drop"
+    return {"needs": needs, "problem": problem}
+
+
+def _lenient(reading: Reading) -> dict[str, Any]:
+    """Policies that accept what can be accepted, those that the user gave first."""
+    given = reading.policies()
+    usual = {"directed": "symmetrize", "loops": "drop", "parallel": "sum"}
+    return given | {name: usual[name] for name in usual if given[name] == "refuse"}
+
+
+def _graph(table: EdgeTable, reading: Reading) -> tuple[Graph, tuple[str, ...]]:
+    try:
+        found = table.canonical(**_lenient(reading))
+    except GraphError:
+        found = table.canonical(**_lenient(replace(reading, weight="none")))
+    return found.graph, found.notes
+
+
+def _describe(graph: Graph) -> dict[str, Any]:
+    import numpy as np
+
+    from graphpri.sparsify import DEFAULT_BETA, entropy_for
+
+    n, m = graph.n_nodes, graph.n_edges
+    count, member = graph.components()
+    degrees, sizes = graph.degrees(), np.bincount(member, minlength=count)
+    facts: dict[str, Any] = {
+        "nodes": n,
+        "edges": m,
+        "density": 2 * m / (n * (n - 1)) if n > 1 else None,
+        "components": count,
+        "largest_component": int(sizes.max(initial=0)),
+        "isolated_nodes": int(np.count_nonzero(degrees == 0)),
+        "spanning_forest": n - count,
+    }
+    if n:
+        facts |= {"degree_least": degrees.min(), "degree_mean": float(degrees.mean()), "degree_most": degrees.max()}
+    if graph.is_weighted and m:
+        w = graph.weights
+        facts |= {"weight_least": w.min(), "weight_mean": float(w.mean()), "weight_most": w.max()}
+    if m:
+        facts["entropies"] = _entropies(graph, int(sizes.max()))
+        facts["defaults"] = {"entropy": entropy_for(graph), "beta": DEFAULT_BETA}
+    return facts
+
+
+def _entropies(graph: Graph, largest: int) -> dict[str, float]:
+    """Entropies in nats; the exact one where it takes seconds at most."""
+    from graphpri.measures import von_neumann_entropy
+
+    names = ("exact", "local", "degree") if largest <= EXACT_NODES else ("local", "degree")
+    return {name: von_neumann_entropy(graph, name) for name in names}
+
+
+def _text(f: dict[str, Any]) -> str:
+    rows = "arcs" if f["directed"] else "edges"
+    told = [f"{f['rows']} {rows}", "directed" if f["directed"] else "undirected"]
+    told += [f"{what}: {f[key]}" for key, what in _ODDITIES.items() if f[key]]
+    lines: list[tuple[str, Any]] = [
+        ("in the file", ", ".join(told)),
+        ("sparsify needs", ", ".join(f["needs"]) or None),
+        ("problem", f["problem"]),
+        ("as a graph", f"{f['nodes']} nodes, {f['edges']} edges" + (" with these options" if f["needs"] else "")),
+        ("weights", f["weights"].removeprefix("weights: ")),
+        ("weight range", _range(f, "weight")),
+        ("degrees", _range(f, "degree")),
+        ("density", f["density"]),
+        ("components", f"{f['components']}, the largest of {f['largest_component']} nodes"),
+        ("isolated nodes", f["isolated_nodes"]),
+        ("least connected", f"{f['spanning_forest']} edges (--connected keeps at least as many)"),
+    ]
+    if "entropies" in f:
+        values = ", ".join(f"{value:.4f} ({name})" for name, value in f["entropies"].items())
+        lines += [
+            ("entropy S", f"{values} nats"),
+            ("by default", f"entropy {f['defaults']['entropy']}, beta {f['defaults']['beta']:g}"),
+        ]
+    for kind in ("edge", "node", "graph"):
+        lines.append((f"{kind} attributes", ", ".join(map(str, f[f"{kind}_attributes"])) or None))
+    return f"{f['input']}\n{show.fields(lines)}"
+
+
+_ODDITIES = {"self_loops": "self-loops", "parallel_edges": "parallel edges", "opposite_arcs": "pairs of opposite arcs"}
+
+
+def _range(f: dict[str, Any], what: str) -> str | None:
+    if f"{what}_least" not in f:
+        return None
+    return f"{f[f'{what}_least']:g} to {f[f'{what}_most']:g}, mean {f[f'{what}_mean']:.4g}"

@@ -1,0 +1,71 @@
+"""``graphpri measure``: what a sparsified graph keeps of the original."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from graphpri.cli import show
+from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about, matched
+from graphpri.cli.search import DEFAULT_MEASURING, MEASURING, Json, Measuring
+from graphpri.cli.values import split_names
+from graphpri.cli.watch import Watch
+from graphpri.errors import GraphPRIError, OptionError
+
+app = App(
+    name="measure",
+    help_epilogue="""\
+Examples:
+  graphpri measure graph.csv small.csv
+  graphpri measure karate small.graphml --beta 2 --measures core --json""",
+)
+
+
+@app.default
+def measure(
+    original: Annotated[InputName, Parameter(name="ORIGINAL")],
+    kept: Annotated[InputName, Parameter(name="KEPT")],
+    /,
+    *,
+    measures: Annotated[
+        str,
+        Parameter(
+            group=MEASURING, help="'all', 'core' (quick on large graphs too), or names with commas between them."
+        ),
+    ] = "all",
+    seed: Annotated[int, Parameter(group=MEASURING, help="For measures that draw a sample of a large graph.")] = 0,
+    json: Json = False,
+    measuring: Measuring = DEFAULT_MEASURING,
+    reading: Reading = DEFAULT_READING,
+) -> None:
+    """Measure what a sparsified graph keeps of the original.
+
+    Information, connectivity, spectrum, clustering, communities, distances and
+    centralities. Nodes are matched by their labels; the options that read
+    graphs hold for both of them.
+    """
+    from graphpri.measures import report
+
+    if original == kept == "-":
+        raise OptionError("only one of ORIGINAL and KEPT can be standard input (-)")
+    with Watch() as watch:
+        watch.stage(f"reading {original} and {kept}")
+        whole = reading.read(original)
+        part = matched(reading.read(kept), whole)
+        watch.stage("measuring")
+        try:
+            found = report(
+                whole,
+                part,
+                measures=split_names(measures),
+                seed=seed,
+                **vars(measuring),
+                **reading.policies(),
+            )
+        except GraphPRIError as error:
+            raise about(f"{original} and {kept}", error) from None
+    if json:
+        print(show.as_json({"original": original, "kept": kept, **found.to_dict()}))
+    else:
+        print(found)

@@ -1,0 +1,184 @@
+"""``graphpri path``: solutions along β or along the budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from graphpri.cli import FAILED, OK, outputs, say, show
+from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
+from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Plot, Quiet, Search
+from graphpri.cli.values import is_several, parse_betas, parse_keep, parse_keeps
+from graphpri.cli.watch import Watch
+from graphpri.errors import GraphPRIError, OptionError
+
+if TYPE_CHECKING:
+    from graphpri.sparsify import Sparsified
+
+app = App(
+    name="path",
+    help_epilogue="""\
+Examples:
+  graphpri path karate --beta 0:10:0.5   the number of edges follows from beta
+  graphpri path g.csv --beta 0,1,2,4,8 --keep 0.3 -o path.csv --plot path.png
+  graphpri path graph.csv --keep 0.1:0.9:0.1 --beta 2 --save small/""",
+)
+
+
+@Parameter(name="*", group=SEARCH)
+@dataclass(frozen=True, kw_only=True)
+class Along:
+    """What the path runs along."""
+
+    beta: Annotated[
+        str,
+        Parameter(metavar="LIST", help="Values with commas between them, or a range start:stop:step; or one value."),
+    ] = "4"
+    keep: Annotated[
+        str | None,
+        Parameter(
+            metavar="LIST", help="Budgets likewise (0.3 is a share, 120 a number of edges), or one for all beta."
+        ),
+    ] = None
+    effort: Annotated[
+        Literal["fast", "normal", "best"], Parameter(help="Along budgets: how long to search at each.")
+    ] = "fast"
+
+    def keywords(self) -> dict[str, Any]:
+        """Keyword arguments of :func:`graphpri.path`."""
+        budgets = self.keep is not None and is_several(self.keep)
+        if budgets == is_several(self.beta):
+            raise OptionError(
+                "give several values in one of --beta and --keep, such as --beta 0,1,2 or --beta 0:10:0.5"
+            )
+        beta: Any = parse_betas(self.beta)
+        keep: Any = None if self.keep is None else parse_keeps(self.keep) if budgets else parse_keep(self.keep)
+        return {"beta": beta[0] if budgets else beta, "keep": keep, "effort": self.effort}
+
+
+@app.default
+def path(
+    source: Annotated[InputName, Parameter(name="INPUT")],
+    /,
+    *,
+    output: Annotated[
+        str | None,
+        Parameter(
+            name=["--output", "-o"],
+            metavar="FILE",
+            group=OUTPUT,
+            help="Write the table as CSV; '-' is standard output.",
+        ),
+    ] = None,
+    save: Annotated[
+        str | None, Parameter(metavar="DIR", group=OUTPUT, help="Write every kept graph into this folder.")
+    ] = None,
+    output_format: Annotated[
+        str | None, Parameter(metavar="FORMAT", group=OUTPUT, help="Of the graphs in --save; the input's where absent.")
+    ] = None,
+    plot: Plot = None,
+    json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    along: Along = Along(),
+    search: Search = DEFAULT_SEARCH,
+    reading: Reading = DEFAULT_READING,
+) -> int:
+    """Sparsify along a range of beta or of budgets.
+
+    Each point starts from its neighbours' solutions. Prints a row a point.
+    Along beta, S never falls and D never rises (at alpha 0).
+    """
+    from graphpri.sparsify import path as solve_path
+
+    if json and output == "-":
+        raise OptionError("--json and '-o -' both want standard output: name a file for the table")
+    keywords = along.keywords()
+    saved = (
+        []
+        if save is None
+        else _saved(source, keywords, outputs.Wanted(save, output_format, reading.format, force=force))
+    )
+    if output is not None:
+        outputs.check_path(output, force=force)
+    if plot is not None:
+        outputs.check_picture(plot, force=force)
+    begin = time.perf_counter()
+    with Watch(quiet=quiet) as watch:
+        watch.stage(f"reading {source}")
+        table = reading.read(source)
+        watch.stage("solving")
+        try:
+            with watch.interruptible():
+                options = keywords | search.keywords(table) | reading.policies()
+                results = solve_path(table, callback=watch.step, **options)
+        except GraphPRIError as error:
+            raise about(source, error) from None
+        watch.stage("writing")
+        rows = [_row(result) for result in results]
+        _write(results, rows, saved, output_format or reading.format, output, plot, force)
+    files = {"output": output, "saved": saved or None, "picture": plot}
+    done = {**_common(source, results), "rows": rows, **files, "seconds": time.perf_counter() - begin}
+    if json:
+        print(show.as_json(done))
+    elif not quiet and output != "-":
+        print(_text(done, save))
+    if watch.interrupted:
+        say("interrupted; the path is what was found until then")
+        return FAILED
+    return OK
+
+
+def _common(source: str, results: Sequence[Sparsified]) -> dict[str, Any]:
+    """What all points have in common."""
+    r = results[0].report()
+    return {"input": source} | {key: r[key] for key in ("nodes", "edges", "weights", "entropy_by", "connected")}
+
+
+def _text(done: dict[str, Any], folder: str | None) -> str:
+    head = (
+        f"{done['input']}: {done['edges']} edges, {done['nodes']} nodes; "
+        f"weights: {done['weights'].removeprefix('weights: ')}; {done['entropy_by']} entropy"
+    )
+    brief = [{k: v for k, v in row.items() if k not in ("share_kept", "status")} for row in done["rows"]]
+    places = [("table", done["output"]), ("graphs", folder), ("picture", done["picture"])]
+    return "\n".join([head, show.table(brief), show.fields([*places, ("time", f"{done['seconds']:.2f} s")])])
+
+
+def _saved(source: str, keywords: dict[str, Any], wanted: outputs.Wanted) -> list[str]:
+    """Files for the kept graphs, one a point."""
+    if isinstance(keywords["beta"], list):
+        return outputs.plan_points(source, [f"beta{beta:g}" for beta in keywords["beta"]], wanted)
+    return outputs.plan_points(source, [f"keep{keep!r}" for keep in keywords["keep"]], wanted)
+
+
+def _write(
+    results: Sequence[Sparsified],
+    rows: Sequence[dict[str, Any]],
+    saved: Sequence[str],
+    form: str | None,
+    output: str | None,
+    plot: str | None,
+    force: bool,
+) -> None:
+    from graphpri import io
+    from graphpri import plot as drawing
+
+    picture = b"" if plot is None else outputs.picture_bytes(lambda ax: drawing.path(results, ax), plot, (8, 5))
+    for place, result in zip(saved, results, strict=False):
+        outputs.make_folder(place)
+        io.write(result.graph, place, form, force=force)
+    if output is not None:
+        outputs.write_csv(output, rows, force=force)
+    if plot is not None:
+        outputs.write_bytes(plot, picture, force=force)
+
+
+def _row(result: Sparsified) -> dict[str, Any]:
+    r = result.report()
+    names = ("beta", "keep", "edges_kept", "share_kept", "objective", "entropy", "divergence")
+    return {name: r[name] for name in (*names, "components_kept", "nodes_cut_off", "status")}

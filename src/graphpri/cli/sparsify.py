@@ -1,0 +1,265 @@
+"""``graphpri sparsify``: one graph or a batch of them."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from cyclopts import App, Parameter
+
+from graphpri.cli import FAILED, OK, explain, outputs, say, show
+from graphpri.cli.inputs import DEFAULT_READING, Reading, about
+from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Plot, Quiet, Search
+from graphpri.cli.values import parse_keep, parse_options
+from graphpri.cli.watch import Watch
+from graphpri.errors import GraphPRIError, OptionError
+
+if TYPE_CHECKING:
+    from graphpri.sparsify import Sparsified
+
+app = App(
+    name="sparsify",
+    help_epilogue="""\
+Examples:
+  graphpri sparsify karate --keep 0.5 --beta 2
+  graphpri sparsify g.csv -o small.graphml --keep 300 --connected --plot g.png
+  graphpri sparsify g.csv -o small.csv       beta alone decides how many stay
+  graphpri sparsify g.mtx --keep 0.2 --method local-degree --option exponent=0.5
+  graphpri sparsify a.csv b.csv jazz -o small/ --keep 0.3         one file each
+
+Ctrl-C during the search writes the best result so far and exits with 1.""",
+)
+
+
+@Parameter(name="*", group=SEARCH)
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Options of :func:`graphpri.sparsify` that the other commands don't have."""
+
+    keep: Annotated[
+        str | None,
+        Parameter(
+            metavar="K",
+            help="Edges to keep: a share such as 0.3 or a number such as 120 (1 is a number, 1.0 a share). "
+            "Without it beta decides, among subgraphs that keep the number of components.",
+        ),
+    ] = None
+    beta: Annotated[
+        float, Parameter(help="Weight of the divergence: small favours hubs, large favours likeness to the original.")
+    ] = 4.0
+    method: Annotated[
+        str,
+        Parameter(
+            help="pri, or one of random, weight, spanning-forest, local-degree, local-similarity, jaccard, scan, "
+            "triangles, simmelian, edge-betweenness, forest-fire, algebraic-distance, disparity, noise-corrected, "
+            "effective-resistance, effective-resistance-sampling."
+        ),
+    ] = "pri"
+    reweight: Annotated[
+        bool,
+        Parameter(
+            negative="", show_default=False, help="Choose new weights for the kept edges, for the least divergence."
+        ),
+    ] = False
+    solver: Annotated[
+        Literal["auto", "budgeted", "gumbel"], Parameter(help="For pri; 'gumbel' is the paper's Algorithm 1.")
+    ] = "auto"
+    effort: Annotated[
+        Literal["fast", "normal", "best"] | None, Parameter(help="For pri: how long to search; 'normal' where absent.")
+    ] = None
+    time_limit: Annotated[
+        float | None, Parameter(metavar="SECONDS", help="For pri: stop then, with the best so far.")
+    ] = None
+    option: Annotated[
+        tuple[str, ...],
+        Parameter(
+            metavar="NAME=VALUE",
+            show_default=False,
+            help="Option of the method, such as exponent=0.5 of local-degree, or of solver gumbel; repeatable.",
+        ),
+    ] = ()
+
+    def keywords(self) -> dict[str, Any]:
+        """Keyword arguments of :func:`graphpri.sparsify`."""
+        from graphpri.sparsify import sparsify
+
+        options = parse_options(self.option)
+        if taken := sorted(options.keys() & signature(sparsify).parameters.keys()):
+            raise OptionError(f"--option {taken[0]} is for options of the method: pass --{taken[0].replace('_', '-')}")
+        return {
+            "keep": None if self.keep is None else parse_keep(self.keep),
+            "beta": self.beta,
+            "method": self.method,
+            "reweight": self.reweight,
+            "solver": self.solver,
+            "effort": self.effort,
+            "time_limit": self.time_limit,
+            **options,
+        }
+
+
+@app.default
+def sparsify(
+    inputs: Annotated[
+        tuple[str, ...], Parameter(name="INPUT", help="Files, '-' for standard input, or names of data sets.")
+    ],
+    /,
+    *,
+    output: Annotated[
+        str | None,
+        Parameter(
+            name=["--output", "-o"],
+            metavar="FILE|DIR/",
+            group=OUTPUT,
+            help="Where to write the kept graph; '-' is standard output. A folder for several inputs.",
+        ),
+    ] = None,
+    output_format: Annotated[
+        str | None, Parameter(metavar="FORMAT", group=OUTPUT, help="By the suffix where absent; csv.gz is zipped csv.")
+    ] = None,
+    plot: Plot = None,
+    json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    asked: Asked = Asked(),
+    search: Search = DEFAULT_SEARCH,
+    reading: Reading = DEFAULT_READING,
+) -> int:
+    """Keep the informative edges of graphs and drop the rest.
+
+    Keeps the edges that make the von Neumann entropy and the divergence from
+    the original small; beta weighs one against the other. Prints a report of
+    what was kept; without -o that is all.
+    """
+    if json and output == "-":
+        raise OptionError("--json and '-o -' both want standard output: name a file for the graph")
+    targets = outputs.plan(inputs, outputs.Wanted(output, output_format, reading.format, plot, force))
+    job = Job(asked.keywords(), search, reading, force)
+    with Watch(quiet=quiet) as watch:
+        results = [job.run(targets[0], watch)] if len(targets) == 1 else job.run_all(targets, watch)
+    if json:
+        print(show.as_json(results[0] if len(targets) == 1 else {"results": results}))
+    elif not quiet:
+        text = _report(results[0]) if len(targets) == 1 else show.table([_row(result) for result in results])
+        print(text, file=sys.stderr if output == "-" else sys.stdout)
+    if watch.interrupted:
+        say("interrupted; what was found until then is written" if output else "interrupted")
+        return FAILED
+    return max((result.get("exit_code", OK) for result in results), default=OK)
+
+
+class Job(NamedTuple):
+    """What to do with every input."""
+
+    keywords: dict[str, Any]
+    search: Search
+    reading: Reading
+    force: bool
+
+    def run(self, target: outputs.Target, watch: Watch) -> dict[str, Any]:
+        """Sparsify one input, write the results, and report."""
+        try:
+            return self._run(target, watch)
+        except GraphPRIError as error:
+            raise about(target.input, error) from None
+
+    def run_all(self, targets: Sequence[outputs.Target], watch: Watch) -> list[dict[str, Any]]:
+        """Sparsify every input; one that fails is reported and does not stop the others."""
+        results: list[dict[str, Any]] = []
+        for target in targets:
+            if watch.interrupted:
+                results.append({"input": target.input, "error": "not begun: interrupted", "exit_code": FAILED})
+                continue
+            try:
+                results.append(self.run(target, watch))
+            except KeyboardInterrupt:
+                watch.interrupted = True
+                results.append({"input": target.input, "error": "interrupted", "exit_code": FAILED})
+            except Exception as error:
+                message, code = explain(error)
+                say(f"error: {message}")
+                results.append({"input": target.input, "error": message, "exit_code": code})
+        return results
+
+    def _run(self, target: outputs.Target, watch: Watch) -> dict[str, Any]:
+        from graphpri.sparsify import sparsify
+
+        begin = time.perf_counter()
+        watch.stage(f"reading {target.input}")
+        table = self.reading.read(target.input)
+        watch.stage(f"sparsifying {target.input}")
+        options = self.keywords | self.search.keywords(table) | self.reading.policies()
+        if options["method"] == "pri":
+            options["callback"] = watch.step
+        with watch.interruptible():
+            result = sparsify(table, **options)
+        watch.stage("writing")
+        written = self._write(target, result)
+        return {"input": target.input, **result.report(), **written, "seconds": time.perf_counter() - begin}
+
+    def _write(self, target: outputs.Target, result: Sparsified) -> dict[str, Any]:
+        from graphpri import io, plot
+
+        written: dict[str, Any] = {}
+        picture = b""
+        if target.picture is not None:
+            picture = outputs.picture_bytes(lambda ax: plot.graph(result.original, result, ax), target.picture)
+        if target.output is not None:
+            outputs.make_folder(target.output)
+            notes = io.write(result.graph, target.output, target.format, force=self.force)
+            written |= {"output": target.output, "output_notes": notes}
+        if target.picture is not None:
+            outputs.write_bytes(target.picture, picture, force=self.force)
+            written["picture"] = target.picture
+        return written
+
+
+def _report(r: dict[str, Any]) -> str:
+    """A result as text."""
+    budget = "left to beta" if r["keep"] is None else r["keep"]
+    lost = f", {r['nodes_cut_off']} nodes lost all of their edges" if r["nodes_cut_off"] else ""
+    before, after = r["components"], r["components_kept"]
+    how = [r["method"], *([f"solver {r['solver']}"] if r.get("solver", "budgeted") != "budgeted" else [])]
+    own = {"connected": "components kept", "reweight": "reweighted"}
+    how += [text for key, text in own.items() if r[key]]
+    head = f"{r['input']}: {r['edges_kept']} of {r['edges']} edges kept ({r['share_kept']:.1%}) of {r['nodes']} nodes"
+    notes = r.get("output_notes", [])
+    return f"{head}\n" + show.fields(
+        [
+            ("method", ", ".join(how)),
+            ("budget", f"{budget}, beta {r['beta']:g}" + (f", alpha {r['alpha']:g}" if r["alpha"] else "")),
+            ("weights", r["weights"].removeprefix("weights: ")),
+            ("entropy S", f"{r['entropy']:.4f} nats, original {r['entropy_original']:.4f} ({r['entropy_by']})"),
+            ("divergence D", f"{r['divergence']:.4f} nats"),
+            ("objective J", f"{r['objective']:.4f} = S + 2·{r['beta']:g}·D" + (" + barrier" if r["alpha"] else "")),
+            ("components", f"{after}, original {before}{lost}"),
+            ("status", r["status"]),
+            ("time", f"{r['seconds']:.2f} s"),
+            ("written", None if r.get("output") in (None, "-") else r["output"]),
+            ("not in the file", "; ".join(notes) or None),
+            ("picture", r.get("picture")),
+        ]
+    )
+
+
+def _row(r: dict[str, Any]) -> dict[str, Any]:
+    """A result as a row of the table of a batch."""
+    if "error" in r:
+        return {"input": r["input"], "status": "failed"}
+    return {
+        "input": r["input"],
+        "edges": r["edges"],
+        "kept": r["edges_kept"],
+        "S": r["entropy"],
+        "D": r["divergence"],
+        "J": r["objective"],
+        "components": r["components_kept"],
+        "cut off": r["nodes_cut_off"],
+        "status": re.split("[:;]", r["status"])[0],
+        "written": r.get("output"),
+    }

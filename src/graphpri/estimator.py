@@ -1,0 +1,269 @@
+"""Graph-PRI as a scikit-learn transformer of adjacency matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops
+from graphpri.interop import Source, load
+from graphpri.measures.information import edge_keys
+from graphpri.objective import Mixture
+from graphpri.solvers.budgeted import EffortName
+from graphpri.sparsify import DEFAULT_BETA, SolverName, sparsify
+
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise MissingExtraError("scikit-learn", "sklearn", "GraphPRI") from error
+
+_FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
+
+
+class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Sparsify a graph given as an adjacency or affinity matrix.
+
+    The matrix is symmetric, with one row and one column per node; entries other than 0 off the diagonal are
+    edges and their values the weights. :meth:`fit` selects edges, :meth:`transform` gives a matrix of the same
+    type with the others set to 0, to be used where scikit-learn takes ``affinity="precomputed"``.
+
+    Parameters
+    ----------
+    keep, beta, alpha, connected, reweight, entropy, solver, mixture, method, effort, time_limit
+        As in :func:`graphpri.sparsify`.
+    method_options : mapping of str to object, optional
+        Options of the method, such as ``{"exponent": 0.5}`` for ``"local-degree"``.
+    weighted : bool
+        Use the entries as weights. If False they are 1 for the choice of edges; :meth:`transform` keeps
+        their values all the same.
+    directed : {"refuse", "symmetrize"}
+        What to do with a matrix that is not symmetric; ``"symmetrize"`` adds opposite entries.
+    loops : {"drop", "refuse"}
+        What to do with entries on the diagonal, which affinity matrices have by custom: they are no edges.
+        ``"drop"`` leaves them out of the selection and of the transformed matrix, and says so in `report_`.
+    random_state : int, RandomState, Generator or None
+        For everything that is random. None is 0, so that the same call gives the same result.
+
+    Attributes
+    ----------
+    edges_ : ndarray of int, shape (M, 2)
+        Rows and columns of the edges, row < column, sorted.
+    mask_ : ndarray of bool, shape (M,)
+        Edges that are kept.
+    weights_ : ndarray of float64, shape (M,)
+        Weights of the kept edges, 0 for the others.
+    scores_ : ndarray of float64, shape (M,)
+        −∂J/∂w at the solution for method "pri", the method's own scores otherwise; higher = keep.
+    objective_, entropy_, divergence_ : float
+        J, S and D of what was kept, in nats.
+    report_ : dict
+        What was asked, what was kept and how good it is.
+    n_features_in_ : int
+        Number of nodes N.
+
+    Raises
+    ------
+    MissingExtraError
+        On import, where scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import numpy as np
+    >>> A = nx.to_numpy_array(nx.karate_club_graph(), weight=None)
+    >>> kept = GraphPRI(keep=0.5, beta=2).fit_transform(A)
+    >>> int(np.count_nonzero(kept)) // 2, kept.shape
+    (39, (34, 34))
+    """
+
+    edges_: NDArray[np.int64]
+    mask_: BoolArray
+    weights_: FloatArray
+    scores_: FloatArray
+    objective_: float
+    entropy_: float
+    divergence_: float
+    report_: dict[str, Any]
+    n_features_in_: int
+    _graph: Graph
+    _own_weights: bool
+    _factors: FloatArray
+
+    def __init__(
+        self,
+        keep: float | int | None = None,
+        beta: float = DEFAULT_BETA,
+        *,
+        alpha: float = 0.0,
+        connected: bool | None = None,
+        reweight: bool = False,
+        entropy: str = "auto",
+        solver: SolverName = "auto",
+        mixture: Mixture = "equation",
+        method: str = "pri",
+        method_options: Mapping[str, Any] | None = None,
+        weighted: bool = True,
+        directed: Directed = "refuse",
+        loops: Loops = "drop",
+        random_state: Any = None,
+        effort: EffortName | None = None,
+        time_limit: float | None = None,
+    ) -> None:
+        self.keep = keep
+        self.beta = beta
+        self.alpha = alpha
+        self.connected = connected
+        self.reweight = reweight
+        self.entropy = entropy
+        self.solver: SolverName = solver
+        self.mixture: Mixture = mixture
+        self.method = method
+        self.method_options = method_options
+        self.weighted = weighted
+        self.directed: Directed = directed
+        self.loops: Loops = loops
+        self.random_state = random_state
+        self.effort: EffortName | None = effort
+        self.time_limit = time_limit
+
+    def fit(self, X: Any, y: Any = None) -> GraphPRI:
+        """Select edges of a graph.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (N, N)
+            Symmetric adjacency matrix with entries ≥ 0.
+        y : ignored
+
+        Returns
+        -------
+        GraphPRI
+            The estimator itself.
+
+        Raises
+        ------
+        GraphError
+            For a matrix that isn't square or symmetric, negative entries, and no edges.
+        OptionError
+            For parameters out of range, and budgets that can't be met.
+        """
+        source = self._load(self._checked(X, reset=True))
+        result = sparsify(
+            source.graph,
+            keep=self.keep,
+            beta=self.beta,
+            alpha=self.alpha,
+            connected=self.connected,
+            reweight=self.reweight,
+            entropy=self.entropy,
+            solver=self.solver,
+            mixture=self.mixture,
+            method=self.method,
+            seed=_seed(self.random_state),
+            effort=self.effort,
+            time_limit=self.time_limit,
+            **dict(self.method_options or {}),
+        )
+        graph = source.graph
+        self.edges_ = np.column_stack([graph.source, graph.target]).astype(np.int64)
+        self.mask_, self.weights_, self.scores_ = result.mask, result.weights, result.scores
+        self.objective_, self.entropy_, self.divergence_ = result.objective, result.entropy, result.divergence
+        self.report_ = result.report() | {"weights": "; ".join(source.notes)}
+        self._graph, self._own_weights = graph, bool(result.settings["own_weights"])
+        self._factors = np.where(self.mask_, self.weights_ / graph.weights, 0.0)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Set the entries of dropped edges to 0.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (N, N)
+            The fitted matrix, or another one on the same nodes whose edges are among the fitted ones: the
+            same edges are kept, with the values that they have here. Where edges got new weights, values
+            change by the same factors as in fitting.
+
+        Returns
+        -------
+        array or sparse matrix, shape (N, N)
+            Of the type of `X`.
+
+        Raises
+        ------
+        GraphError
+            For an edge that the fitted graph doesn't have: the fit says nothing about it.
+        """
+        check_is_fitted(self)
+        source = self._load(self._checked(X, reset=False))
+        fitted, here = edge_keys(self._graph), edge_keys(source.graph)
+        at = np.minimum(np.searchsorted(fitted, here), fitted.size - 1)
+        if (unknown := fitted[at] != here).any():
+            u, v = source.graph.edge_labels(int(np.argmax(unknown)))
+            raise GraphError(
+                f"edge ({u}, {v}) of X is not in the graph that GraphPRI was fitted on, so that it was neither kept "
+                "nor dropped: fit on a matrix that has it"
+            )
+        mask = self.mask_[at]
+        if not self._own_weights:
+            return source.rebuild(mask)
+        w, before = source.graph.weights, self._graph.weights[at]
+        return source.rebuild(mask, np.where(w == before, self.weights_[at], w * self._factors[at]))
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Select edges and give the matrix without the others; see :meth:`fit` and :meth:`transform`."""
+        return self.fit(X, y).transform(X)
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Which edges are kept.
+
+        Parameters
+        ----------
+        indices : bool
+            Give the numbers of the kept edges instead of a mask.
+
+        Returns
+        -------
+        ndarray of bool, shape (M,), or of int, shape (K,)
+            Over the rows of `edges_`, which is ``edges_[get_support()]`` for the kept ones.
+        """
+        check_is_fitted(self)
+        return np.flatnonzero(self.mask_) if indices else self.mask_.copy()
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        checked = cast("Any", validate_data)(
+            self, X, reset=reset, accept_sparse=_FORMATS, dtype="numeric", ensure_min_samples=2 if reset else 1
+        )
+        if checked.shape[0] != checked.shape[1]:
+            raise GraphError(f"X of shape {checked.shape} is not a square adjacency matrix, nodes by nodes")
+        return checked
+
+    def _load(self, X: Any) -> Source:
+        if sp.issparse(X) and not X.data.all():
+            X = X.copy()
+            X.eliminate_zeros()
+        weight = "weight" if self.weighted else None
+        return load(X, weight=weight, directed=self.directed, loops=self.loops)
+
+    def __sklearn_tags__(self) -> Any:
+        tags: Any = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _seed(random_state: Any) -> int | None:
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if random_state is None or isinstance(random_state, int | np.integer):
+        return cast("int | None", random_state)
+    raise OptionError(f"random_state={random_state!r}: pass an integer, a Generator, a RandomState or None")

@@ -1,0 +1,462 @@
+"""Solvers: exactness of predictions, optimality, constraints, determinism, interruption."""
+
+from __future__ import annotations
+
+import csv
+from itertools import combinations
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import zoo
+from graphpri.budget import count_edges
+from graphpri.errors import OptionError
+from graphpri.graph import Graph
+from graphpri.objective import Objective
+from graphpri.solvers.bridges import BridgeFinder
+from graphpri.solvers.budgeted import LANDSCAPES, solve
+from graphpri.solvers.gumbel import Gumbel
+from graphpri.solvers.path import solve_betas
+from graphpri.solvers.resolvent import quadrature
+from graphpri.solvers.reweight import reweighted
+from graphpri.solvers.search import Constraints
+
+BEST_KNOWN = Path(__file__).parents[1] / "benchmarks" / "best_known.csv"
+# core.md 2.3: what minimising J over all connected sizes reaches on karate, unweighted.
+KARATE_FREE = {0: 2.7423, 1: 2.8771, 2: 2.9927, 3: 3.0601, 3.5: 3.0892, 4: 3.1159, 5: 3.1511, 6: 3.1541}
+
+
+def karate(weighted: bool = False) -> Graph:
+    g = nx.karate_club_graph()
+    u, v, w = zip(*g.edges(data="weight"), strict=True)
+    return Graph.from_edges(u, v, w if weighted else None)
+
+
+def random_graph(seed: int, n: int, m: int, weighted: bool) -> Graph:
+    rng = np.random.default_rng(seed)
+    g = nx.gnm_random_graph(n, m, seed=seed)
+    u, v = np.array(g.edges()).T
+    return Graph.from_edges(u, v, rng.uniform(0.1, 5, u.size) if weighted else None, n_nodes=n)
+
+
+def values_of(objective: Objective, masks: list[np.ndarray]) -> np.ndarray:
+    return np.array([objective.value(mask.astype(float)) for mask in masks])
+
+
+def flipped(mask: np.ndarray, *edges: int) -> np.ndarray:
+    new = mask.copy()
+    new[list(edges)] ^= True
+    return new
+
+
+# Predictions against the objective itself.
+
+SETTINGS = [
+    (beta, alpha, mixture, weighted)
+    for beta, alpha in ((0.0, 0.0), (0.5, 0.01), (1.0, 0.0), (4.0, 0.0), (50.0, 0.005))
+    for mixture in ("equation", "listing")
+    for weighted in (False, True)
+]
+
+
+@pytest.mark.parametrize("name", ["exact", "degree", "local"])
+@pytest.mark.parametrize(("beta", "alpha", "mixture", "weighted"), SETTINGS)
+def test_landscape_predicts_flips_and_swaps(name, beta, alpha, mixture, weighted):
+    graph = karate(weighted)
+    objective = Objective(graph, beta, alpha, name, mixture)
+    landscape = LANDSCAPES[name](objective)
+    mask = np.random.default_rng(3).random(graph.n_edges) < 0.5
+    landscape.reset(mask)
+    value = objective.value(mask.astype(float))
+    assert landscape.value == pytest.approx(value, abs=1e-11)
+    out, into = np.flatnonzero(mask)[::4], np.flatnonzero(~mask)[::4]
+    predicted, _ = landscape.pairs(out, into)
+    true = np.array([[objective.value(flipped(mask, e, f).astype(float)) - value for f in into] for e in out])
+    # The exact and the degree landscape are exact where swaps keep the trace; elsewhere the scale of the
+    # mixture, and for the local entropy the neighbours, enter by expansion.
+    exact = name != "local" and (not weighted or mixture == "listing" or beta == 0)
+    scale = max(1.0, beta) / landscape.trace
+    tolerance = 1e-3 * scale if exact else 0.15 * np.abs(true).max()
+    assert np.abs(predicted - true).max() < tolerance
+
+
+@pytest.mark.parametrize("name", ["exact", "degree", "local"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_landscape_predicts_single_changes_of_a_free_size(name, weighted):
+    graph = karate(weighted)
+    objective = Objective(graph, 4.0, 0.0, name)
+    landscape = LANDSCAPES[name](objective, fixed_size=False)
+    mask = np.random.default_rng(3).random(graph.n_edges) < 0.5
+    landscape.reset(mask)
+    true = values_of(objective, [flipped(mask, e) for e in range(graph.n_edges)]) - landscape.value
+    assert np.abs(landscape.toggles() - true).max() < (0.3 if name == "local" else 0.12) * np.abs(true).max()
+
+
+def test_a_chain_of_predicted_moves_stays_close_to_j():
+    graph = zoo.disjoint(karate(), zoo.ring(9), zoo.complete(5))
+    objective = Objective(graph, 8.0)
+    landscape = LANDSCAPES["exact"](objective)
+    rng = np.random.default_rng(1)
+    landscape.reset(rng.random(graph.n_edges) < 0.6)
+    for _ in range(25):
+        out, into = np.flatnonzero(landscape.mask), np.flatnonzero(~landscape.mask)
+        e, f = out[[rng.integers(out.size)]], into[[rng.integers(into.size)]]
+        _, terms = landscape.pairs(e, f)
+        landscape.move((int(e[0]),), (int(f[0]),), terms[:, 0, 0])
+    assert landscape.value == pytest.approx(objective.value(landscape.mask.astype(float)), abs=2e-3)
+
+
+def test_quadrature_gives_the_change_of_a_rank_one_update():
+    rng = np.random.default_rng(0)
+    lam, b = rng.uniform(0.01, 1, 5), rng.uniform(-0.4, 0.4, 5)
+
+    def f(x):
+        return -np.sum(x * np.log(x))
+
+    true = f(np.linalg.eigvalsh(np.diag(lam) + np.outer(b, b))) - f(lam)
+    m, c = b @ b, b @ (lam * b) / (b @ b)
+    for step, error in ((0.5, 1e-7), (1.0, 1e-6), (1.6, 3e-4)):
+        s, w = quadrature(1e-4, 1e2, step)
+        g = (b**2 / (lam + s[:, None])).sum(axis=1)
+        change = f(c + m) - f(c) + w @ np.log((1 + g) / (1 + m / (s + c)))
+        assert change == pytest.approx(true, abs=error)
+
+
+# Bridges.
+
+
+@given(st.integers(0, 10_000), st.integers(2, 14), st.integers(1, 25))
+def test_bridges_agree_with_networkx(seed, n, m):
+    graph = random_graph(seed, n, min(m, n * (n - 1) // 2), False)
+    mask = np.random.default_rng(seed).random(graph.n_edges) < 0.7
+    found = BridgeFinder(graph).find(mask)
+    kept = nx.Graph()
+    kept.add_nodes_from(range(n))
+    kept.add_edges_from(zip(graph.source[mask].tolist(), graph.target[mask].tolist(), strict=True))
+    bridges = {frozenset(edge) for edge in nx.bridges(kept)}
+    pairs = [frozenset((int(u), int(v))) for u, v in zip(graph.source, graph.target, strict=True)]
+    assert [pair in bridges for pair in pairs] == found.is_bridge.tolist()
+    dropped = np.flatnonzero(~mask)
+    for edge in np.flatnonzero(found.is_bridge):
+        kept.remove_edge(*pairs[edge])
+        member = {x: i for i, part in enumerate(nx.connected_components(kept)) for x in part}
+        ends = {member[x] for x in pairs[edge]}
+        kept.add_edge(*pairs[edge])
+        for candidate, reconnects in zip(dropped, found.reconnects(np.array([edge]), dropped)[0], strict=True):
+            sides = {member[x] for x in pairs[candidate]}
+            if sides <= ends:
+                assert reconnects == (sides == ends)
+
+
+# Optimality.
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("beta", [0.0, 1.0, 4.0, 30.0])
+@pytest.mark.parametrize("connected", [False, True])
+def test_small_budgets_are_solved_to_optimality(weighted, beta, connected):
+    for seed in range(3):
+        graph = random_graph(seed, 7, 12, weighted)
+        objective = Objective(graph, beta)
+        k = 8
+        masks = [np.isin(np.arange(12), kept) for kept in combinations(range(12), k)]
+        if connected:
+            masks = [mask for mask in masks if graph.components(mask)[0] == graph.components()[0]]
+        best = values_of(objective, masks).min()
+        found = solve(objective, k, Constraints(connected))
+        assert found.objective == pytest.approx(best, rel=1e-3)
+        assert found.objective == pytest.approx(objective.value(found.mask.astype(float)), abs=1e-9)
+
+
+@pytest.mark.parametrize("beta", [0.0, 2.0, 5.0])
+def test_free_sizes_are_solved_to_optimality(beta):
+    for seed in range(3):
+        graph = random_graph(seed, 7, 11, False)
+        objective = Objective(graph, beta)
+        masks = [np.isin(np.arange(11), kept) for k in range(1, 12) for kept in combinations(range(11), k)]
+        masks = [mask for mask in masks if graph.components(mask)[0] == graph.components()[0]]
+        found = solve(objective, None, Constraints(connected=True))
+        assert found.objective == pytest.approx(values_of(objective, masks).min(), rel=1e-3)
+
+
+def best_known(*names: str) -> list[tuple[str, int, float, float]]:
+    lines = [line for line in BEST_KNOWN.read_text().splitlines() if not line.startswith("#")]
+    rows = [
+        (r["graph"], int(r["keep"]), float(r["beta"]), float(r["J_best_known_nats"])) for r in csv.DictReader(lines)
+    ]
+    return [row for row in rows if row[0] in names]
+
+
+@pytest.mark.parametrize(("name", "k", "beta", "known"), best_known("karate", "madrid", "polbooks"))
+def test_best_known_values_are_reached(data, name, k, beta, known):
+    rows = np.loadtxt(data / name / "edges.csv", delimiter=",", skiprows=1)
+    graph = Graph.from_edges(rows[:, 0].astype(int), rows[:, 1].astype(int))
+    found = solve(Objective(graph, beta), k)
+    assert found.mask.sum() == k
+    assert found.objective <= 1.005 * known
+
+
+@pytest.mark.parametrize(("beta", "known"), KARATE_FREE.items())
+def test_free_size_on_karate_is_no_worse_than_known(beta, known):
+    found = solve(Objective(karate(), beta), None, Constraints(connected=True))
+    assert found.objective <= known + 5e-5
+
+
+def test_along_beta_s_never_falls_d_never_rises_and_k_grows():
+    objective = Objective(karate(), 0.0)
+    betas = [*np.arange(0, 10.5, 0.5), 20.0]
+    found = solve_betas(objective, betas, None, Constraints(connected=True))
+    terms = [objective.terms(s.mask.astype(float)) for s in found]
+    assert np.all(np.diff([t.entropy for t in terms]) >= -1e-12)
+    assert np.all(np.diff([t.divergence for t in terms]) <= 1e-12)
+    assert np.all(np.diff([s.mask.sum() for s in found]) >= 0)
+    assert found[-1].mask.all()
+    for beta, known in KARATE_FREE.items():
+        assert found[betas.index(beta)].objective <= known + 5e-5
+
+
+def test_path_solutions_come_in_the_order_asked_for():
+    objective = Objective(karate(), 0.0)
+    forth, back = (solve_betas(objective, betas, 30) for betas in ([0.0, 3.0, 9.0], [9.0, 3.0, 0.0]))
+    for a, b in zip(forth, back[::-1], strict=True):
+        assert np.array_equal(a.mask, b.mask)
+
+
+def test_trivial_minimum_of_a_free_size_without_connectivity():
+    found = solve(Objective(karate(), 0.0), None)
+    assert found.mask.sum() == 1
+    assert found.objective == pytest.approx(0.0, abs=1e-12)
+
+
+def test_interior_minimum_without_connectivity_at_beta_three():
+    # core.md 2.3: 3.0525 at 45 edges, below all edges (3.1541) and one edge (3.1707).
+    assert solve(Objective(karate(), 3.0), None).objective <= 3.0525 + 5e-5
+
+
+# Constraints.
+
+
+@pytest.mark.parametrize("graph", zoo.GRAPHS.values(), ids=zoo.GRAPHS.keys())
+@pytest.mark.parametrize("entropy", ["exact", "degree", "local"])
+def test_exactly_k_edges_with_and_without_connectivity(graph, entropy):
+    objective = Objective(graph, 2.0, 0.0, entropy)
+    for share in (0.2, 0.5, 0.8, 1.0):
+        k = count_edges(share, graph.n_edges)
+        assert solve(objective, k, effort="fast").mask.sum() == k
+        if k >= graph.n_nodes - graph.components()[0]:
+            mask = solve(objective, k, Constraints(connected=True), effort="fast").mask
+            assert mask.sum() == k
+            assert graph.components(mask)[0] == graph.components()[0]
+
+
+@pytest.mark.parametrize("connected", [False, True])
+@pytest.mark.parametrize("k", [40, None])
+def test_protected_edges_stay_and_forbidden_ones_go(connected, k):
+    graph = karate()
+    protect, forbid = np.zeros((2, 78), bool)
+    protect[[5, 60, 61]] = True
+    forbid[[0, 30, 70]] = True
+    found = solve(Objective(graph, 3.0), k, Constraints(connected, protect, forbid))
+    assert found.mask[protect].all()
+    assert not found.mask[forbid].any()
+    if k is not None:
+        assert found.mask.sum() == k
+    if connected:
+        assert graph.components(found.mask)[0] == 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_tree_budget_gives_a_spanning_tree(weighted):
+    found = solve(Objective(karate(weighted), 1.0), 33, Constraints(connected=True))
+    assert karate().components(found.mask)[0] == 1
+
+
+# Large graphs: bulk exchange.
+
+
+@pytest.mark.parametrize("entropy", ["degree", "local"])
+@pytest.mark.parametrize("connected", [False, True])
+def test_large_graphs_are_exchanged_in_bulk(entropy, connected):
+    graph = zoo.large()
+    objective = Objective(graph, 4.0, 0.0, entropy)
+    k = graph.n_edges // 2
+    found = solve(objective, k, Constraints(connected), effort="fast")
+    assert found.mask.sum() == k
+    assert {p.stage for p in found.trace} == {"eliminate", "exchange"}
+    drawn = np.zeros(graph.n_edges, bool)
+    drawn[np.random.default_rng(0).permutation(graph.n_edges)[:k]] = True
+    assert found.objective < objective.value(drawn.astype(float)) - 0.01
+    if connected:
+        assert graph.components(found.mask)[0] == graph.components()[0]
+
+
+# Determinism, progress and interruption.
+
+
+def test_same_seed_same_result_and_seeds_only_matter_for_kicks():
+    objective = Objective(karate(), 8.0)
+    first, again, other = (solve(objective, 40, seed=seed) for seed in (5, 5, 6))
+    assert np.array_equal(first.mask, again.mask)
+    assert other.objective == pytest.approx(first.objective, rel=5e-3)
+
+
+@pytest.mark.parametrize("step", [1, 3, 12, 30])
+def test_callback_stops_with_the_best_so_far(step):
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        return len(seen) >= step
+
+    found = solve(Objective(karate(), 20.0), 30, callback=stop)
+    assert len(seen) == step
+    assert found.mask.sum() == 30
+    assert found.status.startswith("stopped by the callback")
+    assert found.objective == pytest.approx(Objective(karate(), 20.0).value(found.mask.astype(float)))
+
+
+@pytest.mark.parametrize("k", [30, None])
+@pytest.mark.parametrize("step", [1, 4, 25])
+def test_interruption_keeps_the_best_so_far(k, step):
+    seen = []
+
+    def interrupt(progress):
+        seen.append(progress)
+        if len(seen) == step:
+            raise KeyboardInterrupt
+
+    connected = k is None
+    found = solve(Objective(karate(), 4.0), k, Constraints(connected), callback=interrupt)
+    assert found.status.startswith("interrupted")
+    assert found.mask.sum() == k or (connected and karate().components(found.mask)[0] == 1)
+
+
+def test_time_limit_is_named_in_the_status():
+    found = solve(Objective(karate(), 20.0), 30, effort="best", time_limit=1e-6)
+    assert found.status.startswith("time limit")
+    assert found.mask.sum() == 30
+
+
+def test_trace_ends_no_higher_than_it_began_and_progress_is_a_fraction():
+    found = solve(Objective(karate(), 20.0), 30)
+    swaps = [p.objective for p in found.trace if p.stage == "swap"]
+    assert found.objective <= min(swaps) + 1e-4
+    assert all(0 <= p.fraction <= 1 for p in found.trace)
+
+
+def test_more_effort_is_never_worse():
+    objective = Objective(karate(), 50.0)
+    fast, normal = (solve(objective, 47, effort=effort).objective for effort in ("fast", "normal"))
+    assert normal <= fast + 1e-9
+
+
+def test_unknown_effort_is_refused():
+    with pytest.raises(OptionError, match="fast, normal"):
+        solve(Objective(karate(), 1.0), 10, effort="extreme")
+
+
+# Algorithm 1.
+
+
+def test_gumbel_keeps_all_edges_for_large_beta_and_fewer_for_small():
+    graph = karate()
+    kept = {
+        beta: int(Gumbel(steps=1500).solve(Objective(graph, beta), None, seed=0).mask.sum())
+        for beta in (0.0, 2.0, 50.0)
+    }
+    assert kept[0.0] < kept[2.0] < kept[50.0]
+    assert kept[50.0] == 78
+
+
+def test_gumbel_takes_the_most_probable_edges_of_a_budget():
+    found = Gumbel(steps=200).solve(Objective(karate(), 2.0), 20, seed=1)
+    assert found.mask.sum() == 20
+    assert found.probabilities[found.mask].min() >= found.probabilities[~found.mask].max()
+
+
+def test_gumbel_draws_on_request_and_honours_constraints():
+    protect, forbid = np.zeros((2, 78), bool)
+    protect[3], forbid[4] = True, True
+    constraints = Constraints(False, protect, forbid)
+    options = Gumbel(steps=100, draw=True)
+    first, again = (options.solve(Objective(karate(), 2.0), None, constraints, seed=7) for _ in range(2))
+    assert np.array_equal(first.mask, again.mask)
+    assert first.mask[3]
+    assert not first.mask[4]
+
+
+def test_gumbel_stops_by_its_rule():
+    found = Gumbel(steps=10_000, patience=50, learning_rate=0.5).solve(Objective(karate(), 50.0), None)
+    assert found.status.startswith("converged after")
+
+
+def test_gumbel_refuses_connectivity_and_bad_options():
+    with pytest.raises(OptionError, match="connected"):
+        Gumbel().solve(Objective(karate(), 1.0), 40, Constraints(connected=True))
+    for options in ({"temperature": 0}, {"samples": 0}, {"steps": 1.5}, {"learning_rate": np.inf}, {"patience": -1}):
+        with pytest.raises(OptionError, match=next(iter(options))):
+            Gumbel(**options)
+
+
+def test_batched_gradients_agree_with_single_ones():
+    objective = Objective(karate(True), 3.0, 0.01)
+    selections = (np.random.default_rng(0).random((4, 78)) < 0.6).astype(float)
+    values, slopes = objective.gradients(selections)
+    for w, value, slope in zip(selections, values, slopes, strict=True):
+        one_value, one_slope = objective.value_and_gradient(w)
+        assert value == pytest.approx(one_value, abs=1e-12)
+        assert np.allclose(slope, one_slope, atol=1e-12)
+
+
+# Reweighting.
+
+
+@pytest.mark.parametrize("entropy", ["exact", "degree", "local"])
+@pytest.mark.parametrize("mixture", ["equation", "listing"])
+def test_reweighting_lowers_the_divergence_and_keeps_the_trace(entropy, mixture):
+    graph = karate(True)
+    objective = Objective(graph, 4.0, 0.0, entropy, mixture)
+    mask = np.random.default_rng(2).random(78) < 0.5
+    weights = reweighted(objective, mask)
+    assert np.all(weights[mask] > 0)
+    assert not weights[~mask].any()
+    before, after = (objective.terms(w).divergence for w in (mask.astype(float), weights / graph.weights))
+    assert after < 0.97 * before
+    if mixture == "equation":
+        assert weights.sum() == pytest.approx(graph.weights.sum(), rel=1e-12)
+
+
+def test_reweighting_is_a_stationary_point_of_the_divergence():
+    objective = Objective(karate(), 1.0)
+    mask = np.random.default_rng(2).random(78) < 0.6
+    weights = reweighted(objective, mask)
+    _, gradient = objective.divergence_and_gradient(weights)
+    inner = mask & (weights > 1e-4 * weights.max())
+    assert np.abs(gradient * weights)[inner].max() < 1e-5
+
+
+@given(st.floats(1e-3, 1e3))
+def test_scale_of_the_weights_changes_nothing(scale):
+    graph = karate(True)
+    scaled = Graph.from_edges(graph.source, graph.target, graph.weights * scale)
+    masks = [solve(Objective(g, 4.0), 30, effort="fast").mask for g in (graph, scaled)]
+    objective = Objective(graph, 4.0)
+    values = values_of(objective, masks)
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("weights", [(1e-300, 1e300), (1e300, 1e300), (1e-300, 1e-300), (1e-300, 1.0)])
+def test_extreme_weights_are_solved(weights):
+    graph = karate()
+    w = np.where(np.arange(78) % 2, *weights)
+    extreme = Graph.from_edges(graph.source, graph.target, w)
+    for entropy in ("exact", "degree", "local"):
+        objective = Objective(extreme, 4.0, 0.0, entropy)
+        found = solve(objective, 30)
+        assert found.mask.sum() == 30
+        assert np.isfinite(found.objective)
+        assert np.isfinite(objective.gradient(found.mask.astype(float))).all()
