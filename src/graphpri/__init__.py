@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from graphpri import datasets, io, plot
     from graphpri.compare import Comparison, compare
     from graphpri.errors import FileError, GraphError, GraphPRIError, MissingExtraError, OptionError
+    from graphpri.estimator import GraphPRI
     from graphpri.graph import EdgeTable, Graph
     from graphpri.interop import as_graph
     from graphpri.io import read, write
@@ -28,6 +29,7 @@ __all__ = [
     "FileError",
     "Graph",
     "GraphError",
+    "GraphPRI",
     "GraphPRIError",
     "MissingExtraError",
     "OptionError",
@@ -54,6 +56,7 @@ _MODULES = ("baselines", "datasets", "interop", "io", "plot")
 _HOMES = {
     "graphpri.compare": ("Comparison", "compare"),
     "graphpri.errors": ("FileError", "GraphError", "GraphPRIError", "MissingExtraError", "OptionError"),
+    "graphpri.estimator": ("GraphPRI",),
     "graphpri.graph": ("EdgeTable", "Graph"),
     "graphpri.interop": ("as_graph",),
     "graphpri.io": ("read", "write"),

@@ -161,7 +161,7 @@ class Comparison(Sequence[dict[str, Any]]):
 def compare(
     G: Any,
     methods: Method | Iterable[Method],
-    keeps: float | int | None | Iterable[float | int | None],
+    keeps: float | int | Iterable[float | int | None] | None,
     *,
     beta: float = DEFAULT_BETA,
     alpha: float = 0.0,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphpri.errors import GraphError, MissingExtraError, OptionError
@@ -23,7 +22,18 @@ try:
 except ImportError as error:
     raise MissingExtraError("scikit-learn", "sklearn", "GraphPRI") from error
 
-_FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
+_FORMATS = ("csr", "csc", "coo")
+_ROUNDING = {"float32": 1e-5, "float64": 1e-10}
+
+EXPECTED_FAILED_CHECKS = {
+    check: f"rows are nodes of one graph, not samples on their own: {why}"
+    for check, why in {
+        "check_methods_sample_order_invariance": "rows can't be permuted without the columns",
+        "check_methods_subset_invariance": "a subset of the rows is not a graph",
+        "check_fit_idempotent": "transform takes the nodes of the fit, not the rows of new ones against them",
+    }.items()
+}
+"""Checks of scikit-learn's ``check_estimator`` that do not apply, and why: pass as ``expected_failed_checks``."""
 
 
 class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -43,7 +53,8 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Use the entries as weights. If False they are 1 for the choice of edges; :meth:`transform` keeps
         their values all the same.
     directed : {"refuse", "symmetrize"}
-        What to do with a matrix that is not symmetric; ``"symmetrize"`` adds opposite entries.
+        What to do with a matrix that is not symmetric; ``"symmetrize"`` adds opposite entries. Where mirrored
+        entries differ by rounding only (10⁻¹⁰ of the largest entry; 10⁻⁵ in float32) they are averaged.
     loops : {"drop", "refuse"}
         What to do with entries on the diagonal, which affinity matrices have by custom: they are no edges.
         ``"drop"`` leaves them out of the selection and of the transformed matrix, and says so in `report_`.
@@ -153,7 +164,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         OptionError
             For parameters out of range, and budgets that can't be met.
         """
-        source = self._load(self._checked(X, reset=True))
+        source, notes = self._load(self._checked(X, reset=True))
         result = sparsify(
             source.graph,
             keep=self.keep,
@@ -174,7 +185,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.edges_ = np.column_stack([graph.source, graph.target]).astype(np.int64)
         self.mask_, self.weights_, self.scores_ = result.mask, result.weights, result.scores
         self.objective_, self.entropy_, self.divergence_ = result.objective, result.entropy, result.divergence
-        self.report_ = result.report() | {"weights": "; ".join(source.notes)}
+        self.report_ = result.report() | {"weights": "; ".join(notes)}
         self._graph, self._own_weights = graph, bool(result.settings["own_weights"])
         self._factors = np.where(self.mask_, self.weights_ / graph.weights, 0.0)
         return self
@@ -200,7 +211,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             For an edge that the fitted graph doesn't have: the fit says nothing about it.
         """
         check_is_fitted(self)
-        source = self._load(self._checked(X, reset=False))
+        source, _ = self._load(self._checked(X, reset=False))
         fitted, here = edge_keys(self._graph), edge_keys(source.graph)
         at = np.minimum(np.searchsorted(fitted, here), fitted.size - 1)
         if (unknown := fitted[at] != here).any():
@@ -241,14 +252,18 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         if checked.shape[0] != checked.shape[1]:
             raise GraphError(f"X of shape {checked.shape} is not a square adjacency matrix, nodes by nodes")
+        if self.weighted and checked.size and checked.min() < 0:
+            raise GraphError(
+                "Negative values in data passed to GraphPRI: weights must be positive; take absolute values, set "
+                "negative entries to 0, or pass weighted=False"
+            )
         return checked
 
-    def _load(self, X: Any) -> Source:
-        if sp.issparse(X) and not X.data.all():
-            X = X.copy()
-            X.eliminate_zeros()
+    def _load(self, X: Any) -> tuple[Source, tuple[str, ...]]:
+        matrix, notes = _without_rounding(_without_zeros(X))
         weight = "weight" if self.weighted else None
-        return load(X, weight=weight, directed=self.directed, loops=self.loops)
+        source = load(matrix, weight=weight, directed=self.directed, loops=self.loops)
+        return source, source.notes + notes
 
     def __sklearn_tags__(self) -> Any:
         tags: Any = super().__sklearn_tags__()
@@ -257,6 +272,26 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _without_zeros(X: Any) -> Any:
+    """The matrix without stored zeros, which scikit-learn takes for absent entries."""
+    if isinstance(X, np.ndarray) or X.data.all():
+        return X
+    out = X.copy()
+    out.eliminate_zeros()
+    return out
+
+
+def _without_rounding(X: Any) -> tuple[Any, tuple[str, ...]]:
+    """The matrix made symmetric where mirrored entries differ by rounding only, as kernels do, and a note if so."""
+    tolerance = _ROUNDING.get(str(X.dtype), 0.0)
+    off = abs(X - X.T).max() if X.size else 0.0
+    if not 0 < off <= tolerance * abs(X).max():
+        return X, ()
+    mean = (X + X.T) * X.dtype.type(0.5)
+    same_type = mean if isinstance(X, np.ndarray) else mean.asformat(X.format)
+    return same_type, ("mirrored entries that differed by rounding averaged",)
 
 
 def _seed(random_state: Any) -> int | None:

@@ -29,7 +29,9 @@ def aligned(rows: Sequence[Sequence[Any]], left: int = 1) -> list[str]:
     """Lines of a table: the first `left` columns flush left, the others flush right."""
     cells = [[shown(value) for value in row] for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))] if cells else []
-    return [
-        "  ".join(c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))).rstrip()
-        for row in cells
-    ]
+    return ["  ".join(_padded(row, widths, left)).rstrip() for row in cells]
+
+
+def _padded(row: Sequence[str], widths: Sequence[int], left: int) -> list[str]:
+    columns = enumerate(zip(row, widths, strict=True))
+    return [cell.ljust(width) if i < left else cell.rjust(width) for i, (cell, width) in columns]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from cyclopts import App, Parameter
 
@@ -93,36 +93,22 @@ def path(
     Each point starts from its neighbours' solutions. Prints a row a point.
     Along beta, S never falls and D never rises (at alpha 0).
     """
-    from graphpri.sparsify import path as solve_path
-
     if json and output == "-":
         raise OptionError("--json and '-o -' both want standard output: name a file for the table")
     keywords = along.keywords()
-    saved = (
-        []
-        if save is None
-        else _saved(source, keywords, outputs.Wanted(save, output_format, reading.format, force=force))
-    )
-    if output is not None:
-        outputs.check_path(output, force=force)
-    if plot is not None:
-        outputs.check_picture(plot, force=force)
+    saved = _saved(source, keywords, outputs.Wanted(save, output_format, reading.format, force=force)) if save else []
+    files = Files(output, saved, output_format or reading.format, plot, force)
+    files.check()
     begin = time.perf_counter()
     with Watch(quiet=quiet) as watch:
-        watch.stage(f"reading {source}")
-        table = reading.read(source)
-        watch.stage("solving")
-        try:
-            with watch.interruptible():
-                options = keywords | search.keywords(table) | reading.policies()
-                results = solve_path(table, callback=watch.step, **options)
-        except GraphPRIError as error:
-            raise about(source, error) from None
+        results = _solve(source, keywords, search, reading, watch)
         watch.stage("writing")
         rows = [_row(result) for result in results]
-        _write(results, rows, saved, output_format or reading.format, output, plot, force)
-    files = {"output": output, "saved": saved or None, "picture": plot}
-    done = {**_common(source, results), "rows": rows, **files, "seconds": time.perf_counter() - begin}
+        if watch.interrupted:
+            rows = [row | {"status": "interrupted: the best of what was found until then"} for row in rows]
+        files.write(results, rows)
+    written = {"output": output, "saved": saved or None, "picture": plot}
+    done = {**_common(source, results), "rows": rows, **written, "seconds": time.perf_counter() - begin}
     if json:
         print(show.as_json(done))
     elif not quiet and output != "-":
@@ -131,6 +117,53 @@ def path(
         say("interrupted; the path is what was found until then")
         return FAILED
     return OK
+
+
+class Files(NamedTuple):
+    """What is written: the table, the kept graphs and their format, and a picture."""
+
+    output: str | None
+    saved: Sequence[str]
+    format: str | None
+    plot: str | None
+    force: bool
+
+    def check(self) -> None:
+        """Refuse what can't be written; the kept graphs are checked when they are planned."""
+        if self.output is not None:
+            outputs.check_path(self.output, force=self.force)
+        if self.plot is not None:
+            outputs.check_picture(self.plot, force=self.force)
+
+    def write(self, results: Sequence[Sparsified], rows: Sequence[dict[str, Any]]) -> None:
+        """Write all of it; the picture is drawn first, so that where it can't be, nothing is there."""
+        from graphpri import io
+        from graphpri import plot as drawing
+
+        picture = b""
+        if self.plot is not None:
+            picture = outputs.picture_bytes(lambda ax: drawing.path(results, ax), self.plot, (8, 5))
+        for place, result in zip(self.saved, results, strict=False):
+            outputs.make_folder(place)
+            io.write(result.graph, place, self.format, force=self.force)
+        if self.output is not None:
+            outputs.write_csv(self.output, rows, force=self.force)
+        if self.plot is not None:
+            outputs.write_bytes(self.plot, picture, force=self.force)
+
+
+def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Reading, watch: Watch) -> list[Sparsified]:
+    from graphpri.sparsify import path as solve_path
+
+    watch.stage(f"reading {source}")
+    table = reading.read(source)
+    watch.stage("solving")
+    options = keywords | search.keywords(table) | reading.policies()
+    try:
+        with watch.interruptible():
+            return solve_path(table, callback=watch.step, **options)
+    except GraphPRIError as error:
+        raise about(source, error) from None
 
 
 def _common(source: str, results: Sequence[Sparsified]) -> dict[str, Any]:
@@ -154,28 +187,6 @@ def _saved(source: str, keywords: dict[str, Any], wanted: outputs.Wanted) -> lis
     if isinstance(keywords["beta"], list):
         return outputs.plan_points(source, [f"beta{beta:g}" for beta in keywords["beta"]], wanted)
     return outputs.plan_points(source, [f"keep{keep!r}" for keep in keywords["keep"]], wanted)
-
-
-def _write(
-    results: Sequence[Sparsified],
-    rows: Sequence[dict[str, Any]],
-    saved: Sequence[str],
-    form: str | None,
-    output: str | None,
-    plot: str | None,
-    force: bool,
-) -> None:
-    from graphpri import io
-    from graphpri import plot as drawing
-
-    picture = b"" if plot is None else outputs.picture_bytes(lambda ax: drawing.path(results, ax), plot, (8, 5))
-    for place, result in zip(saved, results, strict=False):
-        outputs.make_folder(place)
-        io.write(result.graph, place, form, force=force)
-    if output is not None:
-        outputs.write_csv(output, rows, force=force)
-    if plot is not None:
-        outputs.write_bytes(plot, picture, force=force)
 
 
 def _row(result: Sparsified) -> dict[str, Any]:

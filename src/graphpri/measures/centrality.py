@@ -59,7 +59,7 @@ def eigenvector(view: View) -> FloatArray:
 
 def _leading(a: sp.csr_array, start: FloatArray) -> FloatArray:
     try:
-        return cast("FloatArray", eigsh(a, k=1, which="LA", v0=start, maxiter=5000)[1][:, 0])
+        return eigsh(a, k=1, which="LA", v0=start, maxiter=5000)[1][:, 0]
     except ArpackNoConvergence:
         return np.full(start.size, np.nan)
 

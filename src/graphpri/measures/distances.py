@@ -51,7 +51,11 @@ def hops(view: View) -> NDArray[np.int32]:
 
 
 @measure(
-    "effective_diameter", "hops within which 90 % of the connected pairs lie", group=_GROUP, both=True, affordable=SEARCHES
+    "effective_diameter",
+    "hops within which 90 % of connected pairs lie",
+    group=_GROUP,
+    both=True,
+    affordable=SEARCHES,
 )
 def effective_diameter(view: View) -> float:
     d = hops(view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import Any
 
 from graphpri.graph import Directed, Graph, Loops, Parallel
 from graphpri.interop import Policies
@@ -144,17 +144,15 @@ def report(
     >>> G = nx.karate_club_graph()
     >>> result = graphpri.sparsify(G, keep=0.5, beta=2)
     >>> found = report(G, result, measures=["divergence", "components"])
-    >>> list(found), found["divergence"] == result.divergence
-    (['divergence', 'components', 'components_original'], True)
+    >>> {name: round(value, 4) for name, value in found.items()}
+    {'divergence': 0.0604, 'components': 9, 'components_original': 1}
     """
     check_unit(unit)
     source, kept = load_pair(G, H, Policies(weight, directed, loops, parallel))
     graph = source.graph
     check_edges(graph, "G")
     check_edges(kept, "H")
-    made_with = getattr(H, "settings", None) if isinstance(getattr(H, "kept", None), Graph) else None
-    made_with = cast("dict[str, Any]", made_with or {})
-    defaults = {"beta": DEFAULT_BETA, "alpha": 0.0, "mixture": "equation"} | made_with
+    defaults: dict[str, Any] = {"beta": DEFAULT_BETA, "alpha": 0.0, "mixture": "equation"} | _made_with(H)
     objective = Objective(
         graph,
         defaults["beta"] if beta is None else beta,
@@ -162,7 +160,7 @@ def report(
         "degree",
         defaults["mixture"] if mixture is None else mixture,
     )
-    name = made_with.get("entropy_by", "auto") if entropy == "auto" else entropy
+    name = defaults.get("entropy_by", "auto") if entropy == "auto" else entropy
     name = entropy_for(overlay(graph, kept).graph, name)
     settings = Settings(objective.beta, objective.alpha, name, objective.mixture, unit, seed)
     origin = View(graph, settings)
@@ -171,6 +169,11 @@ def report(
     values = evaluate(view, chosen)
     notes = (*source.notes, *_weights_differ(graph, kept), *origin.notes, *view.notes)
     return Report(values, left_out, tuple(dict.fromkeys(notes)), asdict(settings))
+
+
+def _made_with(H: Any) -> dict[str, Any]:
+    """Settings of a result of ``sparsify``; nothing for graphs and masks."""
+    return dict(H.settings) if isinstance(getattr(H, "kept", None), Graph) and hasattr(H, "settings") else {}
 
 
 def evaluate(view: View, chosen: Iterable[Measure]) -> dict[str, float]:

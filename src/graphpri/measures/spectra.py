@@ -18,15 +18,17 @@ from graphpri.measures.registry import Cost, View, measure, per_view
 from graphpri.threads import single_thread
 
 _GROUP = "spectrum"
-_SOLVES = Cost("Σ n³ over components of n ≤ 600 nodes + 10⁴·M for larger ones", lambda g: _work(g), 3e9)
-_PROBES = Cost("100·M", lambda g: 100 * g.n_edges, 1e9)
-_SAME = 1e-8
-"""Eigenvalues that differ by less, relative to their size, count as one that repeats."""
 
 
 def _work(graph: Graph) -> float:
     sizes = np.bincount(graph.components()[1]).astype(np.float64)
     return float((sizes[sizes <= DENSE] ** 3).sum()) + 1e4 * graph.n_edges * bool((sizes > DENSE).any())
+
+
+_SOLVES = Cost("Σ n³ over components of n ≤ 600 nodes + 10⁴·M for larger ones", _work, 3e9)
+_PROBES = Cost("100·M", lambda g: 100 * g.n_edges, 1e9)
+_SAME = 1e-8
+"""Eigenvalues that differ by less, relative to their size, count as one that repeats."""
 
 
 class Mode(NamedTuple):
@@ -247,5 +249,5 @@ def _lanczos_ratio(
 
 
 def _start(n: int) -> FloatArray:
-    """A fixed vector that no graph is likely to be symmetric with: fractional parts of multiples of the golden ratio."""
+    """A fixed vector that no graph is likely to be symmetric with: multiples of the golden ratio, modulo 1."""
     return cast("FloatArray", np.modf(np.arange(1, n + 1) * ((np.sqrt(5.0) - 1) / 2))[0])

@@ -23,7 +23,7 @@ def _closed(view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return edge_strengths(view.graph, triangles(view.graph)) / 2, d * (d - 1) / 2
 
 
-@measure("transitivity", "share of the paths of two edges that close", group=_CLUSTERING, both=True, affordable=_TRIANGLES)
+@measure("transitivity", "share of paths of two edges that close", group=_CLUSTERING, both=True, affordable=_TRIANGLES)
 def transitivity(view: View) -> float:
     closed, pairs = _closed(view)
     return float(closed.sum() / max(1.0, pairs.sum()))
@@ -51,9 +51,7 @@ def communities(view: View) -> NDArray[np.int64]:
     return np.asarray(found.getVector(), np.int64)
 
 
-@measure(
-    "modularity", "modularity of the original's communities", group=_COMMUNITIES, both=True, affordable=_LOUVAIN
-)
+@measure("modularity", "modularity of the original's communities", group=_COMMUNITIES, both=True, affordable=_LOUVAIN)
 def modularity(view: View) -> float:
     member, graph = communities(view.origin), view.graph
     w = scaled(graph.weights)
@@ -93,7 +91,8 @@ def _contingency(view: View) -> tuple[NDArray[np.int64], NDArray[np.int64], NDAr
     """Nodes in each pair of communities, and in each community of the original and of the kept graph."""
     before, after = (communities(v)[view.active] for v in (view.origin, view))
     pairs = before * (int(after.max()) + 1) + after
-    return tuple(np.unique(labels, return_counts=True)[1] for labels in (pairs, before, after))
+    joint, rows, columns = (np.unique(labels, return_counts=True)[1] for labels in (pairs, before, after))
+    return joint, rows, columns
 
 
 def _pairs(counts: NDArray[np.int64]) -> float:

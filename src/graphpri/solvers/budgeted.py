@@ -14,7 +14,7 @@ from graphpri.objective import Objective
 from graphpri.solvers.landscape import Landscape
 from graphpri.solvers.nodes import DegreeLandscape, LocalLandscape
 from graphpri.solvers.resolvent import ResolventLandscape
-from graphpri.solvers.search import Constraints, Search, descend, eliminate, exchange, kicked
+from graphpri.solvers.search import Constraints, Search, descend, eliminate, exchange, kicked, toggle
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
 from graphpri.solvers.starts import around_nodes
 from graphpri.threads import single_thread
@@ -181,6 +181,8 @@ def _share(level: Effort, landscape: Landscape) -> float:
 def _improve(search: Search, level: Effort) -> str:
     """Exchange, swap and kick from the landscape's subset; return the status."""
     landscape = search.landscape
+    if search.sizes_vary:
+        toggle(search, level.exchanges)
     size = int(landscape.mask.sum())
     if landscape.graph.n_edges > SWAP_LIMIT:
         if exchange(search, max(size // 20, 1), level.exchanges):

@@ -226,7 +226,7 @@ def descend(
             landscape.reset(checked)
             if interval == 1 and helps:
                 banned.add(move.edges)
-                if len(banned) > 8:
+                if len(banned) > 2:
                     break
             interval = 1
         pending = 0
@@ -236,6 +236,33 @@ def descend(
             landscape.reset(checked)
         search.monitor.offer(landscape.mask, landscape.value)
     return moves
+
+
+def toggle(search: Search, most: int) -> None:
+    """Drop and add many edges at once, of a free size: half of those that help alone, halved where J rises."""
+    landscape, constraints = search.landscape, search.constraints
+    few = landscape.mask.size
+    for step in range(1, most + 1):
+        changes = landscape.toggles()
+        mask, value = landscape.mask.copy(), landscape.value
+        helps = search.free & (changes < -search.gain)
+        if constraints.connected:
+            helps &= ~(mask & best_forest(landscape.graph, np.lexsort((-changes, ~mask, search.free))))
+        chosen = np.flatnonzero(helps)
+        few = min(few, (chosen.size + 1) // 2)
+        if few < 2:
+            return
+        search.step("toggle", step, step / most)
+        new = mask.copy()
+        new[smallest(changes, chosen, few)] ^= True
+        if not new.any():
+            return
+        landscape.reset(new)
+        if landscape.value < value - 1e-12 * abs(value):
+            search.monitor.offer(new, landscape.value)
+        else:
+            landscape.reset(mask)
+            few //= 2
 
 
 def exchange(search: Search, start: int, most: int) -> bool:
