@@ -6,12 +6,14 @@ import csv
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 import graphpri
 from graphpri import datasets
+from graphpri.sparsify import DEFAULT_BETA
 from outcome import Cell, Check, Outcome
 
 Say = Callable[[str], None]
@@ -81,9 +83,8 @@ def free_path(quick: bool, say: Say) -> Outcome:
             values = {"K": p.kept.n_edges, "J": p.objective, "S": p.entropy, "D": p.divergence}
             outcome.cells.append(Cell(f"{name} beta={beta:g}", graph.n_nodes, graph.n_edges, values))
         outcome.checks += _path_checks(name, points, dropped, seconds)
-        say(
-            f"{name}: {len(points)} points in {seconds:.2f} s, {points[0].kept.n_edges} to {points[-1].kept.n_edges} edges"
-        )
+        ends = points[0].kept.n_edges, points[-1].kept.n_edges
+        say(f"{name}: {len(points)} points in {seconds:.2f} s, {ends[0]} to {ends[1]} edges")
     return outcome
 
 
@@ -106,6 +107,7 @@ def _path_checks(name: str, points: Sequence[graphpri.Sparsified], dropped: int,
 
 def rivals(quick: bool, say: Say) -> Outcome:
     """J and D of Graph-PRI and of simple methods at equal K, default β."""
+    import_module("networkit")  # not in the time of the first method that uses it
     outcome, lowest_j, lowest_d, count = Outcome(), 0, 0, 0
     for name in PAPER_GRAPHS[:1] if quick else PAPER_GRAPHS:
         for keep in (0.2, 0.5):
@@ -120,9 +122,7 @@ def rivals(quick: bool, say: Say) -> Outcome:
         Check(f"cells of {count} where another method has a lower J", count - lowest_j, 0),
         Check(f"cells of {count} where another method has a lower D", count - lowest_d, 0, judged=False),
     ]
-    outcome.notes = [
-        f"beta = {graphpri.sparsify.__kwdefaults__['beta']:g}; random is the mean of {len(RANDOM_SEEDS)} seeds."
-    ]
+    outcome.notes = [f"beta = {DEFAULT_BETA:g}; random is the mean of {len(RANDOM_SEEDS)} seeds."]
     return outcome
 
 

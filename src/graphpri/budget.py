@@ -38,7 +38,7 @@ def count_edges(keep: float | int, n_edges: int) -> int:
         return int(keep)
     share = float(keep)
     if not 0 < share <= 1:
-        raise OptionError(f"keep={share!r} is not a share in (0, 1]; for a count of edges pass an int")
+        raise OptionError(f"keep={keep!r} is not a share in (0, 1]; for a count of edges pass an int")
     return max(1, min(n_edges, int(np.floor(share * n_edges + 0.5 + 1e-9))))
 
 

@@ -26,6 +26,10 @@ from graphpri.threads import single_thread
 EIGENVALUE_FLOOR = 1e-12
 """Smallest eigenvalue inside ln, for a matrix of trace one: keeps the gradient finite off its range."""
 
+LIGHTEST = 1e-290
+"""Share of the trace below which an edge has no part in the local correction: it is at most that, and 1/degree
+would overflow."""
+
 LN2 = float(np.log(2.0))
 
 
@@ -96,7 +100,7 @@ class LocalParts(NamedTuple):
 def local_parts(graph: Graph, a: FloatArray) -> LocalParts:
     """Degrees and correction terms of edge weights a."""
     d = edge_strengths(graph, a)
-    kept = a > 0
+    kept = a > LIGHTEST
     u, v, w = graph.source[kept], graph.target[kept], a[kept]
     x, z = d[u], d[v]
     # A weight is at most the degree at either end: products of quotients stay in range at 1e-300.
@@ -120,7 +124,7 @@ def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
     a = y / (2 * y.sum())
     if not gradient:
         q = edge_strengths(graph, a)
-        kept = a > 0
+        kept = a > LIGHTEST
         w = a[kept]
         correction = w * (w * log_mean_inverse(q[graph.source[kept]], q[graph.target[kept]]))
         return Evaluation(-float(xlogx(q).sum()) - float(correction.sum()), None)

@@ -16,6 +16,7 @@ Mixture = Literal["equation", "listing"]
 BATCHED_NODES = 200
 BARRIER_FLOOR = 1e-3
 """Smallest degree inside the barrier's logarithm, as a share of the graph's smallest weight."""
+_STEEPEST = 1e300  # slope of the barrier where weights lie so far apart that it would overflow
 
 
 class Terms(NamedTuple):
@@ -196,7 +197,7 @@ class Objective:
     def barrier_degrees(self, w: FloatArray) -> tuple[FloatArray, float]:
         """Degrees in σ(w) of the nodes that have an edge in the graph (1 elsewhere), and the floor under them."""
         degrees = edge_strengths(self.graph, self.graph.weights * w)
-        floor = BARRIER_FLOOR * float(self.graph.weights.min())
+        floor = max(BARRIER_FLOOR * float(self.graph.weights.min()), float(np.finfo(np.float64).tiny))
         return np.where(self.graph.degrees() > 0, degrees, 1.0), floor
 
     def _barrier(self, w: FloatArray) -> float:
@@ -210,4 +211,6 @@ class Objective:
             return 0.0
         degrees, floor = self.barrier_degrees(w)
         inverse = 1 / np.maximum(degrees, floor)
-        return -self.alpha * self.graph.weights * (inverse[self.graph.source] + inverse[self.graph.target])
+        with np.errstate(over="ignore"):
+            pull = self.alpha * self.graph.weights * (inverse[self.graph.source] + inverse[self.graph.target])
+        return -np.minimum(pull, _STEEPEST)

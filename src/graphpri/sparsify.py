@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from difflib import get_close_matches
+from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
-from graphpri.baselines import METHODS, find, run
+from graphpri.baselines import METHODS, Scored, find, run
 from graphpri.budget import check_budget, count_edges
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
@@ -38,11 +40,13 @@ class Sparsified:
     """A sparsified graph and how it came about.
 
     Arrays per edge are in the input's edge order: the order in which its distinct edges first appear.
+    Results can be copied and pickled.
 
     Attributes
     ----------
     graph : object
-        The kept graph, of the type that came in, with all its nodes and attributes.
+        The kept graph, of the type that came in, with all its nodes and attributes. Results of :func:`path`
+        build it from the input when it is first asked for: ask before you change the input.
     mask : ndarray of bool, shape (M,)
         Kept edges.
     weights : ndarray of float64, shape (M,)
@@ -74,19 +78,19 @@ class Sparsified:
     probabilities: FloatArray | None
     notes: tuple[str, ...]
     settings: dict[str, Any]
-    _source: Source = field(repr=False)
-    _original_entropy: float = field(repr=False)
+    _original_entropy: float
+    _rebuild: Callable[[], Any] = field(repr=False)
 
     @cached_property
     def graph(self) -> Any:
         """The kept graph, of the type that came in."""
-        canonical = np.empty(self.mask.size, bool)
-        canonical[self._source.edges] = self.mask
-        if self.settings["own_weights"]:
-            weights = np.empty(self.mask.size)
-            weights[self._source.edges] = self.weights
-            return self._source.rebuild(canonical, weights)
-        return self._source.rebuild(canonical)
+        graph = self._rebuild()
+        del self.__dict__["_rebuild"]  # lets go of the input
+        return graph
+
+    def __getstate__(self) -> dict[str, Any]:
+        _ = self.graph  # what builds it refers to the input, and can't be pickled
+        return dict(self.__dict__)
 
     @property
     def objective(self) -> float:
@@ -243,54 +247,172 @@ def sparsify(
     >>> result.graph.number_of_edges(), result.mask.sum()
     (23, np.int64(23))
     """
+    _check_names(method=method, entropy=entropy)
     source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
     graph = source.graph
-    connected, k = _budget(graph, keep, connected, method, solver)
-    constraints = _constraints(source, k, connected, protect, forbid)
-    objective = Objective(graph, check_beta(beta), alpha, entropy_for(graph, entropy), mixture)
-    seed = _seed(seed)
-    settings: dict[str, Any] = {"method": method, "keep": keep, "beta": objective.beta, "alpha": objective.alpha}
-    settings |= {"entropy_by": objective.entropy, "mixture": mixture, "connected": connected, "seed": seed}
+    is_connected, k = _budget(graph, keep, connected, method, solver)
+    constraints = _constraints(source, is_connected, protect, forbid)
+    _check_fits(graph, k, constraints)
+    objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
+    run_by = _Run(method, solver, effort, _seed(seed), time_limit, callback, options)
+    run_by.check()
+    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings()
+    reweight = _switch("reweight", reweight)
     if method == "pri":
-        settings |= {"solver": "budgeted" if solver == "auto" else solver, "effort": effort or "normal"}
-        solution = _solve(objective, k, constraints, settings, effort, seed, callback, time_limit, options)
-        scores, weights = None, None
+        result = _result(source, objective, run_by.solve(objective, k, constraints), settings, reweight)
     else:
-        _refuse_solver_options(method, solver=solver, effort=effort, time_limit=time_limit, callback=callback)
-        assert k is not None
-        mask, scored = run(graph, method, k, np.random.default_rng(seed), **_given(constraints), **options)
-        solution = Solution(mask, np.nan, f"kept the {k} edges that {method} scores highest", ())
-        scores, weights = scored.scores, scored.weights
-        settings |= options
-    return _result(source, objective, solution, settings, reweight, scores, weights)
+        solution, scored = run_by.score(graph, cast("int", k), constraints)
+        result = _result(source, objective, solution, settings, reweight, scored)
+    _ = result.graph  # built now, so that the input may change from here on
+    return result
 
 
 def entropy_for(graph: Graph, entropy: str = "auto") -> str:
     """Name of the entropy that "auto" means for a graph: exact, local or degree, by size."""
     if entropy != "auto":
         return entropy
-    largest = int(np.bincount(graph.components()[1]).max()) if graph.n_nodes else 0
-    if largest <= EXACT_NODES:
+    if graph.n_nodes <= EXACT_NODES or int(np.bincount(graph.components()[1]).max()) <= EXACT_NODES:
         return "exact"
     return "local" if graph.n_edges <= LOCAL_EDGES else "degree"
 
 
+class _Run(NamedTuple):
+    """Method and solver with their options."""
+
+    method: str
+    solver: str
+    effort: str | None
+    seed: int
+    time_limit: float | None
+    callback: Callback | None
+    options: dict[str, Any]
+
+    def check(self) -> None:
+        """Refuse values out of range, and options that the method or the solver does not use."""
+        _check_effort(self.effort)
+        limit = cast("Any", self.time_limit)
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Real) or not float(limit) > 0):
+            raise OptionError(f"time_limit={limit!r} must be a number of seconds above 0")
+        _check_callback(self.callback)
+        if self.method != "pri":
+            given = {"solver": self.solver, "effort": self.effort, "time_limit": limit, "callback": self.callback}
+            if unused := [name for name, value in given.items() if value not in (None, "auto")]:
+                raise OptionError(f"method {self.method!r} does not use {', '.join(unused)}: only method 'pri' does")
+            _refuse_unused(self.options, find(self.method).options, f"method {self.method!r}")
+        elif self.solver == "gumbel":
+            if self.effort is not None:
+                raise OptionError("solver 'gumbel' does not use effort: its options are steps, samples and patience")
+            _refuse_unused(self.options, Gumbel.__dataclass_fields__.keys(), "solver 'gumbel'")
+        else:
+            _refuse_unused(self.options, (), "method 'pri' with solver 'budgeted'")
+
+    def settings(self) -> dict[str, Any]:
+        """What to report of it."""
+        options = {name: _plain(value) for name, value in self.options.items()}
+        if self.method != "pri":
+            return {"method": self.method} | options
+        solver = "budgeted" if self.solver == "auto" else self.solver
+        effort = {"effort": self.effort or "normal"} if solver == "budgeted" else {}
+        return {"method": "pri", "solver": solver} | effort | options
+
+    def solve(self, objective: Objective, k: int | None, constraints: Constraints) -> Solution:
+        """Minimise J."""
+        if self.solver == "gumbel":
+            solver: Any = Gumbel(**self.options).solve
+        else:
+            solver = partial(solve, effort=self.effort or "normal")
+        solution = solver(objective, k, constraints, seed=self.seed, callback=self.callback, time_limit=self.time_limit)
+        return _explained(solution, objective, k, constraints)
+
+    def score(self, graph: Graph, k: int, constraints: Constraints) -> tuple[Solution, Scored]:
+        """Keep the edges that a method scores highest."""
+        rng = np.random.default_rng(self.seed)
+        mask, scored = run(graph, self.method, k, rng, **_given(constraints), **self.options)
+        status = f"kept the {k} edges" if k > 1 else "kept the edge"
+        status += f" that {self.method} scores highest"
+        if rules := [name for name, rule in _given(constraints).items() if rule is not None and rule is not False]:
+            status += f", subject to {', '.join(rules)}"
+        return Solution(mask, np.nan, status, ()), scored
+
+
+def _check_names(**given: Any) -> None:
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise OptionError(f"{name}={value!r} must be a name, as text")
+
+
+def _check_effort(effort: Any) -> None:
+    known = get_args(EffortName)
+    if effort is not None and not (isinstance(effort, str) and effort in known):
+        raise OptionError(f"effort={effort!r}: choose from {', '.join(map(repr, known))}")
+
+
+def _check_callback(callback: Any) -> None:
+    if callback is not None and not callable(callback):
+        raise OptionError(f"callback={callback!r} must be a function that takes a Progress")
+
+
+def _refuse_unused(options: Iterable[str], used: Iterable[str], who: str) -> None:
+    """Refuse options that `who` does not use, and say whose they are; a misspelt argument lands here too."""
+    used = sorted(used)
+    unused = sorted(set(options) - set(used))
+    if not unused:
+        return
+    owners = [f"method {name!r}" for name, method in METHODS.items() if unused[0] in method.options]
+    owners += ["solver 'gumbel'"] if unused[0] in Gumbel.__dataclass_fields__ else []
+    close = get_close_matches(unused[0], [*used, *inspect.signature(sparsify).parameters], 1, 0.7)
+    hint = f"; it uses {', '.join(used)}" if used else ""
+    if owners:
+        hint = f"; {unused[0]} is for {', '.join(owners)}"
+    elif close:
+        hint = f"; did you mean {close[0]!r}?"
+    raise OptionError(f"{who} does not use {', '.join(unused)}{hint}")
+
+
+def _switch(name: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise OptionError(f"{name}={value!r} must be True or False")
+    return bool(value)
+
+
+def _plain(value: Any) -> Any:
+    """The value as a type of Python's own, so that reports can be written as JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, bool | int | float) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def _settings(objective: Objective, keep: Any, constraints: Constraints, seed: int) -> dict[str, Any]:
+    return {
+        "method": "pri",
+        "keep": _plain(keep),
+        "beta": objective.beta,
+        "alpha": objective.alpha,
+        "entropy_by": objective.entropy,
+        "mixture": objective.mixture,
+        "connected": constraints.connected,
+        "seed": seed,
+    }
+
+
 def _budget(
-    graph: Graph, keep: float | int | None, connected: bool | None, method: str, solver: str
+    graph: Graph, keep: Any, connected: Any, method: str = "pri", solver: str = "auto"
 ) -> tuple[bool, int | None]:
+    """Whether to keep the number of components, and how many edges to keep."""
     if method != "pri":
         find(method)
-    if solver not in ("auto", "budgeted", "gumbel"):
-        raise OptionError(f"solver={solver!r}: choose from 'auto', 'budgeted', 'gumbel'")
+    if solver not in get_args(SolverName):
+        raise OptionError(f"solver={solver!r}: choose from {', '.join(map(repr, get_args(SolverName)))}")
     if not graph.n_edges:
         raise GraphError("the graph has no edges: there is nothing to keep or to drop")
-    if connected is None:
-        connected = keep is None and solver != "gumbel"
+    is_connected = keep is None and solver != "gumbel" if connected is None else _switch("connected", connected)
     if keep is not None:
-        return bool(connected), count_edges(keep, graph.n_edges)
+        return is_connected, count_edges(keep, graph.n_edges)
     if method != "pri":
         raise OptionError(f"method {method!r} needs a budget: pass keep= (--keep), a share or a number of edges")
-    return bool(connected), None
+    return is_connected, None
 
 
 def _seed(seed: int | None) -> int:
@@ -301,79 +423,50 @@ def _seed(seed: int | None) -> int:
     return int(seed)
 
 
-def _constraints(source: Source, k: int | None, connected: bool, protect: Any, forbid: Any) -> Constraints:
+def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> Constraints:
     masks = [
         None if edges is None else edge_selector(source, edges, name)
         for name, edges in (("protect", protect), ("forbid", forbid))
     ]
     chosen = Constraints(connected, *(None if mask is None or not mask.any() else mask for mask in masks))
-    allowed = source.graph.n_edges - (0 if chosen.forbid is None else int(chosen.forbid.sum()))
-    if allowed == 0:
+    if not _allowed(source.graph, chosen):
         raise OptionError("forbid names every edge of the graph: nothing is left to keep")
-    check_budget(source.graph, allowed if k is None else k, **_given(chosen))
     return chosen
+
+
+def _check_fits(graph: Graph, k: int | None, constraints: Constraints) -> None:
+    check_budget(graph, _allowed(graph, constraints) if k is None else k, **_given(constraints))
+
+
+def _allowed(graph: Graph, constraints: Constraints) -> int:
+    return graph.n_edges - (0 if constraints.forbid is None else int(constraints.forbid.sum()))
 
 
 def _given(constraints: Constraints) -> dict[str, Any]:
     return {"connected": constraints.connected, "protect": constraints.protect, "forbid": constraints.forbid}
 
 
-def _refuse_solver_options(method: str, **given: Any) -> None:
-    unused = [name for name, value in given.items() if value not in (None, "auto")]
-    if unused:
-        raise OptionError(f"method {method!r} does not use {', '.join(unused)}: they are for method 'pri'")
-
-
-def _solve(
-    objective: Objective,
-    k: int | None,
-    constraints: Constraints,
-    settings: dict[str, Any],
-    effort: str | None,
-    seed: int,
-    callback: Callback | None,
-    time_limit: float | None,
-    options: dict[str, Any],
-) -> Solution:
-    if time_limit is not None and not (isinstance(cast("Any", time_limit), Real) and time_limit > 0):
-        raise OptionError(f"time_limit={time_limit!r} must be a number of seconds above 0")
-    if settings["solver"] == "gumbel":
-        if effort is not None:
-            raise OptionError("solver 'gumbel' does not use effort: its options are steps, samples and patience")
-        del settings["effort"]
-        known = Gumbel.__dataclass_fields__
-        if unused := sorted(options.keys() - known.keys()):
-            raise OptionError(f"solver 'gumbel' does not use {', '.join(unused)}; it uses {', '.join(known)}")
-        settings |= options
-        return Gumbel(**options).solve(objective, k, constraints, seed=seed, callback=callback, time_limit=time_limit)
-    if options:
-        names = ", ".join(sorted(options))
-        raise OptionError(f"method 'pri' with solver 'budgeted' does not use {names}")
-    solution = solve(
-        objective,
-        k,
-        constraints,
-        effort=effort or "normal",
-        seed=seed,
-        callback=callback,
-        time_limit=time_limit,
-    )
-    return replace(solution, status=_status(solution, objective, k, constraints))
-
-
-def _status(solution: Solution, objective: Objective, k: int | None, constraints: Constraints) -> str:
-    """Say so where the minimum over all sizes is trivial."""
-    kept = int(solution.mask.sum())
+def _explained(solution: Solution, objective: Objective, k: int | None, constraints: Constraints) -> Solution:
+    """The solution with a status that says so where the minimum over all sizes is trivial."""
     if k is not None or not solution.status.startswith(("converged", "good")):
-        return solution.status
-    if kept == objective.graph.n_edges:
-        return f"all edges kept: at beta={objective.beta:g} none is worth dropping; lower beta or pass keep="
-    if not constraints.connected and kept == least_size(objective, constraints):
-        return (
-            f"trivial: without connectivity and a budget, J is smallest for {kept} edge{'s' * (kept > 1)} at "
-            f"beta={objective.beta:g}; pass keep=, connected=True or a larger beta"
+        return solution
+    kept, least = int(solution.mask.sum()), least_size(objective, constraints)
+    most, at = _allowed(objective.graph, constraints), f"at beta={objective.beta:g}"
+    edges, allowed = f"{kept} edge{'s' * (kept > 1)}", "" if most == objective.graph.n_edges else " that forbid allows"
+    if kept == most == least:
+        status = f"all edges kept{allowed}: " + (
+            "each holds a component together" if constraints.connected else "none may go"
         )
-    return solution.status
+    elif kept == most:
+        status = f"all edges kept{allowed}: {at} none is worth dropping; lower beta or pass keep="
+    elif kept == least and not constraints.connected:
+        status = (
+            f"trivial: without connectivity and a budget, J is smallest for {edges} {at}; "
+            "pass keep=, connected=True or a larger beta"
+        )
+    else:
+        return solution
+    return replace(solution, status=status)
 
 
 def _result(
@@ -381,48 +474,47 @@ def _result(
     objective: Objective,
     solution: Solution,
     settings: dict[str, Any],
-    reweight: bool,
-    scores: FloatArray | None,
-    weights: FloatArray | None,
+    reweight: bool = False,
+    scored: Scored | None = None,
 ) -> Sparsified:
-    graph, mask = source.graph, solution.mask
-    selection = mask.astype(np.float64)
-    if scores is None:
-        terms, gradient = objective.terms_and_gradient(selection)
-        scores = -gradient
+    graph, mask, order = source.graph, solution.mask, source.edges
+    if scored is None:
+        terms, gradient = objective.terms_and_gradient(mask.astype(np.float64))
+        scored = Scored(-gradient)
     else:
-        terms = objective.terms(selection)
-    if reweight and weights is not None:
+        terms = objective.terms(mask.astype(np.float64))
+    new = scored.weights
+    if reweight and new is not None:
         raise OptionError(f"method {settings['method']!r} sets weights of its own: leave reweight out")
     if reweight:
-        weights = reweighted(objective, mask)
-    settings["reweight"] = reweight
-    settings["own_weights"] = weights is not None
-    if weights is not None:
-        weights = np.where(mask, weights, 0.0)
-        weighed = objective.terms(weights / graph.weights)
-        value = weighed.entropy + 2 * objective.beta * weighed.divergence + terms.barrier
-        terms = weighed._replace(objective=value, barrier=terms.barrier)
-    else:
-        weights = np.where(mask, graph.weights, 0.0)
-    kept = graph.select(mask, weights) if settings["own_weights"] else graph.select(mask)
-    order = source.edges
+        new = reweighted(objective, mask)
+    if new is not None:
+        new = np.where(mask, new, 0.0)
+        terms = _reweighed(terms, objective, new)
+    weights = np.where(mask, graph.weights, 0.0) if new is None else new
     chances = solution.probabilities
     return Sparsified(
         original=graph,
-        kept=kept,
+        kept=graph.select(mask, new),
         mask=mask[order],
         weights=weights[order],
-        scores=scores[order],
+        scores=scored.scores[order],
         terms=terms,
         status=solution.status,
         trace=solution.trace,
         probabilities=None if chances is None else chances[order],
         notes=source.notes,
-        settings=settings,
-        _source=source,
+        settings=settings | {"reweight": reweight, "own_weights": new is not None},
         _original_entropy=objective.original_entropy,
+        _rebuild=partial(source.rebuild, mask, new),
     )
+
+
+def _reweighed(before: Terms, objective: Objective, weights: FloatArray) -> Terms:
+    """The terms with new weights; the barrier is that of the degrees before."""
+    now = objective.terms(weights / objective.graph.weights)
+    value = now.entropy + 2 * objective.beta * now.divergence + before.barrier
+    return now._replace(objective=value, barrier=before.barrier)
 
 
 def path(
@@ -456,7 +548,7 @@ def path(
     keep : float, int, None, or sequence
         One budget (None leaves the size to β), or the budgets of the path.
     effort : {"fast", "normal", "best"}
-        For paths over budgets: how long to search at each.
+        For paths over budgets: how long to search at each. Paths over β take the default only.
     alpha, weight, connected, protect, forbid, entropy, mixture, seed, callback, directed, loops, parallel
         As in :func:`sparsify`.
 
@@ -477,56 +569,94 @@ def path(
     >>> [r.kept.n_edges for r in graphpri.path(nx.path_graph(9), keep=[0.25, 0.5])]
     [2, 4]
     """
+    name, keeps, betas = _steps(beta, keep)
+    _check_names(entropy=entropy)
+    _check_effort(effort)
+    _check_callback(callback)
+    if name == "beta" and effort != "fast":
+        raise OptionError(f"effort={effort!r} is for paths along keep: along beta all points share their subsets")
+    source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
+    graph = source.graph
+    betas = [check_beta(_plain(b)) for b in betas]
+    budgets = [_budget(graph, k, connected) for k in keeps]
+    constraints = _constraints(source, budgets[0][0], protect, forbid)
+    for _, k in budgets:
+        _check_fits(graph, k, constraints)
+    objective = Objective(graph, betas[0], _plain(alpha), entropy_for(graph, entropy), mixture)
+    along = _Along(source, constraints, _seed(seed), callback)
+    if name == "beta":
+        return along.betas(objective, betas, keeps[0], budgets[0][1])
+    return along.budgets(objective, keeps, [cast("int", k) for _, k in budgets], effort)
+
+
+def _steps(beta: Any, keep: Any) -> tuple[str, list[Any], list[Any]]:
+    """Which of the two is a sequence, the budgets and the β."""
     along = [name for name, value in (("beta", beta), ("keep", keep)) if _is_sequence(value)]
     if len(along) != 1:
-        raise OptionError("path needs a sequence in exactly one of beta and keep")
-    source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
-    name = entropy_for(source.graph, entropy)
-    seed = _seed(seed)
-    settings: dict[str, Any] = {"method": "pri", "alpha": alpha, "entropy_by": name, "mixture": mixture, "seed": seed}
-    if along == ["beta"]:
-        betas = [check_beta(b) for b in cast("Sequence[float]", beta)]
-        single = cast("float | int | None", keep)
-        is_connected, k = _budget(source.graph, single, connected, "pri", "auto")
-        constraints = _constraints(source, k, is_connected, protect, forbid)
-        objective = Objective(source.graph, 0.0, alpha, name, mixture)
-        solutions = solve_betas(objective, betas, k, constraints, seed=seed, callback=callback)
-        points = [
-            (replace(objective, beta=b), s, {"keep": single, "beta": b}) for b, s in zip(betas, solutions, strict=True)
-        ]
-    else:
-        is_connected, budgets = bool(connected), cast("Sequence[float | int]", keep)
-        objective = Objective(source.graph, check_beta(cast("float", beta)), alpha, name, mixture)
-        found = _along_budgets(source, objective, budgets, is_connected, protect, forbid, effort, seed, callback)
-        points = [(objective, s, {"keep": b, "beta": objective.beta}) for b, s in zip(budgets, found, strict=True)]
-    settings |= {"connected": is_connected, "solver": "budgeted"}
-    return [_result(source, at, solution, settings | own, False, None, None) for at, solution, own in points]
-
-
-def _along_budgets(
-    source: Source,
-    objective: Objective,
-    budgets: Sequence[float | int],
-    connected: bool,
-    protect: Any,
-    forbid: Any,
-    effort: str,
-    seed: int,
-    callback: Callback | None,
-) -> list[Solution]:
-    counts = [cast("int", _budget(source.graph, keep, connected, "pri", "auto")[1]) for keep in budgets]
-    constraints = [_constraints(source, k, connected, protect, forbid) for k in counts]
-    solutions: dict[int, Solution] = {}
-    start: BoolArray | None = None
-    for k, constraint in sorted(zip(counts, constraints, strict=True), key=lambda pair: -pair[0]):
-        if k not in solutions:
-            solutions[k] = solve(objective, k, constraint, effort=effort, seed=seed, callback=callback, start=start)
-            start = solutions[k].mask
-    return [solutions[k] for k in counts]
+        got = "both are" if along else "neither is"
+        raise OptionError(f"path needs a sequence in exactly one of beta and keep, and {got}")
+    betas, keeps = (list(value) if name in along else [value] for name, value in (("beta", beta), ("keep", keep)))
+    if not (betas and keeps):
+        raise OptionError(f"{along[0]} is empty: pass at least one value")
+    if along == ["keep"] and any(k is None for k in keeps):
+        raise OptionError("keep=None stands among the budgets of the path: pass shares or numbers of edges only")
+    return along[0], keeps, betas
 
 
 def _is_sequence(value: Any) -> bool:
-    return not isinstance(value, str) and hasattr(value, "__len__")
+    unordered = isinstance(value, str | bytes | Set | Mapping)
+    return isinstance(value, Iterable) and not unordered and getattr(value, "ndim", 1) > 0
+
+
+class _Along(NamedTuple):
+    """A path over one graph."""
+
+    source: Source
+    constraints: Constraints
+    seed: int
+    callback: Callback | None
+
+    def betas(self, objective: Objective, betas: Sequence[float], keep: Any, k: int | None) -> list[Sparsified]:
+        """One budget, or a free size, for several β."""
+        found = solve_betas(objective, betas, k, self.constraints, seed=self.seed, callback=self.callback)
+        points = [replace(objective, beta=beta) for beta in betas]
+        return [
+            self._result(at, _explained(solution, at, k, self.constraints), keep)
+            for at, solution in zip(points, found, strict=True)
+        ]
+
+    def budgets(self, objective: Objective, keeps: Sequence[Any], ks: Sequence[int], effort: str) -> list[Sparsified]:
+        """Several budgets for one β, from the largest to the smallest."""
+        halt = _Halt(self.callback)
+        found: dict[int, Solution] = {}
+        start: BoolArray | None = None
+        for k in sorted(set(ks), reverse=True):
+            solution = solve(objective, k, self.constraints, effort=effort, seed=self.seed, callback=halt, start=start)
+            found[k], start = halt.follow(solution), solution.mask
+        return [self._result(objective, found[k], keep) for keep, k in zip(keeps, ks, strict=True)]
+
+    def _result(self, objective: Objective, solution: Solution, keep: Any) -> Sparsified:
+        settings = _settings(objective, keep, self.constraints, self.seed) | {"solver": "budgeted"}
+        return _result(self.source, objective, solution, settings)
+
+
+class _Halt:
+    """A callback for one solver after the other: what stops one of them stops all that follow."""
+
+    def __init__(self, callback: Callback | None) -> None:
+        self._callback = callback
+        self._status: str | None = None
+
+    def __call__(self, progress: Progress) -> bool:
+        return self._status is not None or (self._callback is not None and self._callback(progress) is True)
+
+    def follow(self, solution: Solution) -> Solution:
+        """Note how a solver ended, and let those after it say the same."""
+        if self._status is not None:
+            return replace(solution, status=self._status)
+        if solution.status.startswith(("stopped", "interrupted")):
+            self._status = solution.status
+        return solution
 
 
 def methods() -> dict[str, str]:

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from graphpri.errors import GraphPRIError, OptionError
 from graphpri.version import __version__
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cyclopts import App
 
 OK, FAILED, REFUSED = 0, 1, 2
+_DASH = "\N{NULL}-"
 
 COMMANDS = {
     "sparsify": ("graphpri.cli.sparsify:app", "Keep the informative edges of graphs and drop the rest."),
@@ -143,22 +144,23 @@ def _run(arguments: list[str]) -> int:
     from cyclopts.exceptions import CycloptsError
 
     try:
-        command, bound, _ = build_app().parse_args(_with_dash(arguments), exit_on_error=False, print_error=False)
+        command, bound, _ = build_app().parse_args(_mark(arguments), exit_on_error=False, print_error=False)
     except CycloptsError as error:
         about = f" {first}" if first in COMMANDS else ""
-        raise OptionError(f"{error} (see 'graphpri{about} --help')") from None
-    return command(*bound.args, **bound.kwargs) or OK
+        text = str(error).replace(_DASH, "-")
+        raise OptionError(f"{text} (see 'graphpri{about} --help')") from None
+    return command(*map(_unmark, bound.args), **{k: _unmark(v) for k, v in bound.kwargs.items()}) or OK
 
 
-def _with_dash(arguments: list[str]) -> list[str]:
-    """Tie a lone dash to the option before it, as the parser takes it for another option."""
-    joined: list[str] = []
-    for argument in arguments:
-        if argument == "-" and joined and joined[-1] in ("-o", "--output"):
-            joined[-1] = "--output=-"
-        else:
-            joined.append(argument)
-    return joined
+def _mark(arguments: list[str]) -> list[str]:
+    """Put something in place of lone dashes, which the parser takes for options."""
+    return [_DASH if argument == "-" else argument for argument in arguments]
+
+
+def _unmark(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_unmark, cast("tuple[Any, ...]", value)))
+    return "-" if value == _DASH else value
 
 
 def _accept_all_characters() -> None:

@@ -160,8 +160,7 @@ def _compare(table: Any, keywords: dict[str, Any], watch: Watch) -> Comparison:
         return watch.show(f"{at.row['method']}, keep {at.row['keep']}: {at.done} of {at.total}", at.done / at.total)
 
     try:
-        with watch.interruptible():
-            return compare(table, callback=step, **keywords)
+        return compare(table, callback=step, **keywords)
     except KeyboardInterrupt:
         if not rows:
             raise
@@ -171,13 +170,17 @@ def _compare(table: Any, keywords: dict[str, Any], watch: Watch) -> Comparison:
 
 
 def _write(found: Comparison, output: str | None, plot: str | None, force: bool) -> None:
-    from graphpri import plot as drawing
-
-    picture = b"" if plot is None else outputs.picture_bytes(lambda ax: drawing.compare(found, ax), plot, (8, 5))
+    picture = b"" if plot is None else _picture(found, plot)
     if output is not None:
         outputs.write_csv(output, found.rows, force=force)
     if plot is not None:
         outputs.write_bytes(plot, picture, force=force)
+
+
+def _picture(found: Comparison, path: str) -> bytes:
+    from graphpri import plot
+
+    return outputs.picture_bytes(lambda ax: plot.compare(found, ax), path, (8, 5))
 
 
 def _plain(source: str, found: Comparison) -> dict[str, Any]:

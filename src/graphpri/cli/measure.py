@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about, matched
-from graphpri.cli.search import DEFAULT_MEASURING, MEASURING, Json, Measuring
+from graphpri.cli.search import DEFAULT_MEASURING, MEASURING, Json, Measuring, Whole
 from graphpri.cli.values import split_names
 from graphpri.cli.watch import Watch
 from graphpri.errors import GraphPRIError, OptionError
@@ -34,7 +34,7 @@ def measure(
             group=MEASURING, help="'all', 'core' (quick on large graphs too), or names with commas between them."
         ),
     ] = "all",
-    seed: Annotated[int, Parameter(group=MEASURING, help="For measures that draw a sample of a large graph.")] = 0,
+    seed: Annotated[Whole, Parameter(group=MEASURING, help="For measures that draw a sample of a large graph.")] = 0,
     json: Json = False,
     measuring: Measuring = DEFAULT_MEASURING,
     reading: Reading = DEFAULT_READING,

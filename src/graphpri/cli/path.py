@@ -138,11 +138,8 @@ class Files(NamedTuple):
     def write(self, results: Sequence[Sparsified], rows: Sequence[dict[str, Any]]) -> None:
         """Write all of it; the picture is drawn first, so that where it can't be, nothing is there."""
         from graphpri import io
-        from graphpri import plot as drawing
 
-        picture = b""
-        if self.plot is not None:
-            picture = outputs.picture_bytes(lambda ax: drawing.path(results, ax), self.plot, (8, 5))
+        picture = b"" if self.plot is None else _picture(results, self.plot)
         for place, result in zip(self.saved, results, strict=False):
             outputs.make_folder(place)
             io.write(result.graph, place, self.format, force=self.force)
@@ -160,7 +157,7 @@ def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Readi
     watch.stage("solving")
     options = keywords | search.keywords(table) | reading.policies()
     try:
-        with watch.interruptible():
+        with watch.gently():
             return solve_path(table, callback=watch.step, **options)
     except GraphPRIError as error:
         raise about(source, error) from None
@@ -187,6 +184,12 @@ def _saved(source: str, keywords: dict[str, Any], wanted: outputs.Wanted) -> lis
     if isinstance(keywords["beta"], list):
         return outputs.plan_points(source, [f"beta{beta:g}" for beta in keywords["beta"]], wanted)
     return outputs.plan_points(source, [f"keep{keep!r}" for keep in keywords["keep"]], wanted)
+
+
+def _picture(results: Sequence[Sparsified], path: str) -> bytes:
+    from graphpri import plot
+
+    return outputs.picture_bytes(lambda ax: plot.path(results, ax), path, (8, 5))
 
 
 def _row(result: Sparsified) -> dict[str, Any]:

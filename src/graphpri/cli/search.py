@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 
 from graphpri.cli.values import parse_pairs
 
 if TYPE_CHECKING:
     from graphpri.graph import EdgeTable
+
+
+def _whole(kind: Any, tokens: Sequence[Token]) -> int:
+    """Convert text to an integer; the parser's own conversion rounds 0.5 to 0."""
+    return int(tokens[0].value)
+
+
+Whole = Annotated[int, Parameter(converter=_whole)]
 
 SEARCH = Group("What to keep", sort_key=10)
 MEASURING = Group("What to measure", sort_key=10)
@@ -58,7 +67,7 @@ class Search:
         Literal["equation", "listing"],
         Parameter(help="How the divergence averages the Laplacians: as the paper's equation or as its listing."),
     ] = "equation"
-    seed: Annotated[int, Parameter(help="For everything random; the same seed gives the same result.")] = 0
+    seed: Annotated[Whole, Parameter(help="For everything random; the same seed gives the same result.")] = 0
 
     def keywords(self, table: EdgeTable) -> dict[str, Any]:
         """Keyword arguments of :func:`graphpri.sparsify` and :func:`graphpri.path` for a graph."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 app = App(
     name="sparsify",
+    usage="Usage: graphpri sparsify [OPTIONS] INPUT...",
     help_epilogue="""\
 Examples:
   graphpri sparsify karate --keep 0.5 --beta 2
@@ -196,19 +197,16 @@ class Job(NamedTuple):
         options = self.keywords | self.search.keywords(table) | self.reading.policies()
         if options["method"] == "pri":
             options["callback"] = watch.step
-        with watch.interruptible():
-            result = sparsify(table, **options)
+        result = sparsify(table, **options)
         watch.stage("writing")
         written = self._write(target, result)
         return {"input": target.input, **result.report(), **written, "seconds": time.perf_counter() - begin}
 
     def _write(self, target: outputs.Target, result: Sparsified) -> dict[str, Any]:
-        from graphpri import io, plot
+        from graphpri import io
 
         written: dict[str, Any] = {}
-        picture = b""
-        if target.picture is not None:
-            picture = outputs.picture_bytes(lambda ax: plot.graph(result.original, result, ax), target.picture)
+        picture = b"" if target.picture is None else _picture(result, target.picture)
         if target.output is not None:
             outputs.make_folder(target.output)
             notes = io.write(result.graph, target.output, target.format, force=self.force)
@@ -217,6 +215,12 @@ class Job(NamedTuple):
             outputs.write_bytes(target.picture, picture, force=self.force)
             written["picture"] = target.picture
         return written
+
+
+def _picture(result: Sparsified, path: str) -> bytes:
+    from graphpri import plot
+
+    return outputs.picture_bytes(lambda ax: plot.graph(result.original, result, ax), path)
 
 
 def _report(r: dict[str, Any]) -> str:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
+from graphpri.cli import say
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
@@ -22,7 +24,10 @@ _INTERVAL = 0.1
 
 
 class Watch:
-    """Shows what is going on once it takes long, and knows whether the user has interrupted it.
+    """Shows what is going on once it takes long, and takes interruptions (Ctrl-C, SIGTERM).
+
+    An interruption is a KeyboardInterrupt, for which the solvers return their best so far; `interrupted` says that
+    there was one. Signals are left alone outside the main thread, and where they are ignored (in background jobs).
 
     Parameters
     ----------
@@ -42,15 +47,23 @@ class Watch:
         self._timer: threading.Timer | None = None
         self._bar: Bar | None = None
         self._text, self._fraction, self._updated = "", None, 0.0
+        self._before: dict[int, Any] = {}
+        self._gentle = False
 
     def __enter__(self) -> Watch:
         if self._shown:
             self._timer = threading.Timer(self._delay, self._open)
             self._timer.daemon = True
             self._timer.start()
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._interrupt)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
@@ -76,25 +89,19 @@ class Watch:
         return self.interrupted
 
     @contextmanager
-    def interruptible(self) -> Generator[None]:
-        """Within this, the first Ctrl-C or SIGTERM asks the solver for its best so far; the second is final.
-
-        Signals are left alone outside the main thread, and SIGINT where it is ignored (in background jobs).
-        """
-        before: dict[int, Any] = {}
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                if signal.getsignal(number) is not signal.SIG_IGN:
-                    before[number] = signal.signal(number, self._interrupt)
+    def gently(self) -> Generator[None]:
+        """Within this, the first interruption only asks for a stop at the next step."""
+        self._gentle = True
         try:
             yield
         finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            self._gentle = False
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        self.interrupted = True
-        raise KeyboardInterrupt
+        again, self.interrupted = self.interrupted, True
+        if again or not self._gentle:
+            raise KeyboardInterrupt
+        say("stopping after this step; interrupt again to stop at once")
 
     def _show(self, text: str, fraction: float | None) -> None:
         with self._lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -60,6 +60,9 @@ ENTROPY_RULES = 2.0
 CONVERGED = "converged: no swap improves J"
 UNFINISHED = "good: moves still improved J when the work of this effort was spent; effort='best' goes on"
 
+DRAFT_NODES = 200
+"""With more nodes in a component, the exact search starts from the local entropy's solution."""
+
 SWAP_LIMIT = 30_000
 """Above this many edges, edges are exchanged in bulk only."""
 
@@ -115,6 +118,8 @@ def solve(
     status = "converged: no swap improves J"
     with single_thread():
         try:
+            if start is None and isinstance(landscape, ResolventLandscape) and landscape.work > DRAFT_NODES**2:
+                start = _draft(search, k)
             _start(search, k, level, start)
             status = _improve(search, level)
         except Stop as stop:
@@ -122,9 +127,25 @@ def solve(
         except KeyboardInterrupt:
             status = "interrupted; this is the best subset so far"
         if monitor.best is None:
-            search.reset(_cut_short(search, k))
+            drafted = None if monitor.draft is None else monitor.draft.best
+            search.reset(_cut_short(search, k) if drafted is None else drafted)
     assert monitor.best is not None
     return Solution(monitor.best, monitor.best_value, status, tuple(monitor.trace))
+
+
+def _draft(search: Search, k: int | None) -> BoolArray:
+    """A subset by the local entropy, from which the exact search starts on graphs where that is slow."""
+    objective = replace(search.landscape.objective, entropy="local")
+    landscape = LocalLandscape(objective, fixed_size=not search.sizes_vary)
+    monitor, fast = search.monitor.for_draft(), EFFORTS["fast"]
+    draft = Search(landscape, search.constraints, monitor, search.rng, search.sizes_vary)
+    _start(draft, k, fast, None)
+    if draft.sizes_vary:
+        toggle(draft, fast.exchanges)
+    exchange(draft, max(int(draft.landscape.mask.sum()) // 20, 1), 2 * fast.exchanges)
+    descend(draft, fast.widths, most=100)
+    assert monitor.best is not None
+    return monitor.best
 
 
 def _start(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> None:
@@ -224,7 +245,8 @@ def _kick(search: Search, level: Effort) -> str:
     patience = round(level.patience * max(2.0, landscape.graph.n_nodes / 16) * rugged)
     budget = level.work / _seconds_per_move(landscape)
     best, value, flips = landscape.mask.copy(), landscape.value, landscape.flips()
-    failures, number, moves = 0, 0, 0
+    failures, number, moves = 0, 0, 0.0
+    reset_moves = 3 * max(1.0, landscape.work**0.5 / 200)
     while failures < patience and moves < budget:
         landscape.mask = best
         subset = kicked(search, number, flips)
@@ -233,7 +255,7 @@ def _kick(search: Search, level: Effort) -> str:
         if np.array_equal(subset, best):
             continue
         landscape.reset(subset)
-        moves += 3 + descend(search, level.widths[:1], most=60, beat=(best, value))
+        moves += reset_moves + descend(search, level.widths[:1], most=60, beat=(best, value))
         search.step("kick", number, max(failures / patience, moves / budget))
         if landscape.value < value - search.gain:
             landscape.reset(landscape.mask)

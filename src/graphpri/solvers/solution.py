@@ -70,10 +70,16 @@ class Monitor:
     trace: list[Progress] = field(default_factory=list[Progress])
     best: BoolArray | None = None
     best_value: float = np.inf
-    fallback: Callable[[], BoolArray] | None = None
+    draft: Monitor | None = None
 
     def __post_init__(self) -> None:
         self._deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+
+    def for_draft(self) -> Monitor:
+        """A monitor of a preliminary search by another entropy, with the same trace, callback and deadline."""
+        self.draft = Monitor(self.callback, self.time_limit, self.trace)
+        self.draft._deadline = self._deadline
+        return self.draft
 
     def offer(self, mask: BoolArray, value: float) -> bool:
         """Keep a feasible subset if it is the best so far."""

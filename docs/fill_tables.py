@@ -1,0 +1,3 @@
+from pathlib import Path
+DATA = Path(__file__).parent / "data"
+def fill_pages(): return []

@@ -1,0 +1,1159 @@
+"""The command line: what it reads, writes, refuses and says; most of it in this process, the rest as programs."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from time import monotonic, perf_counter, sleep
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from cyclopts import App
+
+import graphpri
+from graphpri.cli import COMMANDS, build_app, main, values, watch
+from graphpri.graph import EdgeTable
+from graphpri.io import FORMATS, read, write
+from graphpri.solvers.solution import Progress
+
+SQUARE = "source,target,weight\na,b,1\nb,c,2\nc,d,3\nd,a,4\na,c,5\n"
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        def refuse(word: str) -> None:
+            raise ValueError(f"{word} is not JSON")
+
+        return json.loads(self.out, parse_constant=refuse)
+
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    """Run the command line in this process, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GRAPHPRI_DEBUG", raising=False)
+
+    def run(*arguments: object, stdin: str | bytes | None = None) -> Result:
+        if stdin is not None:
+            content = stdin.encode() if isinstance(stdin, str) else stdin
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+        code = main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return Result(code, said.out, said.err)
+
+    return run
+
+
+@pytest.fixture
+def square(tmp_path: Path) -> Path:
+    """Four nodes, five weighted edges."""
+    file = tmp_path / "square.csv"
+    file.write_text(SQUARE)
+    return file
+
+
+def program(*arguments: object, stdin: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a program of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "graphpri", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+        timeout=120,
+        check=False,
+    )
+
+
+@contextmanager
+def nothing_new(folder: Path) -> Iterator[None]:
+    """Whatever happens inside leaves the folder as it was."""
+    before = {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+    yield
+    assert {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")} == before
+
+
+def replace(monkeypatch: pytest.MonkeyPatch, module: str, name: str, value: object) -> None:
+    """Replace a name in a module that a function of the same name hides."""
+    monkeypatch.setattr(import_module(f"graphpri.{module}"), name, value)
+
+
+def refused(result: Result, *words: str) -> str:
+    """The message of a refusal: exit code 2, one line on standard error, nothing on standard output."""
+    assert (result.code, result.out) == (2, ""), result
+    assert result.err.startswith("graphpri: error: ")
+    assert result.err.count("\n") == 1
+    assert "Traceback" not in result.err
+    for word in words:
+        assert word in result.err, result.err
+    return result.err
+
+
+def kept_edges(path: Path) -> set[frozenset[Any]]:
+    table = read(path)
+    ends = zip(table.source.tolist(), table.target.tolist(), strict=True)
+    return {frozenset((table.label(u), table.label(v))) for u, v in ends}
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# Starting, help and usage
+
+
+def test_help_starts_within_0_3_seconds():
+    def seconds() -> float:
+        start = perf_counter()
+        assert program("--help").returncode == 0
+        return perf_counter() - start
+
+    assert median(seconds() for _ in range(5)) < 0.3
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["sparsify", "--help"], ["data", "--help"], ["--version"]])
+def test_help_imports_no_numerical_library(arguments: list[str]):
+    code = (
+        f"import sys; from graphpri.cli import main; assert main({arguments}) == 0; "
+        "assert not {'numpy', 'scipy', 'networkx', 'matplotlib'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_help_names_every_command(cli: Cli):
+    for arguments in ([], ["--help"], ["-h"]):
+        result = cli(*arguments)
+        assert (result.code, result.err) == (0, "")
+        assert all(f"\n  {name} " in result.out for name in COMMANDS)
+
+
+def commands(app: App) -> Iterator[tuple[list[str], App]]:
+    for name in app:
+        if not name.startswith("-"):
+            yield [name], app[name]
+            yield from (([name, *chain], sub) for chain, sub in commands(app[name]))
+
+
+ALL_COMMANDS = list(commands(build_app()))
+
+
+@pytest.mark.parametrize("chain", [chain for chain, _ in ALL_COMMANDS], ids=" ".join)
+def test_every_command_explains_itself(chain: list[str], cli: Cli):
+    result = cli(*chain, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert f"Usage: graphpri {' '.join(chain)}" in result.out
+    assert all(len(line.rstrip()) <= 80 for line in result.out.splitlines())
+
+
+def test_every_option_has_a_help_text():
+    arguments = [
+        (chain, a) for chain, app in ALL_COMMANDS if app.default_command for a in app.assemble_argument_collection()
+    ]
+    assert len(arguments) > 60
+    assert [(chain, a.name) for chain, a in arguments if not a.children and not a.parameter.help] == []
+
+
+def examples() -> Iterator[str]:
+    texts = [sub.help_epilogue or "" for _, sub in ALL_COMMANDS]
+    for line in "\n".join([*texts, sys.modules["graphpri.cli"]._OVERVIEW]).splitlines():
+        if line.startswith("  graphpri "):
+            yield line.strip().split("  ")[0].split(" > ")[0].replace("*", "x")
+
+
+def test_every_example_in_the_help_parses():
+    lines = list(examples())
+    assert len(lines) > 20
+    for line in lines:
+        build_app().parse_args(shlex.split(line)[1:], exit_on_error=False, print_error=False)
+
+
+def test_help_names_every_method_and_format(cli: Cli):
+    text = " ".join(cli("sparsify", "--help").out.replace("│", " ").split())
+    listed = text.partition("--method")[2].partition("--reweight")[0].replace("- ", "-")
+    assert [name for name in graphpri.methods() if f" {name}," not in listed and f" {name}." not in listed] == []
+    assert [form.name for form in FORMATS if form.name not in text] == []
+
+
+def test_version(cli: Cli):
+    assert cli("--version").out.strip() == graphpri.__version__
+    assert cli("sparsify", "--version").out.strip() == graphpri.__version__
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_know_the_commands(shell: str, cli: Cli):
+    result = cli("completion", shell)
+    assert result.code == 0
+    assert all(name in result.out for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["sparsfy", "karate"], ["sparsfy", "sparsify"]),
+        (["sparsify"], ["INPUT"]),
+        (["sparsify", "karate", "--kep", "3"], ["--kep", "--keep"]),
+        (["sparsify", "karate", "--keep"], ["--keep"]),
+        (["sparsify", "karate", "--beta", "high"], ["--beta", "high"]),
+        (["sparsify", "karate", "--directed", "yes"], ["--directed", "symmetrize"]),
+        (["sparsify", "karate", "--seed", "0.5"], ["--seed"]),
+        (["measure", "karate"], ["KEPT"]),
+        (["data", "git"], ["git"]),
+        (["--nonsense"], ["--nonsense"]),
+        (["sparsify", "karate", "--json", "-o", "-"], ["--json", "standard output"]),
+        (["path", "karate", "--beta", "0,1", "--json", "-o", "-"], ["--json", "standard output"]),
+        (["sparsify", "-", "-", "-o", "x/", "--format", "csv"], ["twice"]),
+        (["measure", "-", "-"], ["standard input"]),
+    ],
+)
+def test_usage_errors_name_the_culprit(arguments: list[str], words: list[str], cli: Cli, tmp_path: Path):
+    with nothing_new(tmp_path):
+        refused(cli(*arguments), *words)
+
+
+# Sparsify
+
+
+def test_sparsify_reports_and_writes(cli: Cli, square: Path, tmp_path: Path):
+    result = cli("sparsify", square, "-o", "small.csv", "--keep", "0.6", "--beta", "2")
+    assert (result.code, result.err) == (0, "")
+    assert "3 of 5 edges kept (60.0%) of 4 nodes" in result.out
+    for word in ("entropy S", "divergence D", "objective J", "'weight'", "status", "small.csv"):
+        assert word in result.out
+    table = read(tmp_path / "small.csv")
+    assert table.source.size == 3
+    assert kept_edges(tmp_path / "small.csv") < kept_edges(square)
+
+
+def test_sparsify_without_output_only_reports(cli: Cli, square: Path, tmp_path: Path):
+    with nothing_new(tmp_path):
+        assert "edges kept" in cli("sparsify", square).out
+        assert cli("sparsify", square, "--quiet") == Result(0, "", "")
+
+
+def test_without_a_budget_the_graph_stays_connected(cli: Cli):
+    report = cli("sparsify", "karate", "--beta", "3", "--weight", "none", "--json").json
+    assert report["keep"] is None
+    assert report["connected"]
+    assert report["components_kept"] == 1
+    assert 33 < report["edges_kept"] < 78
+
+
+@pytest.mark.parametrize(("text", "edges"), [("1", 1), ("1.0", 5), ("0.5", 3), ("0.1", 1), ("4", 4), ("1e-1", 1)])
+def test_keep_is_a_count_without_a_point_and_a_share_with_one(text: str, edges: int, cli: Cli, square: Path):
+    report = cli("sparsify", square, "--keep", text, "--json").json
+    assert report["edges_kept"] == edges
+    assert report["keep"] == (float(text) if not text.isdecimal() else int(text))
+
+
+def test_json_says_what_the_library_says(cli: Cli, square: Path):
+    result = cli("sparsify", square, "--keep", "3", "--beta", "2", "-o", "small.gml", "--json")
+    expected = graphpri.sparsify(read(square), keep=3, beta=2, seed=0).report()
+    assert result.err == ""
+    assert {key: result.json[key] for key in expected} == expected
+    assert result.json["output"] == "small.gml"
+    assert result.json["input"] == str(square)
+
+
+@pytest.mark.parametrize("method", ["random", "local-degree", "spanning-forest", "effective-resistance-sampling"])
+@pytest.mark.parametrize("connected", ["--connected", "--no-connected"])
+def test_every_method_keeps_exactly_the_budget(method: str, connected: str, cli: Cli, tmp_path: Path):
+    report = cli("sparsify", "karate", "--keep", "40", "--method", method, connected, "-o", "k.gml", "--json").json
+    assert report["edges_kept"] == 40 == read(tmp_path / "k.gml").source.size
+    if connected == "--connected":
+        assert report["components_kept"] == 1
+
+
+def test_options_reach_the_solver(cli: Cli):
+    arguments = ["--keep", "0.3", "--beta", "1.5", "--alpha", "0.01", "--entropy", "local", "--mixture", "listing"]
+    report = cli("sparsify", "karate", *arguments, "--effort", "fast", "--seed", "7", "--reweight", "--json").json
+    expected = {"beta": 1.5, "alpha": 0.01, "entropy_by": "local", "mixture": "listing", "effort": "fast", "seed": 7}
+    assert expected.items() <= report.items()
+    assert report["reweight"]
+
+
+def test_options_of_a_method_and_of_algorithm_1(cli: Cli):
+    def report(*options: str) -> dict[str, Any]:
+        return cli("sparsify", "karate", "--keep", "20", "--json", *options).json
+
+    assert report("--method", "local-degree", "--option", "exponent=0.5")["exponent"] == 0.5
+    gumbel = report("--solver", "gumbel", "--option", "steps=60", "--option", "patience=0")
+    assert (gumbel["steps"], gumbel["patience"], gumbel["edges_kept"]) == (60, 0, 20)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--option", "exponent"], ["exponent", "name=value"]),
+        (["--option", "exponent=2", "--method", "local-degree"], ["exponent=2"]),
+        (["--option", "exponent=1", "--option", "exponent=2"], ["twice"]),
+        (["--option", "power=2", "--method", "local-degree"], ["power", "exponent"]),
+        (["--option", "steps=9"], ["steps"]),
+        (["--option", "keep=3"], ["--keep"]),
+        (["--method", "local-degre"], ["local-degre", "'local-degree'"]),
+        (["--method", "random", "--effort", "best"], ["effort", "random"]),
+        (["--method", "random", "--time-limit", "2"], ["time_limit", "random"]),
+        (["--solver", "gumbel", "--connected"], ["gumbel", "connected"]),
+        (["--seed", "-1"], ["seed"]),
+        (["--time-limit", "0"], ["time_limit"]),
+        (["--weight", "strength"], ["strength", "weight"]),
+        (["--label", "name"], ["label"]),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(arguments: list[str], words: list[str], cli: Cli, square: Path):
+    with nothing_new(square.parent):
+        refused(cli("sparsify", square, "--keep", "3", "-o", "small.csv", *arguments), *words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--keep", "0"], ["keep=0"]),
+        (["--keep", "-3"], ["keep=-3"]),
+        (["--keep", "6"], ["keep=6", "5 edges"]),
+        (["--keep", "9" * 5000], ["--keep"]),
+        (["--keep", "0.0"], ["--keep 0.0"]),
+        (["--keep", "1.5"], ["--keep 1.5", "without a point"]),
+        (["--keep", "-0.1"], ["--keep -0.1"]),
+        (["--keep", "nan"], ["--keep nan"]),
+        (["--keep", "inf"], ["--keep inf"]),
+        (["--keep", "many"], ["--keep many"]),
+        (["--keep", "1_0"], ["--keep 1_0"]),
+        (["--keep", "2", "--connected"], ["keep=2", "3 edges"]),
+        (["--beta", "-1"], ["beta=-1"]),
+        (["--beta", "nan"], ["beta=nan"]),
+        (["--beta", "inf"], ["beta=inf"]),
+        (["--alpha", "-0.1"], ["alpha=-0.1"]),
+        (["--alpha", "inf"], ["alpha=inf"]),
+        (["--method", "random"], ["random", "--keep"]),
+    ],
+)
+def test_values_out_of_range_are_refused(arguments: list[str], words: list[str], cli: Cli, square: Path):
+    with nothing_new(square.parent):
+        refused(cli("sparsify", square, "-o", "small.csv", *arguments), *words)
+
+
+def test_protected_edges_stay_and_forbidden_ones_go(cli: Cli, tmp_path: Path):
+    (tmp_path / "stay.txt").write_text("0 8\n33 14\n")
+    arguments = ["--keep", "10", "--protect", "stay.txt", "--protect", "26,29", "--forbid", "0,1", "--forbid", "32,33"]
+    assert cli("sparsify", "karate", *arguments, "-o", "small.csv").code == 0
+    kept = kept_edges(tmp_path / "small.csv")
+    assert len(kept) == 10
+    assert {frozenset(pair) for pair in [(0, 8), (33, 14), (26, 29)]} <= kept
+    assert not kept & {frozenset((0, 1)), frozenset((32, 33))}
+
+
+def test_protect_matches_labels_that_are_numbers_in_one_place_and_text_in_the_other(cli: Cli, tmp_path: Path):
+    (tmp_path / "mixed.csv").write_text("u,v\n1,2\n2,x\nx,1\n1,y\n")
+    (tmp_path / "stay.csv").write_text("u,v\n1,2\n")
+    for protected in ("1,2", "stay.csv"):
+        assert cli("sparsify", "mixed.csv", "--keep", "1", "--protect", protected, "-o", "m.csv", "--force").code == 0
+        assert (tmp_path / "m.csv").read_text() == "source,target\n1,2\n"
+
+
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [("a", ["a", "u,v"]), ("a,b,c", ["a,b,c"]), ("a,z", ["a,z", "'z'"]), ("b,d", ["'b'", "'d'"]), ("a,", ["a,"])],
+)
+def test_protect_refuses_what_is_not_an_edge(pair: str, words: list[str], cli: Cli, square: Path):
+    refused(cli("sparsify", square, "--keep", "3", "--protect", pair), "protect", *words)
+
+
+def test_time_limit_returns_the_best_so_far(cli: Cli):
+    options = ["--option", "steps=10000000", "--option", "patience=0"]
+    report = cli("sparsify", "karate", "--solver", "gumbel", *options, "--time-limit", "0.2", "--json").json
+    assert "time limit" in report["status"]
+    assert report["seconds"] < 10
+
+
+# Graphs that need a decision, or can't be used
+
+
+ASYM = "% asym unweighted\n1 2\n2 1\n2 3\n3 1\n"
+ARCS = (
+    '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>'
+)
+
+
+@pytest.mark.parametrize(("name", "content"), [("net.txt", ASYM), ("net.graphml", ARCS)])
+def test_directed_graphs_need_consent(name: str, content: str, cli: Cli, tmp_path: Path):
+    (tmp_path / name).write_text(content)
+    with nothing_new(tmp_path):
+        refused(cli("sparsify", name, "--keep", "1", "-o", "small.gml"), name, "directed", "--directed symmetrize")
+    result = cli("sparsify", name, "--keep", "1", "-o", "small.gml", "--directed", "symmetrize")
+    assert result.code == 0
+    assert "symmetrised" in result.out
+    assert not read(tmp_path / "small.gml").directed
+
+
+def test_weights_of_opposite_arcs_are_added(cli: Cli, tmp_path: Path):
+    (tmp_path / "arcs.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 2.5\n2 1 4\n2 3 1\n")
+    cli("sparsify", "arcs.mtx", "--keep", "1.0", "--directed", "symmetrize", "-o", "all.csv")
+    assert (tmp_path / "all.csv").read_text() == "source,target,weight\n0,1,6.5\n1,2,1.0\n"
+
+
+def test_loops_and_parallel_edges_need_consent(cli: Cli, tmp_path: Path):
+    (tmp_path / "net.csv").write_text("u,v,weight\na,b,1\nb,b,1\nb,a,5\nb,c,2\nc,c,1\n")
+    message = refused(cli("sparsify", "net.csv", "--keep", "1"), "2 self-loops", "'b', 'b'", "--loops drop", "net.csv")
+    assert "line 3" in message
+    message = refused(cli("sparsify", "net.csv", "--keep", "1", "--loops", "drop"), "1 parallel edge", "--parallel")
+    assert "line 4" in message
+    for how, weight in (("sum", "6"), ("max", "5"), ("first", "1")):
+        arguments = ["--loops", "drop", "--parallel", how, "-o", f"{how}.csv"]
+        assert "dropped" in cli("sparsify", "net.csv", "--keep", "1.0", *arguments).out
+        assert f"a,b,{weight}\n" in (tmp_path / f"{how}.csv").read_text()
+
+
+@pytest.mark.parametrize("weight", ["0", "-1.5", "nan", "inf", "-inf", "heavy"])
+def test_weights_that_are_not_positive_numbers_are_refused(weight: str, cli: Cli, tmp_path: Path):
+    (tmp_path / "net.csv").write_text(f"u,v,weight\na,b,1\nb,c,{weight}\n")
+    with nothing_new(tmp_path):
+        refused(cli("sparsify", "net.csv", "--keep", "1", "-o", "small.csv"), "net.csv", "line 3")
+    if weight != "heavy":
+        assert cli("sparsify", "net.csv", "--keep", "1", "--weight", "none").code == 0
+
+
+def test_first_row_is_a_header_if_it_names_known_columns_or_the_user_says_so(cli: Cli, tmp_path: Path):
+    rows = "a,b\nb,c\nc,a\n"
+    for header, options, edges in (
+        ("", [], 3),
+        ("source,target\n", [], 3),
+        ("From,To\n", [], 3),
+        ("ends,meets\n", [], 4),
+        ("ends,meets\n", ["--header"], 3),
+        ("source,target\n", ["--no-header"], 4),
+    ):
+        (tmp_path / "net.csv").write_text(header + rows)
+        assert cli("info", "net.csv", "--json", *options).json["edges"] == edges, (header, options)
+
+
+def test_delimiter_and_comments_can_be_named(cli: Cli, tmp_path: Path):
+    (tmp_path / "net.txt").write_text("// a note\na|b\nb|c\n")
+    assert cli("info", "net.txt", "--delimiter", "|", "--comment", "/", "--json").json["edges"] == 2
+    (tmp_path / "tags.csv").write_text("#a,#b\n#b,#c\n")
+    refused(cli("info", "tags.csv"), "tags.csv")
+    assert cli("info", "tags.csv", "--comment", "none", "--json").json["edges"] == 2
+
+
+def test_label_names_the_nodes(cli: Cli, tmp_path: Path):
+    (tmp_path / "net.gml").write_text(
+        'graph [ node [ id 4 label "x" ] node [ id 7 label "y" ] edge [ source 4 target 7 ] ]'
+    )
+    cli("sparsify", "net.gml", "--keep", "1.0", "--label", "id", "-o", "ids.csv")
+    cli("sparsify", "net.gml", "--keep", "1.0", "-o", "labels.csv")
+    assert (tmp_path / "ids.csv").read_text() == "source,target\n4,7\n"
+    assert (tmp_path / "labels.csv").read_text() == "source,target\nx,y\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("no.csv", None, ["no.csv", "no such file"]),
+        ("empty.csv", b"", ["empty"]),
+        ("comments.txt", b"# nothing\n", ["comments.txt"]),
+        ("one.csv", b"a\n", ["line 1"]),
+        ("ragged.csv", b"a,b\nb,c\nc\n", ["line 3"]),
+        ("missing.csv", b"u,v\na,b\nb,\n", ["line 3"]),
+        ("binary.csv", b"a,b\n\0\1\2\n", ["binary"]),
+        ("latin.csv", "é,b\n".encode("latin-1"), ["UTF-8", "line 1"]),
+        ("wide.csv", b"a" * (1 << 21), ["wide.csv", "longer"]),
+        ("cut.csv.gz", gzip.compress(b"a,b\nb,c\n" * 99)[:-20], ["gzip"]),
+        ("wrong.mtx", b"a,b\n", ["wrong.mtx"]),
+        ("short.mtx", b"%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n", ["short.mtx"]),
+        ("broken.gml", b"graph [ node [ id 1 ]", ["broken.gml"]),
+        ("twice.gml", b'graph [ node [ id 1 label "a" ] node [ id 2 label "a" ] edge [ source 1 target 2 ] ]', ["'a'"]),
+        ("broken.graphml", b"<graphml><graph><node", ["broken.graphml"]),
+        (
+            "bomb.graphml",
+            b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><graphml><graph edgedefault="undirected">'
+            b'<node id="&b;"/></graph></graphml>',
+            ["bomb.graphml"],
+        ),
+        ("broken.net", b"*Vertices 2\n1\n*Edges\n1 9\n", ["broken.net", "line 4"]),
+        ("broken.graph", b"2 5\n2\n1\n", ["broken.graph"]),
+        ("broken.npz", b"PK\x03\x04 nothing", ["broken.npz"]),
+        ("broken.parquet", b"PAR1 nothing PAR1", ["broken.parquet"]),
+        ("plain.doc", b"a b\n", ["plain.doc", "--format"]),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused(
+    name: str, content: bytes | None, words: list[str], cli: Cli, tmp_path: Path
+):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    for command in (["sparsify", name, "--keep", "1", "-o", "small.csv"], ["info", name], ["measure", name, name]):
+        with nothing_new(tmp_path):
+            refused(cli(*command), *words)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("edgeless.gml", "graph [ node [ id 1 ] node [ id 2 ] ]"),
+        ("single.gml", "graph [ node [ id 1 ] ]"),
+        ("void.gml", "graph [ ]"),
+        ("header.csv", "source,target\n"),
+    ],
+)
+def test_graphs_without_edges_are_refused_and_described(name: str, content: str, cli: Cli, tmp_path: Path):
+    (tmp_path / name).write_text(content)
+    for command in (["sparsify", name], ["path", name, "--beta", "0,1"], ["compare", name], ["measure", name, name]):
+        refused(cli(*command), name, "no edges")
+    described = cli("info", name, "--json").json
+    assert described["edges"] == 0
+    assert "no edges" in described["problem"]
+    assert "no edges" in cli("info", name).out
+
+
+def test_one_edge_is_kept(cli: Cli, tmp_path: Path):
+    (tmp_path / "one.csv").write_text("a,b\n")
+    report = cli("sparsify", "one.csv", "--json").json
+    assert (report["edges_kept"], report["objective"], report["divergence"]) == (1, 0, 0)
+
+
+def test_extreme_weights_give_the_results_of_their_ratios(cli: Cli, tmp_path: Path):
+    def objective(unit: str) -> float:
+        (tmp_path / "net.csv").write_text(f"u,v,weight\na,b,1{unit}\nb,c,2{unit}\nc,d,3{unit}\nd,a,4{unit}\n")
+        return cli("sparsify", "net.csv", "--keep", "2", "--json").json["objective"]
+
+    assert objective("e-300") == pytest.approx(objective("")) == pytest.approx(objective("e300"))
+
+
+def test_labels_of_every_kind_survive(cli: Cli, tmp_path: Path):
+    labels = ["90071992547409929007199254740993", "007", "-5", "Zoë", "a b", 'say "hi"', "x;y"]
+    with (tmp_path / "net.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("source", "target"), *itertools.pairwise(labels)])
+    assert cli("sparsify", "net.csv", "--keep", "1.0", "-o", "all.csv").code == 0
+    assert kept_edges(tmp_path / "all.csv") == {frozenset(pair) for pair in itertools.pairwise(labels)}
+
+
+def test_many_components(cli: Cli, tmp_path: Path):
+    n = 100_000
+    write(EdgeTable(2 * n, np.arange(0, 2 * n, 2), np.arange(1, 2 * n, 2)), tmp_path / "pairs.npz")
+    report = cli("sparsify", "pairs.npz", "--keep", "0.25", "--entropy", "degree", "--json").json
+    assert (report["components"], report["components_kept"], report["edges_kept"]) == (n, 175_000, 25_000)
+    assert report["entropy"] == pytest.approx(np.log(n / 2))
+
+
+# Inputs and outputs
+
+
+def test_stdin_to_stdout(cli: Cli):
+    result = cli("sparsify", "-", "--format", "csv", "--keep", "2", "-o", "-", stdin=SQUARE)
+    rows = result.out.splitlines()
+    assert (result.code, rows[0], len(rows)) == (0, "source,target,weight", 3)
+    assert set(rows) < set(SQUARE.splitlines())
+    assert "2 of 5 edges kept" in result.err
+
+
+def test_gzip_on_stdin_and_another_format_on_stdout(cli: Cli):
+    packed = gzip.compress(SQUARE.encode())
+    arguments = ["--format", "csv", "--keep", "2", "--output", "-", "--output-format", "gml", "-q"]
+    result = cli("sparsify", "-", *arguments, stdin=packed)
+    assert result.out.startswith("graph [")
+    assert result.err == ""
+
+
+def test_stdin_needs_a_format(cli: Cli):
+    refused(cli("sparsify", "-", "--keep", "2", stdin=SQUARE), "--format", "csv")
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form.name != "parquet"], ids=lambda form: form.name)
+@pytest.mark.parametrize("zipped", ["", ".gz"])
+def test_every_format_can_be_written_and_measured(form: Any, zipped: str, cli: Cli, tmp_path: Path):
+    name = f"small{form.suffixes[0]}{zipped}"
+    assert cli("sparsify", "g2", "--keep", "0.5", "--effort", "fast", "-o", name).code == 0
+    assert (tmp_path / name).read_bytes().startswith(b"\x1f\x8b") == bool(zipped)
+    again = cli("info", name, "--json").json
+    assert again["edges"] == 252
+    assert cli("measure", "g2", name, "--measures", "edges", "--json").json["measures"]["edges"] == 252
+
+
+def test_parquet(cli: Cli, tmp_path: Path):
+    pytest.importorskip("pyarrow")
+    assert cli("sparsify", "g1", "--keep", "0.5", "-o", "small.parquet").code == 0
+    assert cli("info", "small.parquet", "--json").json["edges"] == 50
+
+
+@pytest.mark.parametrize("arguments", [["-o", "small.parquet"], ["--plot", "small.png"]])
+def test_missing_extras_are_named_before_the_work(arguments: list[str], cli: Cli, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("graphpri.cli.outputs.find_spec", lambda name: None)
+    refused(cli("sparsify", "karate", *arguments), "pip install 'graphpri[p")
+
+
+def test_konect_and_snap_files(cli: Cli, tmp_path: Path):
+    (tmp_path / "out.konect.txt").write_text("% sym weighted\n% 3 3 3\n1 2 0.5\n2 3 1.5\n3 1 2\n")
+    (tmp_path / "snap.txt").write_text(
+        "# Undirected graph: toy\n# Nodes: 3 Edges: 3\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n2\t0\n"
+    )
+    assert cli("sparsify", "out.konect.txt", "--keep", "2", "--json").json["weights"] == "weights: 'weight'"
+    assert cli("sparsify", "snap.txt", "--keep", "2", "-o", "small.txt", "--json").json["edges"] == 3
+    assert read(tmp_path / "small.txt").source.size == 2
+
+
+def test_what_a_format_cannot_hold_is_said(cli: Cli):
+    result = cli("sparsify", "karate", "--keep", "0.1", "-o", "small.csv")
+    assert "club" in result.out.partition("not in the file")[2]
+
+
+def test_attributes_survive(cli: Cli, tmp_path: Path):
+    cli("sparsify", "karate", "--keep", "0.1", "-o", "small.graphml")
+    table = read(tmp_path / "small.graphml")
+    assert table.n_nodes == 34
+    assert set(table.node_attributes["club"]) == {"Mr. Hi", "Officer"}
+    assert len(table.edge_attributes["weight"]) == 8
+
+
+def test_reweighted_edges_carry_their_weights(cli: Cli, square: Path, tmp_path: Path):
+    cli("sparsify", square, "--keep", "3", "--reweight", "-o", "small.csv")
+    assert sum(read(tmp_path / "small.csv").edge_attributes["weight"]) == pytest.approx(15)
+
+
+def test_data_set_names_stand_for_files(cli: Cli):
+    assert cli("sparsify", "karate", "--keep", "0.5", "--json").json["edges_kept"] == 39
+    assert cli("info", "G3", "--json").json["edges"] == 78
+    refused(cli("sparsify", "karat"), "karat", "no such file", "'karate'")
+    refused(cli("sparsify", "nothing-like-it"), "nothing-like-it", "graphpri data list")
+    refused(cli("sparsify", "karate", "--format", "csv"), "karate", "--format")
+
+
+def test_an_existing_file_goes_before_a_data_set_and_says_so(cli: Cli, square: Path, tmp_path: Path):
+    (tmp_path / "karate").mkdir()
+    assert cli("info", "karate", "--json").json["edges"] == 78
+    square.rename(tmp_path / "lesmis")
+    result = cli("info", "lesmis", "--format", "csv", "--json")
+    assert result.json["edges"] == 5
+    assert "lesmis" in result.err
+    assert "not from the data set" in result.err
+
+
+def test_existing_output_is_refused_before_the_work(cli: Cli, square: Path, monkeypatch: pytest.MonkeyPatch):
+    for module, name in (("compare", "compare"), ("sparsify", "sparsify"), ("sparsify", "path")):
+        replace(monkeypatch, module, name, lambda *a, **k: pytest.fail("solved before the outputs were checked"))
+    (square.parent / "small.csv").write_text("precious\n")
+    (square.parent / "small.png").write_text("precious\n")
+    (square.parent / "square-keep2.csv").write_text("precious\n")
+    commands = [
+        ["sparsify", square, "-o", "small.csv"],
+        ["sparsify", square, "--plot", "small.png"],
+        ["path", square, "--beta", "0,1", "-o", "small.csv"],
+        ["path", square, "--keep", "2,3", "--save", "."],
+        ["compare", square, "-o", "small.csv"],
+    ]
+    for command in commands:
+        with nothing_new(square.parent):
+            refused(cli(*command), "exists already", "--force")
+
+
+def test_force_replaces(cli: Cli, square: Path, tmp_path: Path):
+    (tmp_path / "small.csv").write_text("precious\n")
+    assert cli("sparsify", square, "--keep", "2", "-o", "small.csv", "--force").code == 0
+    assert read(tmp_path / "small.csv").source.size == 2
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("nowhere/small.csv", ["nowhere", "make it first"]),
+        ("square.csv/small.csv", ["square.csv"]),
+        ("small.xyz", ["small.xyz", "--output-format"]),
+        ("small", ["small", "--output-format"]),
+        ("square.csv/", ["square.csv", "not a folder"]),
+    ],
+)
+def test_outputs_that_cannot_be_written_are_refused(output: str, words: list[str], cli: Cli, square: Path):
+    with nothing_new(square.parent):
+        refused(cli("sparsify", square, "--keep", "2", "-o", output), *words)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the administrator may write anywhere")
+def test_folders_without_permission_are_refused(cli: Cli, square: Path):
+    locked = square.parent / "locked"
+    locked.mkdir(mode=0o500)
+    refused(cli("sparsify", square, "--keep", "2", "-o", "locked/small.csv"), "locked")
+    refused(cli("sparsify", square, "--keep", "2", "-o", "locked/deep/"), "locked")
+
+
+def test_labels_that_a_format_cannot_hold_leave_no_file(cli: Cli, tmp_path: Path):
+    (tmp_path / "net.csv").write_text('u,v\n"a b",c\nc,d\n')
+    with nothing_new(tmp_path):
+        refused(cli("sparsify", "net.csv", "--keep", "1.0", "-o", "small.ncol"), "small.ncol", "a b")
+
+
+# Batches
+
+
+def test_batch_writes_one_file_each_in_its_own_format(cli: Cli, square: Path, tmp_path: Path):
+    write(read(square), tmp_path / "other.gml.gz")
+    result = cli("sparsify", "square.csv", "other.gml.gz", "karate", "-o", "out/", "--keep", "0.4")
+    assert result.code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["karate.csv", "other.gml.gz", "square.csv"]
+    assert kept_edges(tmp_path / "out" / "square.csv") == kept_edges(tmp_path / "out" / "other.gml.gz")
+    assert result.out.count("converged") == 3
+
+
+def test_batch_into_another_format(cli: Cli, square: Path, tmp_path: Path):
+    assert cli("sparsify", square, "karate", "-o", "out/", "--keep", "2", "--output-format", "mtx.gz").code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["karate.mtx.gz", "square.mtx.gz"]
+
+
+def test_a_failing_input_does_not_stop_the_others(cli: Cli, square: Path, tmp_path: Path):
+    (tmp_path / "loop.csv").write_text("a,a\n")
+    (tmp_path / "strange.doc").write_text("a b\n")
+    inputs = ["loop.csv", "missing.csv", "strange.doc", "square.csv"]
+    result = cli("sparsify", *inputs, "-o", "out/", "--keep", "0.4")
+    assert result.code == 2
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["square.csv"]
+    assert result.err.count("graphpri: error: ") == 3
+    assert all(name in result.err for name in inputs[:3])
+    assert result.out.count("failed") == 3
+    rows = cli("sparsify", *inputs, "-o", "out/", "--keep", "0.4", "--force", "--json").json["results"]
+    assert [row["input"] for row in rows] == inputs
+    assert ["error" in row for row in rows] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("output", ["small.csv", "-"])
+def test_batch_needs_a_folder(output: str, cli: Cli, square: Path):
+    refused(cli("sparsify", square, "karate", "--keep", "2", "-o", output), "folder")
+    assert cli("sparsify", square, "karate", "--keep", "2").code == 0
+
+
+def test_batch_refuses_names_that_collide(cli: Cli, square: Path, tmp_path: Path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "square.csv").write_text(SQUARE)
+    with nothing_new(tmp_path):
+        refused(cli("sparsify", square, "deep/square.csv", "--keep", "2", "-o", "out/"), "square.csv", "rename")
+        refused(cli("sparsify", square, square, "--keep", "2", "-o", "out/"), "square.csv")
+
+
+def test_one_input_into_a_folder(cli: Cli, square: Path, tmp_path: Path):
+    (tmp_path / "out").mkdir()
+    assert cli("sparsify", square, "--keep", "2", "-o", "out").code == 0
+    assert read(tmp_path / "out" / "square.csv").source.size == 2
+
+
+# The other commands
+
+
+def test_path_along_beta(cli: Cli, tmp_path: Path):
+    result = cli(
+        "path", "karate", "--beta", "0:4:2,20", "--weight", "none", "-o", "path.csv", "--save", "steps/", "--json"
+    )
+    rows = result.json["rows"]
+    assert [row["beta"] for row in rows] == [0, 2, 4, 20]
+    assert rows[-1]["edges_kept"] == 78
+    for key, sign in (("edges_kept", 1), ("entropy", 1), ("divergence", -1)):
+        assert (sign * np.diff([row[key] for row in rows]) >= -1e-12).all()
+    written = rows_of(tmp_path / "path.csv")
+    assert [float(row["objective"]) for row in written] == [row["objective"] for row in rows]
+    sizes = [read(tmp_path / "steps" / f"karate-beta{beta}.csv").source.size for beta in (0, 2, 4, 20)]
+    assert sizes == [row["edges_kept"] for row in rows]
+
+
+def test_path_along_budgets(cli: Cli, tmp_path: Path):
+    result = cli("path", "karate", "--keep", "0.2:0.6:0.2,70", "--beta", "2")
+    assert result.code == 0
+    assert [line.split()[1:3] for line in result.out.splitlines()[2:6]] == [
+        ["0.2000", "16"],
+        ["0.4000", "31"],
+        ["0.6000", "47"],
+        ["70", "70"],
+    ]
+    table = cli("path", "karate", "--keep", "0.2,0.4", "-o", "-").out
+    assert table.splitlines()[0].startswith("beta,keep,edges_kept,")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--beta", "4"], ["--beta", "--keep"]),
+        ([], ["--beta", "--keep"]),
+        (["--beta", "0,1", "--keep", "0.1,0.2"], ["--beta", "--keep"]),
+        (["--beta", "0:1"], ["start:stop:step"]),
+        (["--beta", "0:1:0"], ["start:stop:step"]),
+        (["--beta", "0:1:-1"], ["0:1:-1"]),
+        (["--beta", "0:1:1e-9"], ["0:1:1e-9"]),
+        (["--beta", "0:nan:1"], ["0:nan:1"]),
+        (["--beta", "0,x"], ["--beta x"]),
+        (["--beta", "0,-1"], ["beta=-1"]),
+        (["--keep", "0.5,99"], ["keep=99"]),
+        (["--beta", "1,1.0", "--save", "steps/"], ["twice"]),
+    ],
+)
+def test_path_refuses_what_is_no_path(arguments: list[str], words: list[str], cli: Cli, tmp_path: Path):
+    with nothing_new(tmp_path):
+        refused(cli("path", "karate", *arguments), *words)
+
+
+def test_ranges_include_their_end_and_keep_decimals():
+    assert values.parse_betas("0:0.3:0.1") == [0.0, 0.1, 0.2, 0.3]
+    assert values.parse_betas("3:1:-1,7") == [3.0, 2.0, 1.0, 7.0]
+    assert values.parse_keeps("0.5:1:0.25") == [0.5, 0.75, 1.0]
+    assert list(map(type, values.parse_keeps("0.5:1:0.5,1,10:20:10"))) == [float, float, int, int, int]
+
+
+def test_compare(cli: Cli, tmp_path: Path):
+    arguments = ["--keep", "0.2,40", "--method", "pri,local-degree,random", "--beta", "2", "--measures", "core"]
+    result = cli("compare", "karate", *arguments, "-o", "table.csv", "--json")
+    rows = result.json["rows"]
+    assert [(row["method"], row["K"]) for row in rows] == [
+        (method, k) for method in ("pri", "local-degree", "random") for k in (16, 40)
+    ]
+    assert rows[0]["objective"] == min(row["objective"] for row in rows if row["K"] == 16)
+    assert len(rows_of(tmp_path / "table.csv")) == 6
+    text = cli("compare", "karate", *arguments).out
+    assert all(name in text for name in ("pri", "local-degree", "random", "objective"))
+
+
+def test_compare_takes_options_seeds_and_all_methods(cli: Cli):
+    arguments = ["--keep", "0.5", "--seeds", "0,5", "--option", "local-degree:exponent=0.5", "--measures", "edges"]
+    rows = cli("compare", "g1", "--method", "local-degree,random", *arguments, "--json").json["rows"]
+    assert [row["seed"] for row in rows] == [0, 5, 0, 5]
+    assert rows[0]["options"] == "exponent=0.5"
+    every = cli("compare", "g1", "--method", "all", "--keep", "0.5", "--measures", "edges", "--json").json["rows"]
+    assert [row["method"] for row in every] == list(graphpri.methods())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--method", "pri,foo"], ["foo"]),
+        (["--measures", "entropi"], ["entropi", "entropy"]),
+        (["--keep", "2.5"], ["--keep 2.5"]),
+        (["--seeds", "a"], ["--seeds"]),
+        (["--option", "exponent=1"], ["METHOD:name=value"]),
+        (["--option", "scan:x=1"], ["scan"]),
+        (["--method", "", "--keep", "0.5"], ["method"]),
+    ],
+)
+def test_compare_refuses(arguments: list[str], words: list[str], cli: Cli):
+    refused(cli("compare", "karate", *arguments), *words)
+
+
+def test_measure(cli: Cli, tmp_path: Path):
+    cli("sparsify", "karate", "--keep", "0.3", "--beta", "2", "-o", "small.gml")
+    report = graphpri.sparsify(graphpri.datasets.load("karate"), keep=0.3, beta=2).report()
+    result = cli("measure", "karate", "small.gml", "--beta", "2", "--json")
+    assert (result.code, result.err) == (0, "")
+    measures = result.json["measures"]
+    assert measures["edges"] == 23
+    for name in ("entropy", "divergence", "objective"):
+        assert measures[name] == pytest.approx(report[name], abs=1e-9)
+    bits = cli("measure", "karate", "small.gml", "--unit", "bits", "--measures", "entropy", "--json").json["measures"]
+    assert bits["entropy"] == pytest.approx(report["entropy"] / np.log(2))
+    assert "divergence" in cli("measure", "karate", "small.gml").out
+
+
+def test_measure_matches_labels_that_a_file_turned_into_numbers(cli: Cli, tmp_path: Path):
+    (tmp_path / "all.csv").write_text("u,v\n1,2\n2,3\n3,x\n")
+    (tmp_path / "part.csv").write_text("u,v\n1,2\n2,3\n")
+    assert cli("measure", "all.csv", "part.csv", "--measures", "edges", "--json").json["measures"]["edges"] == 2
+    (tmp_path / "strange.csv").write_text("u,v\n1,2\n2,y\n")
+    refused(cli("measure", "all.csv", "strange.csv"), "'y'")
+
+
+def test_measure_reads_one_graph_from_stdin(cli: Cli, square: Path):
+    result = cli(
+        "measure", square, "-", "--format", "csv", "--measures", "edges", "--json", stdin="u,v,weight\na,b,1\n"
+    )
+    assert result.json["measures"]["edges"] == 1
+
+
+def test_json_writes_infinities_as_text(cli: Cli, square: Path, tmp_path: Path):
+    (tmp_path / "part.csv").write_text("u,v,weight\nc,d,3\n")
+    measures = cli("measure", square, "part.csv", "--json").json["measures"]
+    assert "Infinity" in measures.values()
+    assert all(isinstance(value, int | float) or value in ("Infinity", "NaN") for value in measures.values())
+
+
+def test_info_describes_what_sparsify_takes(cli: Cli):
+    facts = cli("info", "karate", "--json").json
+    assert (facts["nodes"], facts["edges"], facts["components"], facts["needs"]) == (34, 78, 1, [])
+    assert facts["entropies"]["exact"] == pytest.approx(graphpri.von_neumann_entropy(graphpri.datasets.load("karate")))
+    assert facts["defaults"] == {"entropy": "exact", "beta": 4}
+    assert facts["node_attributes"] == ["club"]
+    assert cli("info", "karate", "--weight", "none", "--json").json["entropies"]["exact"] == pytest.approx(
+        3.1541, abs=1e-4
+    )
+
+
+def test_info_says_which_options_a_graph_needs(cli: Cli, tmp_path: Path):
+    (tmp_path / "net.txt").write_text("% asym\n1 2\n2 1\n2 3\n2 3\n3 3\n")
+    facts = cli("info", "net.txt", "--json").json
+    assert facts["directed"]
+    assert (facts["self_loops"], facts["parallel_edges"], facts["opposite_arcs"]) == (1, 1, 1)
+    assert facts["needs"] == ["--directed symmetrize", "--loops drop", "--parallel sum, max or first"]
+    assert (facts["nodes"], facts["edges"]) == (3, 2)
+    options = [word for need in facts["needs"] for word in need.replace(" sum, max or", "").split()]
+    assert cli("sparsify", "net.txt", *options, "--keep", "1").code == 0
+    assert "--loops drop" in cli("info", "net.txt").out
+
+
+def test_info_names_weights_that_cannot_be_used(cli: Cli, tmp_path: Path):
+    (tmp_path / "net.csv").write_text("u,v,weight\na,b,1\nb,c,-2\n")
+    facts = cli("info", "net.csv", "--json").json
+    assert "-2.0" in facts["problem"]
+    assert any("--weight none" in need for need in facts["needs"])
+    assert facts["edges"] == 2
+
+
+def test_data_list_and_info(cli: Cli):
+    rows = cli("data", "list", "--json").json["data_sets"]
+    assert [row["name"] for row in rows] == list(graphpri.datasets.names())
+    assert len(cli("data", "list").out.splitlines()) == len(rows) + 1
+    assert "Zachary" in cli("data", "info", "karate").out
+    assert cli("data", "info", "karate", "--json").json["edges"] == 78
+    refused(cli("data", "info", "karat"), "'karate'")
+
+
+def test_data_get_fills_the_cache(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.delenv("GRAPHPRI_DATA", raising=False)
+    monkeypatch.setenv("GRAPHPRI_CACHE", str(tmp_path / "cache"))
+    assert cli("data", "path").out.strip() == str(tmp_path / "cache")
+    files = cli("data", "get", "karate").out.splitlines()
+    assert files == [str(tmp_path / "cache" / "karate" / name) for name in ("edges.csv", "nodes.csv")]
+    assert all(Path(file).is_file() for file in files)
+    refused(cli("data", "get", "jazz"), "jazz", "--from")
+    refused(cli("data", "get", "jazz", "--from", tmp_path / "cache"), "jazz/edges.csv")
+    refused(cli("sparsify", "jazz"), "graphpri data get jazz")
+
+
+@pytest.mark.parametrize(
+    "command", [["sparsify", "karate"], ["path", "karate", "--beta", "0,4"], ["compare", "karate"]]
+)
+def test_plot_draws_a_picture(command: list[str], cli: Cli, tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    assert cli(*command, "--plot", "picture.png").code == 0
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    refused(cli(*command, "--plot", "picture.xyz"), "picture.xyz", ".png")
+
+
+def test_batch_draws_a_picture_each(cli: Cli, square: Path, tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    refused(cli("sparsify", square, "karate", "--keep", "2", "--plot", "all.png"), "--plot", "folder")
+    assert cli("sparsify", square, "karate", "--keep", "2", "--plot", "pictures/").code == 0
+    assert sorted(path.name for path in (tmp_path / "pictures").iterdir()) == ["karate.png", "square.png"]
+
+
+# Things that go wrong, and interruptions
+
+
+def test_unexpected_errors_are_one_line(cli: Cli, square: Path, monkeypatch: pytest.MonkeyPatch):
+    def fail(*args: Any, **keywords: Any) -> None:
+        raise ZeroDivisionError("oh\nno")
+
+    replace(monkeypatch, "sparsify", "sparsify", fail)
+    result = cli("sparsify", square)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("graphpri: error: internal error: ZeroDivisionError: oh no (test_cli.py, line ")
+    assert "report" in result.err
+    assert cli("sparsify", square, "karate").code == 1
+    monkeypatch.setenv("GRAPHPRI_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["sparsify", str(square)])
+
+
+def test_lack_of_memory_is_said(cli: Cli, square: Path, monkeypatch: pytest.MonkeyPatch):
+    def fail(*args: Any, **keywords: Any) -> None:
+        raise MemoryError("Unable to allocate 3 TiB")
+
+    replace(monkeypatch, "sparsify", "sparsify", fail)
+    result = cli("sparsify", square)
+    assert result.code == 1
+    assert "not enough memory: Unable to allocate 3 TiB" in result.err
+
+
+@pytest.fixture
+def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user presses Ctrl-C at the first step of a solver."""
+    step = watch.Watch.step
+
+    def interrupted(self: watch.Watch, progress: Progress) -> bool:
+        if not self.interrupted:
+            signal.raise_signal(signal.SIGINT)
+        return step(self, progress)
+
+    monkeypatch.setattr(watch.Watch, "step", interrupted)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_an_interrupted_search_writes_its_best_and_says_so(cli: Cli, tmp_path: Path):
+    before = signal.getsignal(signal.SIGINT)
+    result = cli("sparsify", "karate", "--keep", "20", "-o", "small.csv", "--json")
+    assert result.code == 1
+    assert "interrupted" in result.json["status"]
+    assert "interrupted" in result.err
+    assert read(tmp_path / "small.csv").source.size == 20
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_an_interrupted_batch_begins_no_other_input(cli: Cli, tmp_path: Path):
+    result = cli("sparsify", "karate", "lesmis", "-o", "out/", "--keep", "20", "--json")
+    assert result.code == 1
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["karate.csv"]
+    assert "interrupted" in result.json["results"][1]["error"]
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_an_interrupted_path_says_so(cli: Cli):
+    result = cli("path", "karate", "--beta", "0,1,2", "--json")
+    assert result.code == 1
+    assert all("interrupted" in row["status"] for row in result.json["rows"])
+
+
+def test_an_interrupted_comparison_keeps_its_rows(cli: Cli, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(watch.Watch, "show", lambda *_: signal.raise_signal(signal.SIGTERM))
+    result = cli("compare", "karate", "--method", "random,scan", "--keep", "0.5", "--json")
+    assert result.code == 1
+    assert [row["method"] for row in result.json["rows"]] == ["random"]
+
+
+def test_an_interruption_outside_the_search_ends_quietly(cli: Cli, square: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("graphpri.io.read", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+    with nothing_new(square.parent):
+        assert cli("sparsify", square, "-o", "small.csv") == Result(1, "", "graphpri: interrupted\n")
+
+
+def test_progress_appears_only_after_a_while():
+    from rich.console import Console
+
+    held = io.StringIO()
+    console = Console(file=held, force_terminal=True, width=100)
+    with watch.Watch(console=console, delay=60) as quick:
+        quick.stage("reading")
+    assert held.getvalue() == ""
+    with watch.Watch(console=console, delay=0) as slow:
+        slow.stage("reading karate")
+        deadline = monotonic() + 20
+        while "reading karate" not in held.getvalue() and monotonic() < deadline:
+            sleep(0.02)
+        slow.step(Progress("kick", 3, 12, 1.5, 0.5))
+        while "kick 3" not in held.getvalue() and monotonic() < deadline:
+            sleep(0.02)
+    assert "reading karate" in held.getvalue()
+    assert "12 edges, J = 1.5000" in held.getvalue()
+
+
+# As a program
+
+
+@pytest.fixture(scope="module")
+def lesmis(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A weighted graph as a file, and the same with its rows shuffled and turned round."""
+    folder = tmp_path_factory.mktemp("lesmis")
+    write(graphpri.datasets.load("lesmis"), folder / "plain.csv")
+    header, *rows = (folder / "plain.csv").read_text().splitlines()
+    rng = np.random.default_rng(5)
+    turned = [",".join([*row.split(",")[:2][:: rng.choice([1, -1])], row.split(",")[2]]) for row in rows]
+    (folder / "shuffled.csv").write_text("\n".join([header, *rng.permutation(turned)]) + "\n")
+    return {"plain": folder / "plain.csv", "shuffled": folder / "shuffled.csv"}
+
+
+@pytest.mark.parametrize(
+    "options", [["--beta", "6", "--effort", "fast"], ["--method", "effective-resistance-sampling"]]
+)
+def test_results_are_equal_across_processes_threads_and_edge_orders(
+    options: list[str], lesmis: dict[str, Path], tmp_path: Path
+):
+    def kept(name: str, threads: int) -> list[str]:
+        out = tmp_path / f"{name}{threads}.csv"
+        environment = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
+        done = program("sparsify", lesmis[name], "--keep", "0.3", *options, "-o", out, "-q", **environment)
+        assert (done.returncode, done.stderr) == (0, "")
+        table = read(out)
+        ends = (sorted((table.label(u), table.label(v))) for u, v in zip(table.source, table.target, strict=True))
+        return sorted(f"{e} {w:.9g}" for e, w in zip(ends, table.edge_attributes["weight"], strict=True))
+
+    assert kept("plain", 1) == kept("plain", 2) == kept("shuffled", 2)
+
+
+def test_pipes_between_programs():
+    done = program("sparsify", "-", "--format", "edgelist", "--keep", "2", "-o", "-", stdin="1 2\n2 3\n3 1\n")
+    assert done.returncode == 0
+    assert [line.startswith("#") for line in done.stdout.splitlines()] == [True, False, False]
+    assert "2 of 3 edges kept" in done.stderr
+
+
+def test_errors_of_the_program_have_no_traceback(tmp_path: Path):
+    done = program("sparsify", tmp_path / "nothing.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("graphpri: error: ")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pipes of this kind")
+@pytest.mark.parametrize("command", ["data list", "sparsify karate --json", "sparsify karate -o -", "sparsify --help"])
+def test_a_reader_that_stops_reading_is_no_error(command: str):
+    opened = subprocess.Popen(
+        [sys.executable, "-m", "graphpri", *command.split(), *(["-q"] if "-o" in command else [])],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert opened.stdout is not None
+    assert opened.stderr is not None
+    opened.stdout.close()
+    with opened.stderr:
+        assert opened.stderr.read() == b""
+    assert opened.wait() in (0, 1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no terminal of this kind")
+def test_progress_shows_on_a_terminal():
+    import pty
+
+    ours, theirs = pty.openpty()
+    options = ["--option", "steps=10000000", "--option", "patience=0", "--time-limit", "2.5", "--json"]
+    command = [sys.executable, "-m", "graphpri", "sparsify", "g2", "--solver", "gumbel", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=os.environ | {"TERM": "xterm"}) as opened:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 4096)
+            except OSError:  # how Linux ends a terminal whose other side is closed
+                break
+            if not part:
+                break
+            shown += part
+        assert opened.stdout is not None
+        assert json.loads(opened.stdout.read())["edges"] == 504
+    os.close(ours)
+    assert b"gumbel" in shown
+    assert b"edges, J =" in shown
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_the_program_ends_with_1_on_a_signal(tmp_path: Path):
+    options = ["--option", "steps=10000000", "--option", "patience=0", "-o", str(tmp_path / "small.csv")]
+    command = [sys.executable, "-m", "graphpri", "sparsify", "karate", "--keep", "9", "--solver", "gumbel", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as opened:
+        sleep(4)
+        opened.send_signal(signal.SIGTERM)
+        out, err = opened.communicate(timeout=60)
+    assert opened.returncode == 1
+    assert "interrupted" in err
+    assert "interrupted" in out
+    assert read(tmp_path / "small.csv").source.size == 9

@@ -1,0 +1,59 @@
+"""The package's front door: names are there when asked for, and cost nothing until then."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import graphpri
+
+
+def fresh(code: str) -> str:
+    """What a new interpreter prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_importing_the_package_imports_nothing_else():
+    modules = fresh(
+        "import sys, graphpri; print(*sorted(m for m in sys.modules if m.startswith(('graphpri', 'numpy'))))"
+    )
+    assert modules == "graphpri graphpri.version"
+
+
+def test_every_name_is_there_and_listed():
+    assert set(graphpri.__all__) <= set(dir(graphpri))
+    for name in graphpri.__all__:
+        assert getattr(graphpri, name) is not None
+
+
+def test_type_checkers_see_every_name():
+    tree = ast.parse(Path(graphpri.__file__).read_text("utf-8"))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert set(graphpri.__all__) <= imported
+
+
+def test_a_strange_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'graphpri' has no attribute 'sparsifi'"):
+        _ = graphpri.sparsifi
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "from graphpri.sparsify import entropy_for; import graphpri.compare, graphpri.objective",
+        "from graphpri import *; import graphpri",
+    ],
+)
+def test_functions_are_not_hidden_by_modules_of_their_name(imports: str):
+    names = "graphpri.sparsify, graphpri.compare, graphpri.objective, graphpri.path"
+    code = f"{imports}\nimport graphpri\nprint(*(type(f).__name__ for f in ({names})))"
+    assert fresh(code).splitlines()[-1] == "function function function function"
+
+
+def test_functions_pickle():
+    assert pickle.loads(pickle.dumps(graphpri.sparsify)) is graphpri.sparsify

@@ -1,0 +1,231 @@
+"""Pictures: what is drawn is what was kept, in places that don't depend on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import graphpri
+import zoo
+from graphpri import plot
+from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.graph import Graph
+from graphpri.layout import sample_nodes, spring
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(autouse=True)
+def no_display(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def karate() -> Graph:
+    return graphpri.as_graph(nx.karate_club_graph())
+
+
+def segments(ax: Any, label: str) -> np.ndarray:
+    """Ends of the lines in the collection whose label begins so, shape (lines, 2, 2)."""
+    (found,) = [c for c in ax.collections if c.get_label().startswith(label)]
+    return np.array(found.get_segments()).reshape(-1, 2, 2)
+
+
+def lines(ax: Any) -> dict[str, np.ndarray]:
+    return {str(line.get_label()): np.array(line.get_xydata()) for line in ax.get_lines()}
+
+
+def test_kept_and_dropped_edges_are_drawn_between_their_nodes(karate: Graph):
+    kept = graphpri.sparsify(karate, keep=20, effort="fast")
+    place = np.random.default_rng(1).normal(size=(34, 2))
+    ax = plot.graph(karate, kept, layout=place)
+    for label, mask in (("kept", kept.mask), ("dropped", ~kept.mask)):
+        expected = np.stack([place[karate.source[mask]], place[karate.target[mask]]], axis=1)
+        assert_allclose(segments(ax, label), expected)
+    assert ax.get_title() == "20 of 78 edges kept"
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["dropped (58)", "kept (20)"]
+
+
+def test_the_layout_does_not_depend_on_what_is_kept(karate: Graph):
+    def ends(mask: np.ndarray) -> np.ndarray:
+        ax = plot.graph(karate, mask, seed=3)
+        both = np.concatenate([segments(ax, "kept"), segments(ax, "dropped")])
+        return np.unique(both.reshape(-1, 2), axis=0)
+
+    some = np.arange(78) % 3 == 0
+    assert_array_equal(ends(some), ends(~some))
+
+
+@pytest.mark.parametrize("form", ["result", "graph", "mask", "networkx"])
+def test_what_was_kept_may_come_in_any_form(form: str):
+    G = nx.karate_club_graph()
+    result = graphpri.sparsify(G, keep=10, effort="fast")
+    canonical = np.zeros(78, bool)
+    canonical[
+        np.isin(np.arange(78), [i for i, e in enumerate(sorted(map(sorted, G.edges))) if result.graph.has_edge(*e)])
+    ] = True
+    kept = {"result": result, "graph": result.kept, "mask": canonical, "networkx": result.graph}[form]
+    assert segments(plot.graph(G, kept), "kept").shape[0] == 10
+
+
+def test_nodes_that_lost_all_edges_are_crosses():
+    star = zoo.star(6)
+    ax = plot.graph(star, np.array([True, True, False, False, False]))
+    discs, crosses = ax.collections[2], ax.collections[3]
+    assert (len(discs.get_offsets()), len(crosses.get_offsets())) == (3, 3)
+    assert crosses.get_label() == "cut off (3)"
+    assert discs.get_sizes().argmax() == 0
+
+
+def test_positions_may_be_a_mapping_of_labels():
+    G = nx.path_graph(["c", "a", "b"])
+    place = {"a": (0, 0), "b": (1, 0), "c": (0, 2)}
+    ends = segments(plot.graph(G, G, layout=place), "kept")
+    assert_allclose(ends, [[[0, 0], [1, 0]], [[0, 0], [0, 2]]])
+
+
+@pytest.mark.parametrize("layout", [np.zeros((3, 2)), np.full((34, 2), np.nan), {0: (0, 0)}, np.zeros((34, 3))])
+def test_layouts_that_do_not_place_every_node_are_refused(layout: Any, karate: Graph):
+    with pytest.raises(OptionError, match="layout"):
+        plot.graph(karate, np.ones(78, bool), layout=layout)
+
+
+def test_edges_that_the_original_does_not_have_are_refused(karate: Graph):
+    with pytest.raises(GraphError, match=r"\(0, 9\)"):
+        plot.graph(karate, Graph.from_edges([0], [9], n_nodes=34))
+
+
+def test_axes_of_the_caller_are_drawn_on(karate: Graph):
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    assert plot.graph(karate, np.ones(78, bool), ax) is ax
+    assert len(ax.collections) == 3
+
+
+def test_large_graphs_are_sampled_and_the_title_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(plot, "LARGEST", 50)
+    graph = zoo.grid(20, 20)
+    mask = np.arange(graph.n_edges) % 2 == 0
+    ax = plot.graph(graph, mask)
+    assert "380 of 760 edges kept" in ax.get_title()
+    assert "50 of 400 nodes" in ax.get_title()
+    drawn = len(segments(ax, "kept")) + len(segments(ax, "dropped"))
+    assert 49 <= drawn < 100
+    assert sum(len(c.get_offsets()) for c in ax.collections[2:]) == 50
+
+
+@pytest.mark.parametrize("graph", zoo.ALL.values(), ids=zoo.ALL)
+def test_every_graph_can_be_drawn(graph: Graph):
+    ax = plot.graph(graph, np.arange(graph.n_edges) % 2 == 0)
+    ax.get_figure().canvas.draw()
+
+
+@pytest.mark.parametrize("graph", zoo.ALL.values(), ids=zoo.ALL)
+def test_springs_place_every_node_within_the_unit_disc(graph: Graph):
+    place = spring(graph, seed=1)
+    assert place.shape == (graph.n_nodes, 2)
+    assert np.isfinite(place).all()
+    assert (np.linalg.norm(place, axis=1) <= 1 + 1e-9).all()
+    assert_array_equal(place, spring(graph, seed=1))
+
+
+def test_springs_put_neighbours_nearer_than_others():
+    graph = zoo.two_cliques(8)
+    place = spring(graph)
+    distance = np.linalg.norm(place[:, None] - place, axis=2)
+    joined = graph.adjacency().toarray() > 0
+    other = ~joined & ~np.eye(16, dtype=bool)
+    assert distance[joined].mean() < 0.5 * distance[other].mean()
+
+
+def test_samples_are_distinct_nodes_that_hang_together():
+    graph = zoo.grid(30, 30)
+    nodes = sample_nodes(graph, 60, seed=2)
+    assert nodes.size == 60 == np.unique(nodes).size
+    chosen = np.isin(np.arange(900), nodes)
+    inside = chosen[graph.source] & chosen[graph.target]
+    assert graph.components(inside)[0] - 840 <= 3
+    assert_array_equal(nodes, sample_nodes(graph, 60, seed=2))
+    assert_array_equal(sample_nodes(graph, 5000), np.arange(900))
+
+
+def test_samples_of_graphs_in_pieces_have_their_size():
+    assert sample_nodes(zoo.disjoint(zoo.ring(5), zoo.path(4), isolated=20), 17).size == 17
+
+
+def test_path_along_beta(karate: Graph):
+    results = graphpri.path(karate, beta=[4, 0, 2])
+    ax = plot.path(results)
+    drawn = lines(ax)
+    order = [1, 2, 0]
+    for name, attribute in (("objective J", "objective"), ("entropy S", "entropy"), ("divergence D", "divergence")):
+        assert_allclose(drawn[name], [(results[i].settings["beta"], getattr(results[i], attribute)) for i in order])
+    right = ax.figure.axes[1]
+    shares = [results[i].kept.n_edges / 78 for i in order]
+    assert_allclose(lines(right)["edges kept (right)"], np.transpose([[0, 2, 4], shares]))
+    assert len(ax.get_legend().get_texts()) == 4
+
+
+def test_path_along_budgets(karate: Graph):
+    results = graphpri.path(karate, keep=[0.5, 0.25])
+    ax = plot.path(results)
+    assert len(ax.figure.axes) == 1
+    assert_allclose(lines(ax)["divergence D"][:, 0], [20 / 78, 39 / 78])
+    assert "share" in ax.get_xlabel()
+
+
+def test_path_of_nothing_is_refused(karate: Graph):
+    with pytest.raises(OptionError, match="no results"):
+        plot.path([])
+    same = graphpri.sparsify(karate, keep=5, effort="fast")
+    with pytest.raises(OptionError, match="neither"):
+        plot.path([same, same])
+
+
+ROWS = [
+    {"method": m, "options": o, "K": k, "divergence": d}
+    for m, o, k, d in [("pri", "", 9, 0.1), ("pri", "", 5, 0.3), ("x", "a=1", 5, 0.4), ("x", "a=1", 5, 0.6)]
+]
+
+
+def test_comparison_has_a_line_a_method_through_the_mean_of_its_seeds():
+    ax = plot.compare([*ROWS, {"method": "x", "options": "a=1", "K": None, "divergence": np.nan}])
+    drawn = lines(ax)
+    assert_allclose(drawn["pri"], [(5, 0.3), (9, 0.1)])
+    assert_allclose(drawn["x (a=1)"], [(5, 0.5)])
+    assert len(ax.collections) == 1
+
+
+def test_comparison_takes_the_library_s_own(karate: Graph):
+    table = graphpri.compare(karate, ["random", "scan"], [10, 20], measures=["entropy"])
+    drawn = lines(plot.compare(table, measure="entropy"))
+    assert list(drawn) == ["random", "scan"]
+    assert_allclose(drawn["scan"], [(row["K"], row["entropy"]) for row in table if row["method"] == "scan"])
+
+
+@pytest.mark.parametrize(("rows", "measure"), [([], "divergence"), (ROWS, "entropy")])
+def test_comparison_of_nothing_is_refused(rows: list[dict[str, Any]], measure: str):
+    with pytest.raises(OptionError, match="row"):
+        plot.compare(rows, measure=measure)
+
+
+def test_lines_differ_in_more_than_colour():
+    rows = [{"method": str(i), "K": k, "divergence": 1.0} for i in range(7) for k in (1, 2)]
+    ax = plot.compare(rows)
+    assert len({(line.get_linestyle(), line.get_marker()) for line in ax.get_lines()}) == 7
+
+
+def test_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch, karate: Graph):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingExtraError, match=r"graphpri\[plot\]"):
+        plot.graph(karate, np.ones(78, bool))
