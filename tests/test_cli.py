@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from statistics import median
@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from cyclopts import App
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import graphpri
 from graphpri.cli import COMMANDS, build_app, main, values, watch
@@ -973,6 +975,35 @@ def test_unexpected_errors_are_one_line(cli: Cli, square: Path, monkeypatch: pyt
     monkeypatch.setenv("GRAPHPRI_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         main(["sparsify", str(square)])
+
+
+OPTIONS = (
+    *("--keep", "--beta", "--alpha", "--method", "--effort", "--entropy", "--protect", "--forbid", "--seed"),
+    *("--option", "--weight", "--solver", "--directed", "--output-format", "-o", "--plot", "--time-limit"),
+)
+TEXTS = st.text(max_size=12) | st.sampled_from(
+    ["-", "", "a" * 300, "a" * 300 + "/", "0", "-1", "nan", "1e999", "1,0", "\0"]
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(OPTIONS), TEXTS), max_size=3))
+def test_no_value_of_an_option_is_an_internal_error(
+    tmp_path_factory: pytest.TempPathFactory, given: list[tuple[str, str]]
+):
+    arguments = [word for pair in given for word in pair]
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
+        patch.chdir(tmp_path_factory.mktemp("any"))
+        code = main(["sparsify", "g1", "--effort", "fast", *arguments])
+    assert code in (0, 2), (arguments, said.getvalue())
+
+
+@settings(max_examples=25)
+@given(st.lists(TEXTS, min_size=1, max_size=4))
+def test_no_arguments_are_an_internal_error(tmp_path_factory: pytest.TempPathFactory, given: list[str]):
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
+        patch.chdir(tmp_path_factory.mktemp("any"))
+        for command in ([], ["info"], ["path"], ["compare"], ["measure"], ["data", "info"], ["data", "get"]):
+            assert main([*command, *given]) in (0, 2), (command, given, said.getvalue())
 
 
 def test_lack_of_memory_is_said(cli: Cli, square: Path, monkeypatch: pytest.MonkeyPatch):

@@ -125,7 +125,9 @@ def test_names_of_the_nodes_change_nothing(n, seed, name):
     assert other.value(moved) == pytest.approx(one.value(w), abs=1e-10)
 
 
-@pytest.mark.parametrize("weights", [[1e-300] * 5, [1e300] * 5, [1e300, 1e-300, 1.0, 1e300, 1e-300]])
+@pytest.mark.parametrize(
+    "weights", [[1e-300] * 5, [1e300] * 5, [1e300, 1e-300, 1.0, 1e300, 1e-300], [5e-324, 1, 1, 2, 1]]
+)
 @every_entropy
 @every_mixture
 def test_extreme_weights_give_finite_values_and_gradients(weights, name, mixture):

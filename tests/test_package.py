@@ -55,5 +55,17 @@ def test_functions_are_not_hidden_by_modules_of_their_name(imports: str):
     assert fresh(code).splitlines()[-1] == "function function function function"
 
 
+def test_the_estimator_is_there():
+    pytest.importorskip("sklearn")
+    assert "GraphPRI" in dir(graphpri)
+    assert graphpri.GraphPRI.__module__ == "graphpri.estimator"
+
+
+def test_importing_all_names_needs_no_extra():
+    assert (
+        fresh("import sys; sys.modules['sklearn'] = None; from graphpri import *; print(callable(sparsify))") == "True"
+    )
+
+
 def test_functions_pickle():
     assert pickle.loads(pickle.dumps(graphpri.sparsify)) is graphpri.sparsify

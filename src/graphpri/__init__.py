@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from graphpri import datasets, io, plot
     from graphpri.compare import Comparison, compare
     from graphpri.errors import FileError, GraphError, GraphPRIError, MissingExtraError, OptionError
-    from graphpri.estimator import GraphPRI
+    from graphpri.estimator import GraphPRI as GraphPRI
     from graphpri.graph import EdgeTable, Graph
     from graphpri.interop import as_graph
     from graphpri.io import read, write
     from graphpri.measures import Report, divergence, objective, report, von_neumann_entropy
     from graphpri.sparsify import Sparsified, methods, path, sparsify
 
+# GraphPRI is left out: "from graphpri import *" must work without scikit-learn.
 __all__ = [
     "Comparison",
     "EdgeTable",
     "FileError",
     "Graph",
     "GraphError",
-    "GraphPRI",
     "GraphPRIError",
     "MissingExtraError",
     "OptionError",
@@ -82,7 +82,7 @@ class _Package(ModuleType):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *__all__})
+        return sorted({*super().__dir__(), *__all__, *_HOME})
 
 
 sys.modules[__name__].__class__ = _Package

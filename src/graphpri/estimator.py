@@ -78,6 +78,10 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_features_in_ : int
         Number of nodes N.
 
+    Notes
+    -----
+    Small β gathers the edges at hubs, which cuts across communities; before a clustering take a large one.
+
     Raises
     ------
     MissingExtraError

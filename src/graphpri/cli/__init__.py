@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         Exit code: 0, 2 for usage and input that can't be used, 1 for everything else. Errors are one line on
-        standard error; with ``GRAPHPRI_DEBUG=1`` in the environment, unexpected ones are raised.
+        standard error; with ``GRAPHPRI_DEBUG=1`` in the environment they are raised.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
@@ -85,11 +85,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         say("interrupted")
         return FAILED
     except Exception as error:
-        if os.environ.get("GRAPHPRI_DEBUG") == "1":
+        if is_debugging():
             raise
         message, code = explain(error)
         say(f"error: {message}")
         return code
+
+
+def is_debugging() -> bool:
+    """Whether errors are to be raised, not explained."""
+    return os.environ.get("GRAPHPRI_DEBUG") == "1"
 
 
 def explain(error: Exception) -> tuple[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -96,8 +97,18 @@ DEFAULT_READING = Reading()
 
 def is_file(name: str) -> bool:
     """Whether the name is standard input, or of something on disk that is not a folder."""
+    return name == "-" or (_asks(Path(name).exists) and not is_folder(name))
+
+
+def is_folder(name: str) -> bool:
+    """Whether the name is of a folder on disk."""
+    return _asks(Path(name).is_dir)
+
+
+def _asks(question: Callable[[], bool]) -> bool:
+    """The answer about a path; no for names that can't be those of files, too long ones for example."""
     try:
-        return name == "-" or (Path(name).exists() and not Path(name).is_dir())
+        return question()
     except (OSError, ValueError):
         return False
 
@@ -117,7 +128,7 @@ def refuse_unknown(name: str) -> None:
     """Refuse a bare word that is neither a file nor a data set; a path is left to the reader, who looks around."""
     from graphpri import datasets
 
-    if Path(name).is_dir() or Path(name).name != name or "." in name:
+    if is_folder(name) or Path(name).name != name or "." in name:
         return
     try:
         datasets.info(name)

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphpri.cli.inputs import is_dataset, is_file
+from graphpri.cli.inputs import is_dataset, is_file, is_folder
 from graphpri.errors import FileError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -94,12 +94,12 @@ def check_path(path: str, *, force: bool, make: bool = False) -> None:
     from graphpri.io import check_output
 
     parent = Path(path).absolute().parent
-    if parent.exists() or not make:
+    if is_folder(str(parent)) or not make:
         check_output(path, force=force)
         return
-    while not parent.exists():
+    while not (is_folder(str(parent)) or is_file(str(parent))):
         parent = parent.parent
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+    if is_file(str(parent)) or not os.access(parent, os.W_OK | os.X_OK):
         raise FileError(f"{path}: can't be written, {parent} is not a folder that can be written to")
 
 
@@ -166,10 +166,10 @@ def _folder(path: str | None, option: str, many: bool) -> bool:
         if option == "--plot":
             raise OptionError("--plot -: a picture goes to a file")
         return False
-    folder = path.endswith(("/", os.sep)) or Path(path).is_dir()
+    folder = path.endswith(("/", os.sep)) or is_folder(path)
     if many and not folder:
         raise OptionError(f"{option} {path}: several inputs need a folder to write to; write {path}/ if it is one")
-    if folder and Path(path).exists() and not Path(path).is_dir():
+    if folder and is_file(path):
         raise FileError(f"{path}: is a file, not a folder")
     return folder
 

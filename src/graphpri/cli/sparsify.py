@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from cyclopts import App, Parameter
 
-from graphpri.cli import FAILED, OK, explain, outputs, say, show
+from graphpri.cli import FAILED, OK, explain, is_debugging, outputs, say, show
 from graphpri.cli.inputs import DEFAULT_READING, Reading, about
 from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Plot, Quiet, Search
 from graphpri.cli.values import parse_keep, parse_options
@@ -182,6 +182,8 @@ class Job(NamedTuple):
                 watch.interrupted = True
                 results.append({"input": target.input, "error": "interrupted", "exit_code": FAILED})
             except Exception as error:
+                if is_debugging():
+                    raise
                 message, code = explain(error)
                 say(f"error: {message}")
                 results.append({"input": target.input, "error": message, "exit_code": code})

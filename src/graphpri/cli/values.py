@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphpri.errors import OptionError
@@ -139,9 +138,10 @@ def twin(label: Any) -> Any:
 
 
 def _pairs(text: str, option: str) -> Iterator[tuple[Any, Any]]:
+    from graphpri.cli.inputs import is_file
     from graphpri.io import read
 
-    if Path(text).is_file():
+    if text != "-" and is_file(text):
         table = read(text)
         for u, v in zip(table.source.tolist(), table.target.tolist(), strict=True):
             yield table.label(u), table.label(v)
