@@ -6,13 +6,14 @@ import argparse
 import json
 import resource
 import sys
-import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import graphpri
+from clock import timed
 from graphpri import datasets
 from graphpri.budget import count_edges
 from graphpri.graph import BoolArray, Graph
@@ -35,11 +36,9 @@ def peak_megabytes() -> float:
 def by_pri(graph: Graph, threads: int) -> dict[str, Any]:
     """Graph-PRI with the degree entropy."""
     before = peak_megabytes()
-    start = time.perf_counter()
-    result = graphpri.sparsify(graph, keep=KEEP, beta=BETA, entropy="degree")
-    seconds = time.perf_counter() - start
-    measured = {"seconds": seconds, "peak MB": peak_megabytes(), "MB before": before}
-    return {"method": "graphpri, degree entropy", **measured, "status": result.status, **quality(graph, result.mask)}
+    run = timed(lambda: graphpri.sparsify(graph, keep=KEEP, beta=BETA, entropy="degree"))
+    measured = {**run.values, "peak MB": peak_megabytes(), "MB before": before, "status": run.result.status}
+    return {"method": "graphpri, degree entropy", **measured, **quality(graph, run.result.mask)}
 
 
 def by_networkit(graph: Graph, threads: int) -> dict[str, Any]:
@@ -51,16 +50,15 @@ def by_networkit(graph: Graph, threads: int) -> dict[str, Any]:
     other = nk.GraphFromCoo((graph.source.astype(np.uint64), graph.target.astype(np.uint64)), n=graph.n_nodes)
     other.indexEdges()
     before = peak_megabytes()
-    start = time.perf_counter()
-    kept = nk.sparsification.LocalDegreeSparsifier().getSparsifiedGraphOfSize(other, KEEP)
-    seconds = time.perf_counter() - start
-    measured = {"seconds": seconds, "peak MB": peak_megabytes(), "MB before": before}
-    ends = np.sort(np.array([(u, v) for u, v in kept.iterEdges()], np.int64), axis=1)
+    sparsifier: Any = nk.sparsification.LocalDegreeSparsifier()
+    run = timed(partial(sparsifier.getSparsifiedGraphOfSize, other, KEEP))
+    measured = {**run.values, "peak MB": peak_megabytes(), "MB before": before}
+    ends = np.sort(np.array(list(run.result.iterEdges()), np.int64), axis=1)
     keys = graph.source.astype(np.int64) * graph.n_nodes + graph.target
     mask = np.isin(keys, ends[:, 0] * graph.n_nodes + ends[:, 1])
     cores = nk.getMaxNumberOfThreads()
     name = f"NetworKit local degree, {cores} thread{'s' * (cores > 1)}"
-    return {"method": name, **measured, "status": "", **quality(graph, mask)}
+    return {"method": name, **measured, **quality(graph, mask)}
 
 
 def quality(graph: Graph, mask: BoolArray) -> dict[str, Any]:

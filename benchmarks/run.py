@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import quality
 import speed
+from clock import load
 from graphpri.errors import FileError
 from outcome import Outcome, environment, number, write_csv, write_markdown
 
@@ -69,8 +69,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer cells and a smaller large graph, in a minute")
     parser.add_argument("--best-known", type=Path, default=HERE / "best_known.csv", help="CSV of best values of J")
     args = parser.parse_args()
-    facts = environment() | {"load": f"{os.getloadavg()[0]:.1f}", "quick": str(args.quick)}
+    facts = environment() | {"load": f"{load():.1f}", "quick": str(args.quick)}
     print(", ".join(f"{key} {value}" for key, value in facts.items()))
+    if load() > 0.5:
+        print("Other programs are running: wall times may be longer than the library's, see the CPU times beside them")
     chosen = {name: row for name, row in rows(args.best_known).items() if not args.only or name in args.only}
     args.out.mkdir(parents=True, exist_ok=True)
     found: dict[str, Outcome] = {}

@@ -5,27 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import graphpri
+from clock import time_checks, timed
 from outcome import Cell, Check, Outcome
 from quality import Say, unweighted
 
 HERE = Path(__file__).parent
 JAZZ_BETAS = (0, 0.5, 1, 2, 4, 10, 50, 1000)
 JAZZ_KEEPS = tuple(i / 10 for i in range(1, 10))
-
-
-def timed(call: Callable[[], Any]) -> float:
-    """Wall time of a call in seconds."""
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 def karate_call(quick: bool, say: Say) -> Outcome:
@@ -35,12 +29,14 @@ def karate_call(quick: bool, say: Say) -> Outcome:
     outcome, repeats = Outcome(), 15 if quick else 60
     graph = nx.karate_club_graph()
     for label, weight in (("weighted", "weight"), ("weight=None", None)):
-        times = [timed(lambda w=weight: graphpri.sparsify(graph, keep=0.5, beta=2, weight=w)) for _ in range(repeats)]
-        spread = {"first": times[0], "median": np.median(times), "90 %": np.quantile(times, 0.9), "calls": repeats}
-        values = {key: 1e3 * float(v) if key != "calls" else v for key, v in spread.items()}
-        outcome.cells.append(Cell(f"karate keep=0.5 beta=2 {label}", 34, 78, values))
-        outcome.checks.append(Check(f"median call, {label}", values["median"], 20.0, "ms"))
-        say(f"{label}: median {values['median']:.1f} ms of {repeats} calls, the first {values['first']:.1f} ms")
+        call = partial(graphpri.sparsify, graph, keep=0.5, beta=2, weight=weight)
+        runs = [timed(call) for _ in range(repeats)]
+        wall, cpu = (1e3 * np.array([getattr(run, clock) for run in runs]) for clock in ("wall", "cpu"))
+        spread = {"first": wall[0], "median": np.median(wall), "90 %": np.quantile(wall, 0.9), "CPU": np.median(cpu)}
+        values = {key: float(value) for key, value in spread.items()}
+        outcome.cells.append(Cell(f"karate keep=0.5 beta=2 {label}", 34, 78, values | {"calls": repeats}))
+        outcome.checks += time_checks(f"median call, {label}", values["median"], values["CPU"], 20.0, "ms")
+        say(f"{label}: median {values['median']:.1f} ms of {repeats} calls ({values['CPU']:.1f} ms of CPU)")
     outcome.notes = ["Times in milliseconds."]
     return outcome
 
@@ -53,19 +49,15 @@ def jazz_time(quick: bool, say: Say) -> Outcome:
         for beta in betas:
             for keep in keeps:
                 call: dict[str, Any] = {"keep": keep, "beta": beta, "connected": connected}
-                start, cpu = time.perf_counter(), time.process_time()
-                result = graphpri.sparsify(graph, weight=None, **call)
-                spent = {"seconds": time.perf_counter() - start, "CPU seconds": time.process_time() - cpu}
-                values = spent | {"J": result.objective, "status": result.status}
+                run = timed(partial(graphpri.sparsify, graph, weight=None, **call))
+                values = run.values | {"J": run.result.objective, "status": run.result.status}
                 case = " ".join(f"{key}={value}" for key, value in call.items())
                 outcome.cells.append(Cell(case, graph.n_nodes, graph.n_edges, values))
             of_beta = outcome.cells[-len(keeps) :]
             say(f"connected={connected} beta={beta:g}: at most {_most(of_beta, 'seconds'):.2f} s")
         done = [cell for cell in outcome.cells if cell.case.endswith(f"connected={connected}")]
-        outcome.checks += [
-            Check(f"slowest call, connected={connected}", _most(done, "seconds"), 3.0, "s"),
-            Check(f"the same in CPU time, connected={connected}", _most(done, "CPU seconds"), 3.0, "s", judged=False),
-        ]
+        wall, cpu = _most(done, "seconds"), _most(done, "CPU seconds")
+        outcome.checks += time_checks(f"slowest call, connected={connected}", wall, cpu, 3.0)
     return outcome
 
 
@@ -86,10 +78,9 @@ def million(quick: bool, say: Say) -> Outcome:
         outcome.cells.append(Cell(found.pop("method"), *size, found))
         say(f"{outcome.cells[-1].case}: {found['seconds']:.2f} s, K = {found['K']}, peak {found['peak MB']:.0f} MB")
     own = outcome.cells[0].values
-    outcome.checks = [
-        Check("sparsify, keep=0.3 beta=4 entropy='degree'", own["seconds"], 5.0, "s", not quick),
-        Check("peak memory of the process", own["peak MB"], 1000.0, "MB", not quick),
-    ]
+    what = "sparsify, keep=0.3 beta=4 entropy='degree'"
+    outcome.checks = time_checks(what, own["seconds"], own["CPU seconds"], 5.0, judged=not quick)
+    outcome.checks.append(Check("peak memory of the process", own["peak MB"], 1000.0, "MB", not quick))
     outcome.notes = [
         "Each in a process of its own. The memory before is that of the interpreter, the libraries and the graph; "
         "J, S and D are by the degree entropy at beta = 4 for both methods."
@@ -105,9 +96,8 @@ def help_time(quick: bool, say: Say) -> Outcome:
     if first.returncode or "sparsify" not in first.stdout:
         return Outcome(skipped=f"graphpri --help does not work: {first.stderr.strip()[-200:]}")
     repeats = 5 if quick else 15
-    times = [
-        timed(lambda: subprocess.run([*command, "--help"], capture_output=True, check=True)) for _ in range(repeats)
-    ]
+    help_ = partial(subprocess.run, [*command, "--help"], capture_output=True, check=True)
+    times = [timed(help_).wall for _ in range(repeats)]
     values = {"median": float(np.median(times)), "slowest": max(times), "calls": repeats}
     say(f"median {values['median']:.3f} s of {repeats} calls")
     check = Check("median of graphpri --help", values["median"], 0.3, "s")

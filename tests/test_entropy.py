@@ -144,6 +144,7 @@ def test_the_degree_entropy_is_above_the_exact_one_by_at_most_theorem_2s_bound()
 # Bounds and invariances.
 
 
+@settings(max_examples=40)
 @given(random_graphs())
 def test_exact_entropy_lies_between_zero_and_the_complete_graphs(graph):
     s = value(graph)
@@ -151,11 +152,13 @@ def test_exact_entropy_lies_between_zero_and_the_complete_graphs(graph):
     assert -1e-12 <= s <= np.log(max(n - 1, 1)) + 1e-12
 
 
+@settings(max_examples=40)
 @given(random_graphs())
 def test_degree_entropy_is_never_below_the_exact_one(graph):
     assert value(graph, "degree") >= value(graph) - 1e-12
 
 
+@settings(max_examples=40)
 @given(random_graphs())
 def test_exact_by_component_is_exact_of_the_whole_matrix(graph):
     assert value(graph) == pytest.approx(by_dense_matrix(graph), abs=1e-10)
@@ -167,7 +170,7 @@ def test_exact_by_component_is_exact_of_the_whole_matrix_on_the_zoo(graph):
 
 
 @every_entropy
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(graph=random_graphs(), scale=st.floats(-250, 250))
 def test_scale_of_the_weights_does_not_matter(name, graph, scale):
     scaled = zoo.reweighted(graph, graph.weights * 10.0**scale)
@@ -175,7 +178,7 @@ def test_scale_of_the_weights_does_not_matter(name, graph, scale):
 
 
 @every_entropy
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(graph=random_graphs(), seed=st.integers(0, 1000))
 def test_names_of_the_nodes_do_not_matter(name, graph, seed):
     order = np.random.default_rng(seed).permutation(graph.n_nodes)
@@ -262,6 +265,7 @@ def test_gradient_agrees_with_central_differences(name, graph):
 
 
 @every_entropy
+@settings(max_examples=40)
 @given(graph=random_graphs())
 def test_value_is_the_same_with_and_without_gradient(name, graph):
     with_gradient = evaluate(graph, name, gradient=True)

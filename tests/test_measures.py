@@ -213,7 +213,7 @@ def graphs_on(n: int) -> st.SearchStrategy[Graph]:
 
 @pytest.mark.parametrize("method", ["exact", "degree"])
 @given(a=graphs_on(8), b=graphs_on(8), c=graphs_on(8), scale=st.floats(-100, 100))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_the_root_of_the_divergence_is_a_metric(method, a, b, c, scale):
     ab, bc, ac = (np.sqrt(graphpri.divergence(*pair, method=method)) for pair in ((a, b), (b, c), (a, c)))
     assert ac <= ab + bc + 1e-9
@@ -575,11 +575,10 @@ def test_a_graph_held_against_itself_loses_nothing(graph):
 
 @every_graph
 def test_every_measure_has_a_value_for_every_part(graph):
-    for seed in range(2):
-        found = graphpri.report(graph, random_mask(graph, seed), alpha=0.01)
-        assert set(found) == set(MEASURES) | {f"{m.name}_original" for m in MEASURES.values() if m.both}
-        assert all(isinstance(value, int | float) for value in found.values())
-        assert json.loads(json.dumps(found.to_dict()))["entropy"] == "exact"
+    found = graphpri.report(graph, random_mask(graph, 0), alpha=0.01)
+    assert set(found) == set(MEASURES) | {f"{m.name}_original" for m in MEASURES.values() if m.both}
+    assert all(isinstance(value, int | float) for value in found.values())
+    assert json.loads(json.dumps(found.to_dict()))["entropy"] == "exact"
 
 
 def test_reports_do_not_depend_on_the_order_of_edges_and_nodes():

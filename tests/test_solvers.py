@@ -359,6 +359,22 @@ def test_unknown_effort_is_refused():
         solve(Objective(karate(), 1.0), 10, effort="extreme")
 
 
+@pytest.mark.parametrize("how", ["callback", "interrupt"])
+def test_a_stopped_path_keeps_what_it_has_and_says_so(how):
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        if how == "interrupt" and len(seen) == 3:
+            raise KeyboardInterrupt
+        return len(seen) == 3
+
+    found = solve_betas(Objective(karate(), 0.0), [0.0, 2.0, 4.0, 6.0, 20.0], 30, callback=stop)
+    assert len(seen) == 3
+    assert all(s.mask.sum() == 30 for s in found)
+    assert all(s.status.startswith(("stopped by the callback", "interrupted")) for s in found)
+
+
 # Algorithm 1.
 
 

@@ -64,6 +64,18 @@ def plain_karate() -> Any:
     return graph
 
 
+def keys(graph: Graph) -> np.ndarray:
+    return graph.source.astype(np.int64) * graph.n_nodes + graph.target
+
+
+def selection(result: Sparsified) -> np.ndarray:
+    """What was kept, as a selection w over the original's canonical edges."""
+    at = np.searchsorted(keys(result.original), keys(result.kept))
+    w = np.zeros(result.original.n_edges)
+    w[at] = result.kept.weights / result.original.weights[at]
+    return w
+
+
 # Every method on every graph.
 
 
@@ -315,12 +327,12 @@ KINDS = {
     "edge frame": Kind(
         lambda n, edges, w: make_frame([], edges, w).assign(note=np.arange(len(edges))),
         lambda f: list(zip(f["source"], f["target"], f["weight"], strict=True)),
-        lambda f: f.drop(index=f.index[:5], inplace=True),
+        lambda f: f.insert(0, "weight", 9.0) if "weight" not in f else f.__setitem__("weight", 9.0),
     ),
     "square frame": Kind(
         lambda n, edges, w: pd.DataFrame(make_sparse(n, edges, w).toarray()),
         lambda f: first_seen((i, j, f.iat[i, j]) for i, j in zip(*np.nonzero(f.to_numpy()), strict=True)),
-        lambda f: f.drop(index=f.index[:5], inplace=True),
+        lambda f: f.insert(0, "weight", 9.0) if "weight" not in f else f.__setitem__("weight", 9.0),
     ),
     "pyg": Kind(
         make_pyg,
@@ -384,17 +396,16 @@ def test_the_same_type_comes_back_and_arrays_are_in_the_input_s_order(kind, opti
 
 @EACH_KIND
 def test_scores_and_probabilities_are_in_the_input_s_order(kind):
-    listed = kind.listed(given_graph := example(kind))
-    reference = sparsify(KINDS["networkx"].make(13, [(u, v) for u, v, _ in listed], [w for *_, w in listed]), **GUMBEL)
-    position = {frozenset(edge): i for i, edge in enumerate(reference.graph.__class__(as_edges(listed)).edges)}
-    result = sparsify(given_graph, **GUMBEL)
-    where = [position[frozenset((u, v))] for u, v, _ in listed]
+    given_graph = example(kind)
+    listed = kind.listed(given_graph)
+    graph = make_networkx(list(range(13)), [(u, v) for u, v, _ in listed], [w for *_, w in listed])
+    place = {frozenset(edge): i for i, edge in enumerate(graph.edges)}
+    where = [place[frozenset((u, v))] for u, v, _ in listed]
+    options = GUMBEL | {"beta": 0.5}
+    result, reference = sparsify(given_graph, **options), sparsify(graph, **options)
+    assert 0 < result.mask.sum() < 30
     for name in ("mask", "weights", "scores", "probabilities"):
         assert np.array_equal(getattr(result, name), getattr(reference, name)[where]), name
-
-
-def as_edges(listed: list[tuple[int, int, float]]) -> list[tuple[int, int]]:
-    return [(u, v) for u, v, _ in listed]
 
 
 @EACH_KIND
@@ -494,7 +505,9 @@ def test_shares_and_counts(keep, size, k):
 
 
 @settings(max_examples=40)
-@given(st.integers(0, 10_000), st.integers(3, 9), st.booleans(), st.booleans(), st.sampled_from(["pri", "local-degree"]))
+@given(
+    st.integers(0, 10_000), st.integers(3, 9), st.booleans(), st.booleans(), st.sampled_from(["pri", "local-degree"])
+)
 def test_random_graphs_constraints_and_budgets(seed, n, connected, free, method):
     rng = np.random.default_rng(seed)
     graph = zoo.random_graph(n, int(rng.integers(1, n * (n - 1) // 2 + 1)), seed, weighted=bool(seed % 2))
@@ -508,7 +521,9 @@ def test_random_graphs_constraints_and_budgets(seed, n, connected, free, method)
         if graph.n_edges <= 9
     ]
     try:
-        result = sparsify(graph, keep=keep, connected=connected, protect=protect, forbid=forbid, beta=1.5, method=method)
+        result = sparsify(
+            graph, keep=keep, connected=connected, protect=protect, forbid=forbid, beta=1.5, method=method
+        )
     except OptionError:
         assert not feasible
         return
@@ -572,7 +587,9 @@ def test_protect_and_forbid_in_every_form(form, method):
         assert result.status.endswith("scores highest, subject to protect, forbid")
 
 
-@pytest.mark.parametrize("options", [{"solver": "gumbel", "steps": 60}, {"beta": 1.0}, {"beta": 1.0, "connected": False}])
+@pytest.mark.parametrize(
+    "options", [{"solver": "gumbel", "steps": 60}, {"beta": 1.0}, {"beta": 1.0, "connected": False}]
+)
 def test_protect_and_forbid_without_a_budget(options):
     result = sparsify(KARATE, protect=[(0, 1), (32, 33)], forbid=[(0, 2), (0, 3)], **options)
     assert {(0, 1), (32, 33)} <= set(result.graph.edges)
@@ -594,7 +611,8 @@ def test_nothing_protected_is_no_constraint():
 
 
 def test_protecting_all_edges_keeps_them():
-    assert sparsify(KARATE, protect=np.ones(78, bool)).status == "all edges kept: each is protected or holds a component together"
+    result = sparsify(KARATE, protect=np.ones(78, bool))
+    assert result.status == "all edges kept: each is protected or holds a component together"
     assert sparsify(KARATE, keep=78, protect=np.ones(78, bool)).mask.all()
 
 
@@ -679,8 +697,12 @@ REPORTED = [
     {"method": "forest-fire", "keep": 0.5, "burn_probability": np.float32(0.5), "burnt_ratio": 2},
     {"method": "algebraic-distance", "keep": 0.5, "systems": 3},
     {"method": "effective-resistance", "keep": 0.5, "resistance": "exact", "n_probes": 8},
-    {"method": OWN_WEIGHTS, "keep": 0.5, "resistance": "projection", "n_probes": 8},
-    *({"method": m, "keep": 0.4, "connected": True, "mixture": "listing", "protect": [0]} for m in METHODS if m != "pri"),
+    {"method": OWN_WEIGHTS, "keep": 0.5, "resistance": "sketch", "n_probes": 8},
+    *(
+        {"method": m, "keep": 0.6, "connected": True, "mixture": "listing", "protect": [0]}
+        for m in METHODS
+        if m != "pri"
+    ),
 ]
 
 
@@ -745,7 +767,7 @@ def test_status_says_where_the_minimum_is_trivial(options, status):
 def test_a_forest_has_nothing_to_drop(name, beta):
     result = sparsify(zoo.GRAPHS[name], beta=beta)
     assert result.mask.all()
-    assert result.status == "all edges kept: each is protected or holds a component together"
+    assert result.status == "all edges kept: each holds a component together"
 
 
 # New weights.
@@ -854,8 +876,13 @@ def test_a_path_over_budgets_stops_as_a_whole(interrupt):
 
 def test_a_path_over_beta_can_be_stopped():
     seen = []
-    results = path(KARATE, beta=[0, 1, 2, 3], callback=lambda progress: len(seen := [*seen, progress]) == 2)
-    assert len(results) == 4
+
+    def callback(progress):
+        seen.append(progress)
+        return len(seen) == 2
+
+    results = path(KARATE, beta=[0, 1, 2, 3], callback=callback)
+    assert (len(results), len(seen)) == (4, 2)
     assert all(r.kept.components()[0] == 1 for r in results)
 
 
@@ -906,11 +933,11 @@ def test_any_ordered_sequence_makes_a_path(steps):
 
 
 def test_points_of_a_path_agree_with_single_calls():
-    along = path(KARATE, keep=[0.3, 0.6, 0.9], beta=5.0, connected=True, effort="normal")
+    along = path(KARATE, keep=[0.45, 0.6, 0.9], beta=5.0, connected=True, effort="normal")
     single = [sparsify(KARATE, keep=r.settings["keep"], beta=5.0, connected=True) for r in along]
     for a, b in zip(along, single, strict=True):
         assert a.objective == pytest.approx(b.objective, rel=5e-3)
-        terms = Objective(as_graph(KARATE), 5.0).terms(a.weights / np.array([w for *_, w in KARATE.edges(data="weight")]))
+        terms = Objective(a.original, 5.0).terms(selection(a))
         assert json.loads(json.dumps(a.report())) == a.report()
         assert a.report().keys() >= b.report().keys() - {"effort"}
         assert (a.kept.components()[0], a.mask.sum()) == (1, b.mask.sum())
@@ -933,7 +960,7 @@ def test_directed_graphs_are_symmetrized_on_request():
     with pytest.raises(GraphError, match='directed.*directed="symmetrize"'):
         sparsify(graph, keep=2)
     result = sparsify(graph, keep=2, directed="symmetrize", method="weight")
-    assert result.weights.tolist() == [3.0, 0.0, 4.0]
+    assert result.weights.tolist() == [3.0, 4.0, 0.0]
     assert {(frozenset(e[:2]), e[2]) for e in result.graph.edges(data="weight")} == {
         (frozenset("ab"), 3.0),
         (frozenset("bc"), 4.0),
@@ -1002,7 +1029,7 @@ def test_many_components_of_one_edge_each(method):
         assert result.divergence == pytest.approx(mixed - 0.5 * (np.log(k) + np.log(n)))
 
 
-SLOW_ON_PAIRS: tuple[str, ...] = ("pri",)
+SLOW_ON_PAIRS = ("pri", "forest-fire")
 
 
 @pytest.mark.parametrize("weights", [(1e-300, 1e300), (1e-300, 1e-300), (1e300, 1e300), (1e-300, 1.0), (1.0, 1e300)])

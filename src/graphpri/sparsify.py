@@ -28,7 +28,7 @@ from graphpri.version import __version__
 
 DEFAULT_BETA = 4.0
 EXACT_NODES = 300
-"""Largest component, in nodes, for which entropy="auto" takes the exact entropy."""
+"""Largest component, in nodes, for which entropy="auto" takes the exact entropy (ten times that in all)."""
 LOCAL_EDGES = 200_000
 """Number of edges up to which entropy="auto" takes the local entropy otherwise."""
 
@@ -450,18 +450,21 @@ def _explained(solution: Solution, objective: Objective, k: int | None, constrai
     """The solution with a status that says so where the minimum over all sizes is trivial."""
     if k is not None or not solution.status.startswith(("converged", "good")):
         return solution
-    kept, least = int(solution.mask.sum()), least_size(objective, constraints)
-    most, at = _allowed(objective.graph, constraints), f"at beta={objective.beta:g}"
-    edges, allowed = f"{kept} edge{'s' * (kept > 1)}", "" if most == objective.graph.n_edges else " that forbid allows"
+    kept, most = int(solution.mask.sum()), _allowed(objective.graph, constraints)
+    least = least_size(objective, constraints)
+    at, every = (
+        f"at beta={objective.beta:g}",
+        "all edges kept" + " that forbid allows" * (constraints.forbid is not None),
+    )
     if kept == most == least:
-        status = f"all edges kept{allowed}: " + (
-            "each holds a component together" if constraints.connected else "none may go"
-        )
+        reasons = ["is protected"] * (constraints.protect is not None)
+        reasons += ["holds a component together"] * constraints.connected
+        status = f"{every}: each {' or '.join(reasons)}" if reasons else f"{every}: there is only one"
     elif kept == most:
-        status = f"all edges kept{allowed}: {at} none is worth dropping; lower beta or pass keep="
+        status = f"{every}: {at} none is worth dropping; lower beta or pass keep="
     elif kept == least and not constraints.connected:
         status = (
-            f"trivial: without connectivity and a budget, J is smallest for {edges} {at}; "
+            f"trivial: without connectivity and a budget, J is smallest for {kept} edge{'s' * (kept > 1)} {at}; "
             "pass keep=, connected=True or a larger beta"
         )
     else:

@@ -59,7 +59,9 @@ def _numbers(column: Column, weight: str, edge: EdgeName) -> tuple[NDArray[np.fl
     """The column as floats, 1 for a missing entry, and how many are missing."""
     values = np.asarray(column)
     if values.dtype.kind == "b":
-        raise GraphError(f"the weights {weight!r} are true/false, not numbers: pass weight=None to ignore them")
+        raise GraphError(
+            f"the weights {weight!r} are true/false, not numbers: pass weight=None (--weight none) to ignore them"
+        )
     if values.dtype.kind in "fiu":
         return values.astype(np.float64), 0
     out = np.ones(len(column))
@@ -77,7 +79,7 @@ def _number(value: Any, edge: EdgeName, row: int) -> float:
     except (TypeError, ValueError, OverflowError):
         raise GraphError(
             f"{edge(row)} has the weight {value!r}, which is not a number: "
-            "correct it, or pass weight=None to ignore weights"
+            "correct it, or pass weight=None (--weight none) to ignore weights"
         ) from None
 
 
@@ -93,5 +95,5 @@ def _check_positive(w: NDArray[np.float64], edge: EdgeName) -> None:
     more = f" ({count} such weights)" if count > 1 else ""
     raise GraphError(
         f"{edge(row)} has the weight {value!r}{more}; weights must be positive and finite: "
-        f"{remedy}, or pass weight=None to ignore weights"
+        f"{remedy}, or pass weight=None (--weight none) to ignore weights"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from graphpri.budget import take_top
 from graphpri.errors import OptionError
@@ -14,6 +13,11 @@ from graphpri.objective import Objective
 from graphpri.solvers.search import Constraints
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
 from graphpri.threads import single_thread
+
+
+def expit(x: FloatArray) -> FloatArray:
+    """Logistic function 1/(1 + e^−x)."""
+    return 0.5 * (1 + np.tanh(0.5 * x))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphpri.graph import BoolArray
 from graphpri.objective import Objective, Terms
-from graphpri.solvers.budgeted import solve
+from graphpri.solvers.budgeted import CONVERGED, solve
 from graphpri.solvers.search import Constraints
 from graphpri.solvers.solution import Callback, Progress, Solution
 
@@ -74,20 +74,25 @@ def solve_betas(
     scratch = ascending[:: max(1, (len(ascending) - 1) // 3)] if len(ascending) > 1 else ascending
     plan = [(beta, True) for beta in scratch] + [(beta, False) for beta in ascending[::-1] + ascending]
     settled: dict[float, bytes] = {}
-    for done, (beta, afresh) in enumerate(plan):
-        here = replace(objective, beta=beta)
-        start = None if afresh or not pool.masks else pool.best(beta)[0]
-        if start is not None and settled.get(beta) == start.tobytes():
-            continue
-        solution = solve(here, k, constraints, effort="path", seed=seed, start=start)
-        pool.add(solution.mask)
-        settled[beta] = solution.mask.tobytes()
-        if callback is not None:
+    status = CONVERGED
+    try:
+        for done, (beta, afresh) in enumerate(plan):
+            start = None if afresh or not pool.masks else pool.best(beta)[0]
+            if start is not None and settled.get(beta) == start.tobytes():
+                continue
+            solution = solve(replace(objective, beta=beta), k, constraints, effort="path", seed=seed, start=start)
+            pool.add(solution.mask)
+            settled[beta] = solution.mask.tobytes()
+            if solution.status.startswith("interrupted"):
+                raise KeyboardInterrupt
             size = int(solution.mask.sum())
-            if callback(Progress("path", done + 1, size, solution.objective, (done + 1) / len(plan))) is True:
+            progress = Progress("path", done + 1, size, solution.objective, (done + 1) / len(plan))
+            if callback is not None and callback(progress) is True:
+                status = "stopped by the callback; these are the best subsets so far"
                 break
-    solutions: list[Solution] = []
-    for beta in betas:
-        mask, value = pool.best(float(beta))
-        solutions.append(Solution(mask, value, "converged: no swap improves J", ()))
-    return solutions
+    except KeyboardInterrupt:
+        if not pool.masks:
+            raise
+        status = "interrupted; these are the best subsets so far"
+    found = [pool.best(float(beta)) for beta in betas]
+    return [Solution(mask, value, status, ()) for mask, value in found]

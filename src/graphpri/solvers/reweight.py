@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
-from scipy.optimize import minimize
 
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.objective import Objective
@@ -35,6 +34,8 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
     ndarray of float64, shape (M,)
         New weights in the graph's unit, 0 where an edge is not kept.
     """
+    from scipy.optimize import minimize  # slow to import, and few calls need it
+
     kept = np.flatnonzero(mask)
     mu = objective.weights
     total = float(mu.sum())
