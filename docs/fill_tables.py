@@ -199,6 +199,63 @@ def reweight(rows: list[Row]) -> list[str]:
     )
 
 
+def default_beta(rows: list[Row]) -> list[str]:
+    """Means over graphs and budgets at each β."""
+    budget = [r for r in rows if r["study"] == "budget"]
+    ends = sorted({float(r["beta"]) for r in budget})[:: len({r["beta"] for r in budget}) - 1]
+    d = {(r["graph"], r["keep"], float(r["beta"])): float(r["divergence"]) for r in budget}
+
+    def fall(r: Row) -> float:
+        first, last = (d[r["graph"], r["keep"], beta] for beta in ends)
+        return (first - float(r["divergence"])) / (first - last) if first > last else 1.0
+
+    shown: dict[str, Callable[[Row], float]] = {
+        "S over the original's": lambda r: float(r["entropy"]) / float(r["entropy_original"]),
+        "fall of D made, %": lambda r: 100 * fall(r),
+        "nodes cut off, %": lambda r: 100 * float(r["cut_off"]) / float(r["nodes"]),
+        "connected pairs, %": lambda r: 100 * float(r["connected_pairs"]),
+        "degree ranks": lambda r: float(r["degree_rank"] or "nan"),
+        "PageRank ranks": lambda r: float(r["pagerank_rank"] or "nan"),
+        "communities, NMI": lambda r: float(r["community_nmi"] or "nan"),
+    }
+    lines: list[list[str]] = []
+    for beta in sorted({float(r["beta"]) for r in budget}):
+        of_beta = [r for r in budget if float(r["beta"]) == beta]
+        lines.append([f"{beta:g}", *(fixed(str(mean(map(value, of_beta))), 3) for value in shown.values())])
+    return markdown(["β", *shown], lines)
+
+
+def mean(values: Iterable[float]) -> float:
+    """Mean of those that are defined."""
+    defined = [value for value in values if value == value]
+    return sum(defined) / len(defined) if defined else float("nan")
+
+
+def default_beta_free(rows: list[Row]) -> list[str]:
+    """Percent of the edges kept without a budget, a row a graph."""
+    free = [r for r in rows if r["study"] == "free"]
+    betas = sorted({float(r["beta"]) for r in free})
+    share = {(r["graph"], float(r["beta"])): 100 * int(r["edges_kept"]) / int(r["edges"]) for r in free}
+    graphs = dict.fromkeys(r["graph"] for r in free)
+    lines = [[name, *(f"{share[name, b]:.0f}" if (name, b) in share else "" for b in betas)] for name in graphs]
+    return markdown(["graph", *(f"β = {beta:g}" for beta in betas)], lines)
+
+
+def entropy_by_size(rows: list[Row]) -> list[str]:
+    """Seconds and loss of each entropy at normal effort, a row a graph."""
+    kinds = ("exact", "local", "degree")
+    cells = {(r["graph"], r["nodes"], r["entropy"]): r for r in rows if r["effort"] == "normal"}
+    lines: list[list[str]] = []
+    for name, nodes in dict.fromkeys((r["graph"], r["nodes"]) for r in rows):
+        found = [cells.get((name, nodes, kind), {}) for kind in kinds]
+        facts = next(r for r in rows if (r["graph"], r["nodes"]) == (name, nodes))
+        lines.append([name, nodes, facts["edges"], facts["largest_component"]])
+        lines[-1] += [fixed(r.get("cpu_seconds", ""), 2) for r in found]
+        lines[-1] += [fixed(r.get("above_best_percent", ""), 3) for r in found]
+    header = ["graph", "N", "M", "largest component", *(f"{kind}, s" for kind in kinds)]
+    return markdown(header + [f"{kind}, % above" for kind in kinds], lines)
+
+
 def bench(rows: list[Row]) -> list[str]:
     """Goals of `make bench`, with what was measured."""
     facts = {r["measure"]: r["value"] for r in rows if r["row"] == "environment"}
@@ -214,6 +271,7 @@ def bench(rows: list[Row]) -> list[str]:
 
 
 MEASURE = "python docs/make_tables.py"
+STUDY = "python benchmarks/defaults.py"
 TABLES: dict[str, tuple[str, str, Table]] = {
     "along-beta-karate": (MEASURE, "beta_free.csv", along_beta("karate")),
     "along-beta-madrid": (MEASURE, "beta_free.csv", along_beta("madrid")),
@@ -230,6 +288,9 @@ TABLES: dict[str, tuple[str, str, Table]] = {
     "swaps": (MEASURE, "swaps.csv", swaps),
     "effort": (MEASURE, "effort.csv", effort),
     "reweight": (MEASURE, "reweight.csv", reweight),
+    "default-beta": (STUDY, "default_beta.csv", default_beta),
+    "default-beta-free": (STUDY, "default_beta.csv", default_beta_free),
+    "entropy-by-size": (STUDY, "entropy_by_size.csv", entropy_by_size),
     "bench": ("make bench, then copy out/bench/bench.csv to docs/data", "bench.csv", bench),
 }
 """How each table comes about, its file, and how the lines are made."""
