@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphpri
+from graphpri.defaults import DEFAULT_BETA
 from graphpri.graph import Graph
 from graphpri.objective import Objective
 from graphpri.solvers.budgeted import EffortName
-from graphpri.sparsify import DEFAULT_BETA
 from graphs import FAMILIES, largest_component, named
 
 KEEP = 0.3

@@ -13,9 +13,9 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import networkx as nx
+from fill_tables import DATA, read
 
 import graphpri
-from fill_tables import DATA, read
 from graphpri.layout import spring
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -67,7 +67,7 @@ def edges_over_beta() -> None:
 def save(figure: plt.Figure, name: str) -> None:
     """Write a PNG and refuse one that is too large for a page."""
     path = PICTURES / f"{name}.png"
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+    figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
     plt.close(figure)
     if path.stat().st_size > LARGEST:
         raise SystemExit(f"{path} has {path.stat().st_size} bytes, more than {LARGEST}")

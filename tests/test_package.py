@@ -45,7 +45,7 @@ def test_a_strange_name_is_an_attribute_error():
 @pytest.mark.parametrize(
     "imports",
     [
-        "from graphpri.sparsify import entropy_for; import graphpri.compare, graphpri.objective",
+        "from graphpri.defaults import entropy_for; import graphpri.compare, graphpri.objective",
         "from graphpri import *; import graphpri",
     ],
 )

@@ -31,10 +31,11 @@ import graphpri
 import zoo
 from graphpri import EdgeTable, Graph, as_graph, path, sparsify
 from graphpri.budget import count_edges
+from graphpri.defaults import EXACT_NODES, LOCAL_EDGES, entropy_for
 from graphpri.errors import GraphError, OptionError
 from graphpri.methods import METHODS as BASELINES
 from graphpri.objective import Objective
-from graphpri.sparsify import EXACT_NODES, LOCAL_EDGES, Sparsified, entropy_for
+from graphpri.sparsify import Sparsified
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the import of PyG sets off PyTorch's own deprecations
@@ -405,7 +406,8 @@ def test_scores_and_probabilities_are_in_the_input_s_order(kind):
     result, reference = sparsify(given_graph, **options), sparsify(graph, **options)
     assert 0 < result.mask.sum() < 30
     for name in ("mask", "weights", "scores", "probabilities"):
-        assert np.array_equal(getattr(result, name), getattr(reference, name)[where]), name
+        # To rounding: an edge frame can't hold the node without edges.
+        assert np.allclose(getattr(result, name), getattr(reference, name)[where], rtol=1e-9), name
 
 
 @EACH_KIND
@@ -540,9 +542,9 @@ def test_random_graphs_constraints_and_budgets(seed, n, connected, free, method)
 def masks_of(graph: Graph, size: int, protect: Any, forbid: Any, connected: bool) -> Any:
     for kept in combinations(range(graph.n_edges), size) if graph.n_edges <= 9 else ():
         mask = np.isin(np.arange(graph.n_edges), kept)
-        if mask[protect].all() and not mask[forbid].any():
-            if not connected or graph.components(mask)[0] == graph.components()[0]:
-                yield mask
+        fits = mask[protect].all() and not mask[forbid].any()
+        if fits and (not connected or graph.components(mask)[0] == graph.components()[0]):
+            yield mask
 
 
 # Constraints.
@@ -957,7 +959,7 @@ def test_results_of_a_path_come_in_the_input_s_type():
 def test_directed_graphs_are_symmetrized_on_request():
     graph = nx.DiGraph()
     graph.add_weighted_edges_from([("a", "b", 1.0), ("b", "a", 2.0), ("b", "c", 4.0), ("c", "a", 1.0)])
-    with pytest.raises(GraphError, match='directed.*directed="symmetrize"'):
+    with pytest.raises(GraphError, match=r'directed.*directed="symmetrize"'):
         sparsify(graph, keep=2)
     result = sparsify(graph, keep=2, directed="symmetrize", method="weight")
     assert result.weights.tolist() == [3.0, 4.0, 0.0]
@@ -1037,12 +1039,11 @@ SLOW_ON_PAIRS = ("pri", "forest-fire")
 def test_extreme_weights(weights, method):
     graph = zoo.random_graph(14, 40, 2)
     extreme = Graph.from_edges(graph.source, graph.target, np.where(np.arange(40) % 2, *weights))
-    try:
-        result = sparsify(extreme, keep=0.5, **quick(method))
-    except GraphError as error:
-        assert method == "noise-corrected"  # reads weights as counts
-        assert "counts" in str(error)
+    if method == "noise-corrected" and max(weights) < 1:
+        with pytest.raises(GraphError, match="reads weights as counts"):
+            sparsify(extreme, keep=0.5, method=method)
         return
+    result = sparsify(extreme, keep=0.5, **quick(method))
     assert result.mask.sum() == 20
     for values in (result.scores, result.weights, result.terms):
         assert np.isfinite(values).all()

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from graphpri.defaults import DEFAULT_BETA, entropy_for
 from graphpri.errors import FileError, GraphPRIError, MissingExtraError, OptionError
 from graphpri.graph import Directed, Graph, Loops, Parallel
 from graphpri.interop import load
@@ -21,7 +22,7 @@ from graphpri.measures.information import Unit, check_edges, check_unit
 from graphpri.methods import find
 from graphpri.objective import Mixture, Objective
 from graphpri.solvers.budgeted import EffortName
-from graphpri.sparsify import DEFAULT_BETA, Sparsified, entropy_for, sparsify
+from graphpri.sparsify import Sparsified, sparsify
 from graphpri.texttable import aligned
 
 Method = str | tuple[str, Mapping[str, Any]]

@@ -12,8 +12,9 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
-from graphpri.baselines import METHODS, Scored, find, run
+from graphpri.baselines import METHODS, Scored, find
 from graphpri.budget import check_budget, count_edges
+from graphpri.defaults import DEFAULT_BETA, entropy_for
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
 from graphpri.interop import Source, edge_selector, load
@@ -25,12 +26,6 @@ from graphpri.solvers.reweight import reweighted
 from graphpri.solvers.search import Constraints
 from graphpri.solvers.solution import Callback, Progress, Solution
 from graphpri.version import __version__
-
-DEFAULT_BETA = 4.0
-EXACT_NODES = 300
-"""Largest component, in nodes, for which entropy="auto" takes the exact entropy (ten times that in all)."""
-LOCAL_EDGES = 200_000
-"""Number of edges up to which entropy="auto" takes the local entropy otherwise."""
 
 SolverName = Literal["auto", "budgeted", "gumbel"]
 
@@ -265,15 +260,6 @@ def sparsify(
         result = _result(source, objective, solution, settings, reweight, scored)
     _ = result.graph  # built now, so that the input may change from here on
     return result
-
-
-def entropy_for(graph: Graph, entropy: str = "auto") -> str:
-    """Name of the entropy that "auto" means for a graph: exact, local or degree, by size."""
-    if entropy != "auto":
-        return entropy
-    if graph.n_nodes <= EXACT_NODES or int(np.bincount(graph.components()[1]).max()) <= EXACT_NODES:
-        return "exact"
-    return "local" if graph.n_edges <= LOCAL_EDGES else "degree"
 
 
 class _Run(NamedTuple):

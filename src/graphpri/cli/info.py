@@ -128,7 +128,7 @@ def _graph(table: EdgeTable, reading: Reading) -> tuple[Graph, tuple[str, ...]]:
 def _describe(graph: Graph) -> dict[str, Any]:
     import numpy as np
 
-    from graphpri.sparsify import DEFAULT_BETA, entropy_for
+    from graphpri.defaults import DEFAULT_BETA, entropy_for
 
     n, m = graph.n_nodes, graph.n_edges
     count, member = graph.components()

@@ -7,13 +7,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri.defaults import entropy_for
 from graphpri.entropy import LN2, entropy_named, scaled
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Directed, FloatArray, Graph, Loops, Parallel, unit_weights
 from graphpri.interop import Policies, as_graph
 from graphpri.measures.pairs import load_pair
 from graphpri.objective import Mixture, Objective
-from graphpri.sparsify import entropy_for
 
 Unit = Literal["nats", "bits"]
 UNITS: dict[str, float] = {"nats": 1.0, "bits": LN2}

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from graphpri.defaults import DEFAULT_BETA, entropy_for
 from graphpri.graph import Directed, Graph, Loops, Parallel
 from graphpri.interop import Policies
 from graphpri.measures.information import Unit, check_edges, check_unit, overlay
 from graphpri.measures.pairs import load_pair
 from graphpri.measures.registry import MEASURES, Measure, Settings, View, choose
 from graphpri.objective import Mixture, Objective
-from graphpri.sparsify import DEFAULT_BETA, entropy_for
 from graphpri.texttable import aligned
 
 
