@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
-from graphpri.baselines import METHODS, Scored, find
+from graphpri.baselines import METHODS, Scored, find, run
 from graphpri.budget import check_budget, count_edges
 from graphpri.defaults import DEFAULT_BETA, entropy_for
 from graphpri.errors import GraphError, OptionError
