@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import graphpri
-from graphpri.defaults import EXACT_NODES, LOCAL_EDGES
+from graphpri.defaults import DEFAULT_BETA, EXACT_NODES, LOCAL_EDGES
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 import fill_tables  # noqa: E402
 import make_tables  # noqa: E402
 import run_blocks  # noqa: E402
+import tables  # noqa: E402
 
 PAGES = fill_tables.PAGES
 LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
@@ -144,7 +145,7 @@ def test_tables_are_those_of_the_data(page: Path) -> None:
 
 def test_every_table_stands_on_a_page() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    assert set(re.findall(r"<!-- table: (\S+) -->", text)) == set(fill_tables.TABLES)
+    assert set(re.findall(r"<!-- table: (\S+) -->", text)) == set(tables.TABLES)
 
 
 def test_pictures_are_small_and_used() -> None:
@@ -162,7 +163,7 @@ def test_pages_name_no_path_of_one_machine() -> None:
 
 
 def test_pages_name_the_defaults() -> None:
-    sizes = f"{EXACT_NODES} nodes", f"{LOCAL_EDGES:,} edges".replace(",", " ")
+    sizes = f"up to {EXACT_NODES} nodes", f"up to {LOCAL_EDGES:,} edges".replace(",", " ")
     for page in ("README.md", "beta.md"):
         text = " ".join(next(p for p in PAGES if p.name == page).read_text(encoding="utf-8").split())
         for size in sizes:
@@ -185,6 +186,17 @@ def test_figures_can_be_measured_again(name: str) -> None:
                 assert value == pytest.approx(float(old[key]), rel=1e-3, abs=1e-6), (key, old)
             else:
                 assert str(value) == old[key], (key, old)
+
+
+def test_the_default_beta_keeps_the_order_of_degrees_best() -> None:
+    rows = [
+        row for row in csv_rows("default_beta") if row["study"] == "budget" and row["degree_rank"] not in ("", "nan")
+    ]
+    means = {
+        beta: np.mean([float(row["degree_rank"]) for row in rows if float(row["beta"]) == beta])
+        for beta in {float(row["beta"]) for row in rows}
+    }
+    assert max(means, key=lambda beta: means[beta]) == DEFAULT_BETA
 
 
 def test_data_files_have_no_empty_columns() -> None:

@@ -232,12 +232,13 @@ def noise_corrected(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     first, second = structure.shares(graph)
     strength = graph.strengths() / total
     a, b = strength[graph.source], strength[graph.target]
-    with np.errstate(divide="ignore", over="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         lift = first / b
         prior = (1 - a * b) * (total - 1) / ((1 - a) * (1 - b)) - 1
         chance = (a * b * prior + graph.weights) / (prior + total)
         slope = 2 / ((lift + 1) * (1 + 1 / lift)) * np.abs(1 + graph.weights / total - first - second)
         deviation = slope * (np.sqrt(total * chance * (1 - chance)) / graph.weights)
+    deviation[np.isnan(deviation)] = np.inf  # 0 · ∞, of weights that lie beyond float64's range apart
     scores = (1 - 2 / (lift + 1)) / np.maximum(deviation, np.finfo(float).tiny)
     return Scored(structure.settle(scores))
 

@@ -168,8 +168,8 @@ def sparsify(
 ) -> Sparsified:
     """Keep the informative edges of a graph and drop the rest.
 
-    Minimises J_β = S(σ̃) + 2β D(σ̃‖ρ̃) − α Σ ln d over subsets of edges: a low von Neumann entropy S keeps
-    the graph regular, a low quantum Jensen–Shannon divergence D keeps it like the original.
+    Minimises J_β = S(σ̃) + 2β D(σ̃‖ρ̃) − α Σ ln d over subsets of edges: a low von Neumann entropy S
+    gathers them at hubs, a low quantum Jensen–Shannon divergence D keeps the graph like the original.
 
     Parameters
     ----------
@@ -243,16 +243,16 @@ def sparsify(
     (23, np.int64(23))
     """
     _check_names(method=method, entropy=entropy)
+    reweight = _switch("reweight", reweight)
+    run_by = _Run(method, solver, effort, _seed(seed), time_limit, callback, options)
+    run_by.check()
     source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
     graph = source.graph
     is_connected, k = _budget(graph, keep, connected, method, solver)
     constraints = _constraints(source, is_connected, protect, forbid)
     _check_fits(graph, k, constraints)
     objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
-    run_by = _Run(method, solver, effort, _seed(seed), time_limit, callback, options)
-    run_by.check()
     settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings()
-    reweight = _switch("reweight", reweight)
     if method == "pri":
         result = _result(source, objective, run_by.solve(objective, k, constraints), settings, reweight)
     else:
@@ -274,7 +274,10 @@ class _Run(NamedTuple):
     options: dict[str, Any]
 
     def check(self) -> None:
-        """Refuse values out of range, and options that the method or the solver does not use."""
+        """Refuse unknown names, values out of range, and options that the method or the solver does not use."""
+        used = frozenset[str]() if self.method == "pri" else find(self.method).options
+        if self.solver not in get_args(SolverName):
+            raise OptionError(f"solver={self.solver!r}: choose from {', '.join(map(repr, get_args(SolverName)))}")
         _check_effort(self.effort)
         limit = cast("Any", self.time_limit)
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Real) or not float(limit) > 0):
@@ -284,13 +287,13 @@ class _Run(NamedTuple):
             given = {"solver": self.solver, "effort": self.effort, "time_limit": limit, "callback": self.callback}
             if unused := [name for name, value in given.items() if value not in (None, "auto")]:
                 raise OptionError(f"method {self.method!r} does not use {', '.join(unused)}: only method 'pri' does")
-            _refuse_unused(self.options, find(self.method).options, f"method {self.method!r}")
+            _refuse_unused(self.options, used, f"method {self.method!r}")
         elif self.solver == "gumbel":
             if self.effort is not None:
                 raise OptionError("solver 'gumbel' does not use effort: its options are steps, samples and patience")
             _refuse_unused(self.options, Gumbel.__dataclass_fields__.keys(), "solver 'gumbel'")
         else:
-            _refuse_unused(self.options, (), "method 'pri' with solver 'budgeted'")
+            _refuse_unused(self.options, used, "method 'pri' with solver 'budgeted'")
 
     def settings(self) -> dict[str, Any]:
         """What to report of it."""
@@ -387,10 +390,6 @@ def _budget(
     graph: Graph, keep: Any, connected: Any, method: str = "pri", solver: str = "auto"
 ) -> tuple[bool, int | None]:
     """Whether to keep the number of components, and how many edges to keep."""
-    if method != "pri":
-        find(method)
-    if solver not in get_args(SolverName):
-        raise OptionError(f"solver={solver!r}: choose from {', '.join(map(repr, get_args(SolverName)))}")
     if not graph.n_edges:
         raise GraphError("the graph has no edges: there is nothing to keep or to drop")
     is_connected = keep is None and solver != "gumbel" if connected is None else _switch("connected", connected)

@@ -13,7 +13,7 @@ from graphpri.graph import BoolArray
 from graphpri.objective import Objective
 from graphpri.solvers.landscape import Landscape
 from graphpri.solvers.nodes import DegreeLandscape, LocalLandscape
-from graphpri.solvers.resolvent import ResolventLandscape
+from graphpri.solvers.resolvent import ResolventLandscape, scattered
 from graphpri.solvers.search import Constraints, Search, descend, eliminate, exchange, kicked, toggle
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
 from graphpri.solvers.starts import around_nodes
@@ -108,9 +108,20 @@ def solve(
     Returns
     -------
     Solution
+
+    Notes
+    -----
+    The exact entropy of a graph with thousands of small components is searched by the local entropy, which
+    costs O(M) a step; the objective of the result is exact.
     """
     level = effort_named(effort)
     constraints = constraints or Constraints()
+    if objective.entropy == "exact" and scattered(objective.graph.components()[1]):
+        local = replace(objective, entropy="local")
+        found = solve(
+            local, k, constraints, effort=effort, seed=seed, callback=callback, time_limit=time_limit, start=start
+        )
+        return replace(found, objective=objective.value(found.mask.astype(np.float64)))
     landscape = LANDSCAPES[objective.entropy](objective, fixed_size=k is not None)
     monitor = Monitor(callback, time_limit)
     rng = np.random.default_rng(0 if seed is None else seed)

@@ -50,7 +50,7 @@ class Gumbel:
     samples: int = 3
     learning_rate: float = 1e-2
     steps: int = 10_000
-    patience: int = 500
+    patience: int = 1000
     draw: bool = False
 
     def __post_init__(self) -> None:

@@ -18,6 +18,8 @@ from graphpri.solvers.search import Constraints
 from graphpri.solvers.solution import Callback, Progress, Solution
 
 TIE = 1e-12
+AFRESH = 8
+"""Paths of up to so many β search each of them from scratch as well."""
 
 
 @dataclass
@@ -70,8 +72,9 @@ def solve_betas(
     """
     pool = Pool(objective)
     ascending = sorted(set(map(float, betas)))
-    # Far apart β from scratch give the pool its range; then every β improves on the best of its neighbours.
-    scratch = ascending[:: max(1, (len(ascending) - 1) // 3)] if len(ascending) > 1 else ascending
+    # A few β from scratch give the pool its range; then every β improves on the best of its neighbours.
+    scratch = ascending if len(ascending) <= AFRESH else ascending[:: (len(ascending) - 1) // 3]
+    from_scratch = "path" if k is None else "normal"
     plan = [(beta, True) for beta in scratch] + [(beta, False) for beta in ascending[::-1] + ascending]
     settled: dict[float, bytes] = {}
     status = CONVERGED
@@ -80,7 +83,8 @@ def solve_betas(
             start = None if afresh or not pool.masks else pool.best(beta)[0]
             if start is not None and settled.get(beta) == start.tobytes():
                 continue
-            solution = solve(replace(objective, beta=beta), k, constraints, effort="path", seed=seed, start=start)
+            effort = "path" if start is not None else from_scratch
+            solution = solve(replace(objective, beta=beta), k, constraints, effort=effort, seed=seed, start=start)
             pool.add(solution.mask)
             settled[beta] = solution.mask.tobytes()
             if solution.status.startswith("interrupted"):

@@ -26,6 +26,7 @@ STEP = 1.6
 LOWEST = 1e-4
 HIGHEST = 10.0
 SMALLEST_BLOCK = 48
+MOST_BLOCKS = 64
 TINY = 1e-12
 
 
@@ -77,6 +78,12 @@ def blocks_of(graph_components: NDArray[np.int32], source: NDArray[np.int64], ta
         edges = np.flatnonzero(node_block[source] == block)
         blocks.append(Block(nodes, edges, place[source[edges]], place[target[edges]]))
     return blocks
+
+
+def scattered(graph_components: NDArray[np.int32]) -> bool:
+    """Whether so many nodes lie in small components that their blocks would be too many to walk through."""
+    sizes = np.bincount(graph_components)
+    return int(sizes[(sizes > 1) & (sizes < SMALLEST_BLOCK)].sum()) > MOST_BLOCKS * SMALLEST_BLOCK
 
 
 class _BlockState:

@@ -73,6 +73,11 @@ class Search:
         return PREDICTION_ERROR * scale
 
 
+def tolerance(value: float) -> float:
+    """Difference of J below which two values count as equal; rounding must not look like progress."""
+    return 1e-12 * max(1.0, abs(value))
+
+
 def smallest(values: FloatArray, among: Edges, count: int) -> Edges:
     """The edges of `among` with the smallest values, at most `count`, in a fixed order."""
     if among.size <= count:
@@ -99,7 +104,7 @@ def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterato
         changes = landscape.toggles() if search.sizes_vary else landscape.flips()
         droppable = mask & search.free
         if constraints.connected:
-            droppable &= ~best_forest(graph, np.lexsort((-changes, ~mask, search.free)))
+            droppable &= ~best_forest(graph, np.lexsort((-changes, search.free, ~mask)))
         candidates = np.flatnonzero(droppable)
         few = min(max(1, int(share * size)), size - k, candidates.size)
         if few == 0:
@@ -208,7 +213,7 @@ def descend(
             search.step("swap" if beat is None else "kick", moves, 0.5)
             if beat is not None and np.array_equal(landscape.mask, beat[0]):
                 return moves
-            if pending < interval and landscape.drift < 0.02:
+            if pending < interval and landscape.drift < 0.03:
                 continue
         elif not pending:
             width += 1
@@ -218,7 +223,7 @@ def descend(
         if beat is not None and landscape.value > beat[1] + search.gain and not helps:
             return moves
         landscape.reset(landscape.mask)
-        if landscape.value < checked_value - 1e-12 * abs(checked_value):
+        if landscape.value < checked_value - tolerance(checked_value):
             checked, checked_value = landscape.mask.copy(), landscape.value
             search.monitor.offer(checked, checked_value)
             banned.clear()
@@ -247,7 +252,7 @@ def toggle(search: Search, most: int) -> None:
         mask, value = landscape.mask.copy(), landscape.value
         helps = search.free & (changes < -search.gain)
         if constraints.connected:
-            helps &= ~(mask & best_forest(landscape.graph, np.lexsort((-changes, ~mask, search.free))))
+            helps &= ~(mask & best_forest(landscape.graph, np.lexsort((-changes, search.free, ~mask))))
         chosen = np.flatnonzero(helps)
         few = min(few, (chosen.size + 1) // 2)
         if few < 2:
@@ -258,7 +263,7 @@ def toggle(search: Search, most: int) -> None:
         if not new.any():
             return
         landscape.reset(new)
-        if landscape.value < value - 1e-12 * abs(value):
+        if landscape.value < value - tolerance(value):
             search.monitor.offer(new, landscape.value)
         else:
             landscape.reset(mask)
@@ -278,7 +283,7 @@ def exchange(search: Search, start: int, most: int) -> bool:
         mask, value = landscape.mask.copy(), landscape.value
         loose = mask & search.free
         if constraints.connected:
-            loose &= ~best_forest(landscape.graph, np.lexsort((-changes, ~mask, search.free)))
+            loose &= ~best_forest(landscape.graph, np.lexsort((-changes, search.free, ~mask)))
         out, into = np.flatnonzero(loose), np.flatnonzero(~mask & search.free)
         few = min(few, out.size, into.size)
         if not few:
@@ -287,7 +292,7 @@ def exchange(search: Search, start: int, most: int) -> bool:
         new[smallest(changes, out, few)] = False
         new[smallest(changes, into, few)] = True
         landscape.reset(new)
-        if landscape.value < value - 1e-12 * abs(value):
+        if landscape.value < value - tolerance(value):
             search.monitor.offer(new, landscape.value)
             changes = landscape.flips()
         else:

@@ -1,0 +1,203 @@
+"""The tables of the pages: how each comes about, its file in docs/data, and what its columns are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from fill_tables import DATA, Row, Table, columns, decimals, fixed, markdown, read, shortest, significant
+
+MEASURE = "python docs/make_tables.py"
+STUDY = "python benchmarks/defaults.py"
+BENCH = "make bench, then copy out/bench/bench.csv to docs/data"
+
+LEVELS = ("fast", "normal", "best")
+ENTROPIES = ("exact", "local", "degree")
+
+
+def along_beta(graph: str) -> Table:
+    """Without a budget and with one, at the values of β that both were measured at."""
+
+    def make(free: list[Row]) -> list[str]:
+        budget = {row["beta"]: row for row in read(DATA / "beta_budget.csv") if row["graph"] == graph}
+        both = [(row, budget[row["beta"]]) for row in free if row["graph"] == graph and row["beta"] in budget]
+        header = ["β", "K", "S", "D", "J", "S at 30 %", "D", "J", "components", "cut off"]
+        return markdown(header, [_along(*pair) for pair in both])
+
+    return make
+
+
+def _along(free: Row, budget: Row) -> list[str]:
+    terms = [fixed(row[key]) for row in (free, budget) for key in ("S", "D", "J")]
+    size = f"{free['K']} ({100 * float(free['share_kept']):.0f} %)"
+    return [f"{float(free['beta']):g}", size, *terms, budget["components_kept"], budget["nodes_cut_off"]]
+
+
+def effort(rows: list[Row]) -> list[str]:
+    """How far each level stays above the best of them, and its time; a row a case."""
+    cells = {(r["graph"], r["beta"], r["effort"]): r for r in rows}
+    lines: list[list[str]] = []
+    for graph, beta in dict.fromkeys((r["graph"], r["beta"]) for r in rows):
+        levels = [cells[graph, beta, level] for level in LEVELS]
+        least = min(float(r["J"]) for r in levels)
+        gaps = [fixed(100 * (float(r["J"]) / least - 1), 3) for r in levels]
+        lines.append([graph, f"{float(beta):g}", fixed(least), *gaps, *(fixed(r["cpu_seconds"], 2) for r in levels)])
+    above, seconds = ([f"{level}, {unit}" for level in LEVELS] for unit in ("% above", "s"))
+    return markdown(["graph", "β", "least J", *above, *seconds], lines)
+
+
+def default_beta(rows: list[Row]) -> list[str]:
+    """Means over graphs and budgets at each β."""
+    budget = [r for r in rows if r["study"] == "budget"]
+    betas = sorted({float(r["beta"]) for r in budget})
+    d = {(r["graph"], r["keep"], float(r["beta"])): float(r["divergence"]) for r in budget}
+
+    def fall(r: Row) -> float:
+        first, last = (d[r["graph"], r["keep"], beta] for beta in (betas[0], betas[-1]))
+        return (first - float(r["divergence"])) / (first - last) if first > last else 1.0
+
+    shown: dict[str, Callable[[Row], float]] = {
+        "S over the original's": lambda r: float(r["entropy"]) / float(r["entropy_original"]),
+        "fall of D made, %": lambda r: 100 * fall(r),
+        "nodes cut off, %": lambda r: 100 * float(r["cut_off"]) / float(r["nodes"]),
+        "connected pairs, %": lambda r: 100 * float(r["connected_pairs"]),
+        "degree ranks": lambda r: float(r["degree_rank"] or "nan"),
+        "PageRank ranks": lambda r: float(r["pagerank_rank"] or "nan"),
+        "communities, NMI": lambda r: float(r["community_nmi"] or "nan"),
+    }
+    lines: list[list[str]] = []
+    for beta in betas:
+        of_beta = [r for r in budget if float(r["beta"]) == beta]
+        lines.append([f"{beta:g}", *(fixed(_mean(map(value, of_beta)), 3) for value in shown.values())])
+    return markdown(["β", *shown], lines)
+
+
+def _mean(values: Iterable[float]) -> float:
+    """Mean of those that are defined."""
+    defined = [value for value in values if value == value]
+    return sum(defined) / len(defined) if defined else float("nan")
+
+
+def default_beta_free(rows: list[Row]) -> list[str]:
+    """Percent of the edges kept without a budget, a row a graph."""
+    free = [r for r in rows if r["study"] == "free"]
+    betas = sorted({float(r["beta"]) for r in free})
+    share = {(r["graph"], float(r["beta"])): 100 * int(r["edges_kept"]) / int(r["edges"]) for r in free}
+    graphs = dict.fromkeys(r["graph"] for r in free)
+    lines = [[name, *(f"{share[name, b]:.0f}" if (name, b) in share else "" for b in betas)] for name in graphs]
+    return markdown(["graph", *(f"β = {beta:g}" for beta in betas)], lines)
+
+
+def entropy_by_size(rows: list[Row]) -> list[str]:
+    """Seconds and loss of each entropy at normal effort, a row a graph."""
+    cells = {(r["graph"], r["nodes"], r["entropy"]): r for r in rows if r["effort"] == "normal"}
+    lines: list[list[str]] = []
+    for name, nodes in dict.fromkeys((r["graph"], r["nodes"]) for r in rows):
+        found = [cells.get((name, nodes, kind), {}) for kind in ENTROPIES]
+        facts = next(r for r in rows if (r["graph"], r["nodes"]) == (name, nodes))
+        seconds = [fixed(r.get("cpu_seconds", ""), 2) for r in found]
+        above = [fixed(r.get("above_best_percent", ""), 3) for r in found]
+        lines.append([name, nodes, facts["edges"], facts["largest_component"], *seconds, *above])
+    seconds, above = ([f"{kind}, {unit}" for kind in ENTROPIES] for unit in ("s", "% above"))
+    return markdown(["graph", "N", "M", "largest component", *seconds, *above], lines)
+
+
+def bench(rows: list[Row]) -> list[str]:
+    """Goals of `make bench`, with what was measured."""
+    facts = {r["measure"]: r["value"] for r in rows if r["row"] == "environment"}
+    said = f"Measured with Python {facts['python']}, numpy {facts['numpy']} and {facts['cores']} cores:"
+    goals = columns({"what": "measure", "goal": "goal", "measured": "value", "met": "met"}, lambda r: bool(r["goal"]))
+    return [said, "", *goals(rows)]
+
+
+TABLES: dict[str, tuple[str, str, Table]] = {
+    **{f"along-beta-{g}": (MEASURE, "beta_free.csv", along_beta(g)) for g in ("karate", "madrid", "polbooks", "jazz")},
+    "loose": (
+        MEASURE,
+        "beta_loose.csv",
+        columns({"β": "beta", "K": "K"} | {k: decimals(k) for k in "SDJ"} | {"components": "components_kept"}),
+    ),
+    "barrier": (
+        MEASURE,
+        "barrier.csv",
+        columns(
+            {"keep": lambda r: r["keep"] or "free", "β": shortest("beta"), "α": "alpha", "K": "K"}
+            | {"S": decimals("S"), "D": decimals("D"), "components": "components_kept", "cut off": "nodes_cut_off"}
+        ),
+    ),
+    "mixtures": (
+        MEASURE,
+        "mixtures.csv",
+        columns(
+            {"graph": "graph", "keep": "keep", "K": "K", "edges in both choices": "in_both"}
+            | {"D, equation": decimals("D_equation"), "D, listing": decimals("D_listing")}
+        ),
+    ),
+    "algorithm1": (
+        MEASURE,
+        "algorithm1.csv",
+        columns(
+            {"β": "beta", "seed": "seed", "K": "K", "edges of a mean draw": decimals("mean_draw", 1)}
+            | {"J": decimals("J"), "CPU s": decimals("cpu_seconds", 1)}
+            | {"J, default solver": decimals("J_default_at_K"), "its CPU s": decimals("cpu_seconds_default", 2)},
+            lambda r: r["beta"] != "1000",
+        ),
+    ),
+    "listing": (
+        MEASURE,
+        "algorithm1.csv",
+        columns(
+            {"mixture": "mixture", "steps": lambda r: {"listing": "10 000", "equation": "2 500"}[r["mixture"]]}
+            | {"seed": "seed", "most probable subset": lambda r: f"{r['K']} of 78"}
+            | {"edges of a mean draw": decimals("mean_draw", 1)},
+            lambda r: r["beta"] == "1000",
+        ),
+    ),
+    "gradient": (
+        MEASURE,
+        "gradient.csv",
+        columns(
+            {"karate": lambda r: "weighted" if r["weighted"] == "True" else "unweighted"}
+            | {"largest error of ours": significant("library_error")}
+            | {"printed over true, from": decimals("printed_ratio_smallest", 1)}
+            | {
+                "to": decimals("printed_ratio_largest", 1),
+                "signs wrong": lambda r: f"{r['signs_wrong']} of {r['edges']}",
+            }
+        ),
+    ),
+    "entropies": (
+        MEASURE,
+        "entropies.csv",
+        columns(
+            {"graph": "graph", "N": "nodes", "M": "edges", "S exact": decimals("S")}
+            | {"degree − S": decimals("degree_minus_S"), "local − S": decimals("local_minus_S")}
+            | {"bound on degree − S": decimals("bound")}
+        ),
+    ),
+    "assumption": (
+        MEASURE,
+        "assumption.csv",
+        columns(
+            {"mean degree": "mean_degree", "additions tried": "additions"}
+            | {"S did not fall, %": decimals("percent", 1), "paper, %": decimals("paper", 2)}
+        ),
+    ),
+    "swaps": (
+        MEASURE,
+        "swaps.csv",
+        columns(
+            {"graph": "graph", "β": shortest("beta"), "swaps": "swaps"}
+            | {"median change of J": significant("median_change"), "largest error": significant("largest_error")}
+        ),
+    ),
+    "effort": (MEASURE, "effort.csv", effort),
+    "reweight": (
+        MEASURE,
+        "reweight.csv",
+        columns({"graph": "graph", "keep": "keep", "D": decimals("D"), "D with new weights": decimals("D_reweighted")}),
+    ),
+    "default-beta": (STUDY, "default_beta.csv", default_beta),
+    "default-beta-free": (STUDY, "default_beta.csv", default_beta_free),
+    "entropy-by-size": (STUDY, "entropy_by_size.csv", entropy_by_size),
+    "bench": (BENCH, "bench.csv", bench),
+}
