@@ -60,7 +60,7 @@ ENTROPY_RULES = 2.0
 CONVERGED = "converged: no swap improves J"
 UNFINISHED = "good: moves still improved J when the work of this effort was spent; effort='best' goes on"
 
-DRAFT_NODES = 200
+DRAFT_NODES = 600
 """With more nodes in a component, the exact search starts from the local entropy's solution."""
 
 SWAP_LIMIT = 30_000

@@ -28,6 +28,8 @@ HIGHEST = 10.0
 SMALLEST_BLOCK = 48
 MOST_BLOCKS = 64
 TINY = 1e-12
+CHUNK = 200_000
+"""Entries of the eigenvectors' differences that are worked on at a time."""
 
 
 def quadrature(lowest: float = LOWEST, highest: float = HIGHEST, step: float = STEP) -> tuple[FloatArray, FloatArray]:
@@ -87,39 +89,57 @@ def scattered(graph_components: NDArray[np.int32]) -> bool:
 
 
 class _BlockState:
-    """Matrices and resolvents of one block on the used sides."""
+    """Resolvent terms of one block on the used sides, kept in the eigenvectors of the last set-up.
+
+    With σ = V diag(λ) Vᵀ at the set-up, b_eᵀ(σ + s)⁻¹b_f is a sum over eigenvalues; every flip since then adds
+    a rank-one term c x xᵀ to each resolvent (Sherman–Morrison). `crossings` and `flip` read both, so that the
+    N × N resolvents themselves are never formed; `g` holds b_eᵀ(σ + s)⁻¹b_e of every edge up to date.
+    """
 
     def __init__(self, block: Block, matrices: FloatArray, nodes: FloatArray, weights: FloatArray) -> None:
         self.block = block
         self.matrices = matrices
-        n = matrices.shape[1]
         scale = 1.5 * np.einsum("sii->si", matrices).max(axis=1)
         scale[scale == 0] = 1.0
-        lam, vectors = np.linalg.eigh(matrices)
-        self.lam, self.vectors = np.maximum(lam, 0.0), vectors
+        lam, self.vectors = np.linalg.eigh(matrices)
+        self.lam = np.maximum(lam, 0.0)
         self.f = -xlogx(self.lam).sum(axis=1)
         shifts = scale[:, None] * nodes
         self.weights = scale[:, None] * weights
-        inverse = 1 / (self.lam[:, None, :] + shifts[:, :, None])
-        resolvents = (vectors[:, None] * inverse[:, :, None, :]) @ vectors.transpose(0, 2, 1)[:, None]
-        self.resolvents = resolvents.reshape(-1, n, n)
         self.shifts = shifts.reshape(-1, 1)
+        self._inverse = 1 / (self.lam[:, None, :] + shifts[:, :, None])
+        self._g = self._edge_terms()
+        sides, count, n = self._inverse.shape
+        self._past = np.empty((0, sides * count, n))
+        self._factors = np.empty((0, sides * count))
+        self._flips = 0
+
+    def _edge_terms(self) -> FloatArray:
+        """The term g of every edge at every node of every side, (sides · nodes, edges)."""
+        sides, count, n = self._inverse.shape
+        u, v = self.block.u, self.block.v
+        g = np.empty((sides, u.size, count))
+        step = max(1, CHUNK // n)
+        for side, vectors in enumerate(self.vectors):
+            inverse = np.ascontiguousarray(self._inverse[side].T)
+            for low in range(0, u.size, step):
+                some = slice(low, low + step)
+                squares = vectors[u[some]] - vectors[v[some]]
+                squares *= squares
+                np.matmul(squares, inverse, out=g[side, some])
+        return np.ascontiguousarray(g.transpose(0, 2, 1)).reshape(sides * count, -1)
 
     def flips(self, mu: FloatArray, sign: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Change of F on each side for flipping each edge of the block, and 1 ± g at each node."""
         u, v = self.block.u, self.block.v
-        sides, n = self.matrices.shape[:2]
-        flat = self.resolvents.reshape(-1, n * n)
-        diagonal = flat[:, :: n + 1]
         signed = sign * mu
-        one = diagonal[:, u] + diagonal[:, v] - 2 * flat[:, u * n + v]
-        one *= signed
+        one = self._g * signed
         one += 1
         np.maximum(one, TINY, out=one)
         d = np.einsum("sii->si", self.matrices)
         centre = 0.5 * (d[:, u] + d[:, v]) - self.matrices[:, u, v]
         step = 2 * signed
-        nodes = self.weights.shape[1]
+        sides, nodes = self.weights.shape
         shifted = self.shifts + np.repeat(centre, nodes, axis=0)
         reference = np.maximum(shifted + step, TINY * shifted)
         logs = np.log(one * shifted / reference).reshape(sides, nodes, -1)
@@ -131,8 +151,15 @@ class _BlockState:
     ) -> FloatArray:
         """What a swap changes beyond its two flips, (sides, a, b); edges numbered within the block."""
         u, v = self.block.u, self.block.v
-        rows = self.resolvents[:, u[out]] - self.resolvents[:, v[out]]
-        cross = rows[:, :, u[into]] - rows[:, :, v[into]]
+        left = self.vectors[:, u[out]] - self.vectors[:, v[out]]
+        right = self.vectors[:, u[into]] - self.vectors[:, v[into]]
+        cross = (left[:, None] * self._inverse[:, :, None, :]) @ right.transpose(0, 2, 1)[:, None]
+        cross = cross.reshape(-1, out.size, into.size)
+        if self._flips:
+            past = self._past[: self._flips]
+            left = (past[:, :, u[out]] - past[:, :, v[out]]) * self._factors[: self._flips, :, None]
+            right = past[:, :, u[into]] - past[:, :, v[into]]
+            cross -= left.transpose(1, 2, 0) @ right.transpose(1, 0, 2)
         cross *= cross
         cross *= (mu_out / one[:, out])[:, :, None]
         cross *= (mu_into / one[:, into])[:, None, :]
@@ -146,14 +173,33 @@ class _BlockState:
     def flip(self, edge: int, mu: float, sign: int) -> None:
         """Add or drop one edge of the block."""
         u, v = self.block.u[edge], self.block.v[edge]
-        x = self.resolvents[:, u] - self.resolvents[:, v]
-        one = np.maximum(1 + sign * mu * (x[:, u] - x[:, v]), TINY)
-        self.resolvents -= (x * (sign * mu / one)[:, None])[:, :, None] * x[:, None, :]
+        sides, count, n = self._inverse.shape
+        across = self.vectors[:, u] - self.vectors[:, v]
+        x = ((self._inverse * across[:, None]) @ self.vectors.transpose(0, 2, 1)).reshape(sides * count, n)
+        past = self._past[: self._flips]
+        if self._flips:
+            x -= np.einsum("rs,rsn->sn", (past[:, :, u] - past[:, :, v]) * self._factors[: self._flips], past)
         step = sign * mu
+        factors = step / np.maximum(1 + step * (x[:, u] - x[:, v]), TINY)
+        self._remember(x, factors)
+        change = x[:, self.block.u] - x[:, self.block.v]
+        change *= change
+        change *= factors[:, None]
+        self._g -= change
         self.matrices[:, u, u] += step
         self.matrices[:, v, v] += step
         self.matrices[:, u, v] -= step
         self.matrices[:, v, u] -= step
+
+    def _remember(self, x: FloatArray, factors: FloatArray) -> None:
+        """Store the rank-one term of a flip, in arrays that grow by doubling."""
+        if self._flips == len(self._past):
+            more = max(8, self._flips)
+            self._past = np.concatenate([self._past, np.empty((more, *x.shape))])
+            self._factors = np.concatenate([self._factors, np.empty((more, factors.size))])
+        self._past[self._flips] = x
+        self._factors[self._flips] = factors
+        self._flips += 1
 
 
 class ResolventLandscape(Landscape):
