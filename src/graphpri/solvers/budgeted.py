@@ -61,6 +61,7 @@ CONVERGED = "converged: no swap improves J"
 UNFINISHED = "good: moves still improved J when the work of this effort was spent; effort='best' goes on"
 
 DRAFT_NODES = 600
+DRAFT_NODES_WEIGHTED = 200
 """With more nodes in a component, the exact search starts from the local entropy's solution."""
 
 SWAP_LIMIT = 30_000
@@ -129,7 +130,7 @@ def solve(
     status = "converged: no swap improves J"
     with single_thread():
         try:
-            if start is None and isinstance(landscape, ResolventLandscape) and landscape.work > DRAFT_NODES**2:
+            if start is None and isinstance(landscape, ResolventLandscape) and _wants_draft(landscape):
                 start = _draft(search, k)
             _start(search, k, level, start)
             status = _improve(search, level)
@@ -142,6 +143,11 @@ def solve(
             search.reset(_cut_short(search, k) if drafted is None else drafted)
     assert monitor.best is not None
     return Solution(monitor.best, monitor.best_value, status, tuple(monitor.trace))
+
+
+def _wants_draft(landscape: ResolventLandscape) -> bool:
+    most = DRAFT_NODES if landscape.exact_swaps else DRAFT_NODES_WEIGHTED
+    return landscape.work > most**2
 
 
 def _draft(search: Search, k: int | None) -> BoolArray:
