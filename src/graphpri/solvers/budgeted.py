@@ -237,7 +237,7 @@ def _improve(search: Search, level: Effort) -> str:
 def _try_starts(search: Search, level: Effort) -> None:
     """Descend from the best subsets around single nodes, and stay at the best of all."""
     landscape = search.landscape
-    budget = level.work / 3 / _seconds_per_move(landscape)
+    budget = level.work / 3 / _seconds_per_move(search)
     best, value = landscape.mask.copy(), landscape.value
     subsets = around_nodes(search, int(best.sum()))
     values = np.array([landscape.objective.value(subset.astype(np.float64)) for subset in subsets])
@@ -260,7 +260,7 @@ def _kick(search: Search, level: Effort) -> str:
     # Local minima are many where the divergence rules.
     rugged = 1 + 1.5 * min(max(landscape.beta - 2, 0.0), 18.0)
     patience = round(level.patience * max(2.0, landscape.graph.n_nodes / 16) * rugged)
-    budget = level.work / _seconds_per_move(landscape)
+    budget = level.work / _seconds_per_move(search)
     best, value, flips = landscape.mask.copy(), landscape.value, landscape.flips()
     failures, number, moves = 0, 0, 0.0
     reset_moves = 3 * max(1.0, landscape.work**0.5 / 200)
@@ -286,9 +286,10 @@ def _kick(search: Search, level: Effort) -> str:
     return UNFINISHED
 
 
-def _seconds_per_move(landscape: Landscape) -> float:
+def _seconds_per_move(search: Search) -> float:
     """Nominal time of a move, so that the amount of work does not depend on a clock."""
-    return 3e-4 + 1.3e-7 * landscape.work
+    bridges = 4e-7 * search.landscape.graph.n_edges if search.constraints.connected else 0.0
+    return 3e-4 + 1.3e-7 * search.landscape.work + bridges
 
 
 def _cut_short(search: Search, k: int | None) -> BoolArray:
