@@ -26,6 +26,9 @@ from graphpri.threads import single_thread
 EIGENVALUE_FLOOR = 1e-12
 """Smallest eigenvalue inside ln, for a matrix of trace one: keeps the gradient finite off its range."""
 
+LEAST_SHARE = 1e-100
+"""Smallest weight in computations, as a share of the largest."""
+
 LIGHTEST = 1e-290
 """Share of the trace below which an edge has no part in the local correction: it is at most that, and 1/degree
 would overflow."""
@@ -242,6 +245,12 @@ def evaluate(graph: Graph, name: str, y: FloatArray | None = None, *, gradient: 
 
 
 def scaled(y: FloatArray) -> FloatArray:
-    """Edge weights divided by the largest, so that sums of 1e300 don't overflow."""
+    """Edge weights divided by the largest, so that sums of 1e300 don't overflow.
+
+    Weights further below the largest than 1e-100 are raised to that share: no digit of an entropy shows it,
+    and a subset of the lightest edges keeps a trace above zero.
+    """
     top = float(y.max())
-    return y if top == 1.0 else y / top
+    shares = y if top == 1.0 else y / top
+    low = (shares < LEAST_SHARE) & (y > 0)
+    return np.where(low, LEAST_SHARE, shares) if low.any() else shares

@@ -277,8 +277,9 @@ class EdgeTable:
         self._check_ends()
         if self.directed and directed == "refuse":
             raise GraphError(
-                f"the graph is directed ({self.source.size} arcs), and the entropies are defined for undirected "
-                'graphs: pass directed="symmetrize" (--directed symmetrize) to join opposite arcs, adding their weights'
+                f"the graph is directed ({self.source.size} arc{'s' * (self.source.size > 1)}), and the entropies are "
+                'defined for undirected graphs: pass directed="symmetrize" (--directed symmetrize) to join opposite '
+                "arcs, adding their weights"
             )
         w, origin = read_weights(self.edge_attributes, weight, self._edge)
         rows, loop_notes = self._without_loops(loops)

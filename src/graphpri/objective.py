@@ -14,6 +14,8 @@ from graphpri.graph import FloatArray, Graph
 
 Mixture = Literal["equation", "listing"]
 BATCHED_NODES = 200
+ROUNDING = 1e-15
+LARGEST_BETA = 1e12
 BARRIER_FLOOR = 1e-3
 """Smallest degree inside the barrier's logarithm, as a share of the graph's smallest weight."""
 _STEEPEST = 1e300  # slope of the barrier where weights lie so far apart that it would overflow
@@ -29,9 +31,11 @@ class Terms(NamedTuple):
 
 
 def check_beta(beta: float) -> float:
-    """Refuse a β that is negative or not finite."""
+    """Refuse a β that is negative, not finite or beyond 1e12."""
     if isinstance(beta, bool) or not isinstance(beta, Real) or not np.isfinite(beta) or beta < 0:
         raise OptionError(f"beta={beta!r} must be a finite number, 0 or more")
+    if beta > LARGEST_BETA:
+        raise OptionError(f"beta={beta!r} is above {LARGEST_BETA:g}; the divergence alone decides there: pass less")
     return float(beta)
 
 
@@ -122,6 +126,8 @@ class Objective:
 
     def _terms(self, kept: float, mixed: float, barrier: float) -> Terms:
         divergence = mixed - 0.5 * (kept + self.original_entropy)
+        if abs(divergence) < ROUNDING:
+            divergence = 0.0
         return Terms(kept + 2 * self.beta * divergence + barrier, kept, divergence, barrier)
 
     def value(self, w: FloatArray) -> float:

@@ -7,6 +7,7 @@ everything else, an interruption included.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -102,6 +103,8 @@ def explain(error: Exception) -> tuple[str, int]:
     text = " ".join(str(error).split())
     if isinstance(error, GraphPRIError):
         return text, REFUSED
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
+        return f"the output can't be written: {os.strerror(error.errno)}", FAILED
     if isinstance(error, MemoryError):
         return f"not enough memory{f': {text}' if text else ''}; '--entropy degree' needs the least", FAILED
     at = error.__traceback__

@@ -228,7 +228,8 @@ def _picture(result: Sparsified, path: str) -> bytes:
 def _report(r: dict[str, Any]) -> str:
     """A result as text."""
     budget = "left to beta" if r["keep"] is None else r["keep"]
-    lost = f", {r['nodes_cut_off']} nodes lost all of their edges" if r["nodes_cut_off"] else ""
+    cut = r["nodes_cut_off"]
+    lost = f", {cut} node{'s' * (cut > 1)} lost all of {'their' if cut > 1 else 'its'} edges" if cut else ""
     before, after = r["components"], r["components_kept"]
     how = [r["method"], *([f"solver {r['solver']}"] if r.get("solver", "budgeted") != "budgeted" else [])]
     own = {"connected": "components kept", "reweight": "reweighted"}

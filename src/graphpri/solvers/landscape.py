@@ -105,7 +105,7 @@ class Landscape(ABC):
         trace = self.trace + 2 * self.mu * sign
         f = self._f[self.sides][:, None] + self._flip_terms()
         self._add_cross(f, trace, sign * self.mu)
-        change = self._entropic_of(f, np.maximum(trace, 1e-300)) - self._entropic(self._f, self.trace)
+        change = self._entropic_of(f, self._resolved(trace)) - self._entropic(self._f, self.trace)
         change[trace < 1e-12 * self.trace] = np.inf
         return change + self._barrier_flips(sign)
 
@@ -118,7 +118,7 @@ class Landscape(ABC):
         if self.exact_swaps:
             change = (self._scale() @ terms.reshape(len(terms), -1)).reshape(terms.shape[1:])
         else:
-            trace = self.trace + 2 * (self.mu[into] - self.mu[out][:, None])
+            trace = self._resolved(self.trace + 2 * (self.mu[into] - self.mu[out][:, None]))
             f = self._f[self.sides][:, None, None] + terms
             self._add_cross(f, trace, self.mu[into], into)
             self._add_cross(f, trace, -self.mu[out][:, None], out[:, None])
@@ -140,11 +140,15 @@ class Landscape(ABC):
             for edge in edges:
                 self._flip(edge, sign)
                 self.mask[edge] = sign > 0
-                self.trace += sign * 2 * float(self.mu[edge])
                 if self.objective.alpha:
                     self._degrees[self.graph.source[edge]] += sign * self.graph.weights[edge]
                     self._degrees[self.graph.target[edge]] += sign * self.graph.weights[edge]
+        self.trace = 2 * float(self.mu[self.mask].sum())
         self.value = self._entropic(self._f, self.trace) + self._log_barrier()
+
+    def _resolved(self, trace: FloatArray) -> FloatArray:
+        """Traces after a move, where what is left of the present one may be nothing but rounding."""
+        return np.maximum(trace, 1e-12 * self.trace)
 
     @property
     def work(self) -> float:
