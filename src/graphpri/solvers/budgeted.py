@@ -64,6 +64,8 @@ DRAFT_NODES = 600
 DRAFT_NODES_WEIGHTED = 200
 """With more nodes in a component, the exact search starts from the local entropy's solution."""
 
+SINGLE_EDGES = 16
+
 SWAP_LIMIT = 30_000
 """Above this many edges, edges are exchanged in bulk only."""
 
@@ -197,8 +199,23 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
         search.reset(mask)
         if landscape.graph.n_edges <= SWAP_LIMIT:
             descend(search, level.widths[:1])
+    _offer_single_edges(search)
     assert search.monitor.best is not None
     landscape.reset(search.monitor.best)
+
+
+def _offer_single_edges(search: Search) -> None:
+    """Offer the heaviest edges alone: swaps between single edges move the trace too far to be predicted."""
+    landscape, graph = search.landscape, search.landscape.graph
+    if least_size(landscape.objective, search.constraints) > 1 or search.constraints.protect is not None:
+        return
+    strengths = graph.strengths()
+    ends = strengths[graph.source] + strengths[graph.target]
+    order = np.lexsort((-ends, -landscape.mu, ~search.free))
+    for edge in order[: min(SINGLE_EDGES, int(search.free.sum()))]:
+        alone = np.zeros(graph.n_edges, bool)
+        alone[edge] = True
+        search.monitor.offer(alone, landscape.objective.value(alone.astype(np.float64)))
 
 
 def least_size(objective: Objective, constraints: Constraints) -> int:

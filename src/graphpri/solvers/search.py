@@ -166,9 +166,8 @@ def _best_toggle(search: Search, loose: BoolArray, dropped: Edges, banned: Banne
     for out, into in banned:
         if len(out) + len(into) == 1:
             allowed[list(out + into)] = False
-    if not allowed.any():
-        return NO_MOVE
-    edge = int(np.argmin(np.where(allowed, changes, np.inf)))
+    changes = np.where(allowed, changes, np.inf)
+    edge = int(np.argmin(changes))
     sides = ((edge,), ()) if search.landscape.mask[edge] else ((), (edge,))
     return Move(float(changes[edge]), *sides, search.landscape.toggle_terms(edge))
 
