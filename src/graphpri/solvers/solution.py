@@ -98,7 +98,8 @@ class Monitor:
         """
         progress = Progress(stage, step, edges, value, min(fraction, 1.0))
         self.trace.append(progress)
-        if self.callback is not None and self.callback(progress) is True:
+        answer = self.callback(progress) if self.callback is not None else None
+        if isinstance(answer, bool | np.bool_) and answer:
             raise Stop("stopped by the callback")
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise Stop(f"time limit of {self.time_limit:g} s reached")
