@@ -1192,3 +1192,24 @@ def read_terminal(file: int) -> bytes:
         return os.read(file, 4096)
     except OSError:  # how Linux ends a terminal whose other side is closed
         return b""
+
+
+@pytest.mark.parametrize("name", ["g1", "g2", "karate", "madrid", "polbooks", "jazz"])
+def test_the_papers_graphs_at_three_budgets(cli: Cli, data: Path, name: str):
+    # Below the forest a connected budget is refused, and the message says how many edges it takes.
+    for keep, connected, weight in itertools.product((0.2, 0.5, 0.8), (False, True), ("weight", "none")):
+        options = ["--connected"] if connected else []
+        told = cli(
+            "sparsify", name, "--keep", keep, "--weight", weight, "--effort", "fast", "--json", "--force",
+            "-o", "kept.csv", *options,
+        )  # fmt: skip
+        if told.code == 2:
+            assert connected
+            assert "connected=True needs at least" in told.err
+            continue
+        assert told.code == 0
+        report = told.json
+        assert report["edges_kept"] == int(keep * report["edges"] + 0.5 + 1e-9)
+        assert read("kept.csv").source.size == report["edges_kept"]
+        assert not connected or report["components_kept"] == report["components"]
+        assert report["objective"] == pytest.approx(report["entropy"] + 2 * report["beta"] * report["divergence"])

@@ -413,7 +413,8 @@ def test_gumbel_stops_by_its_rule():
 def test_gumbel_refuses_connectivity_and_bad_options():
     with pytest.raises(OptionError, match="connected"):
         Gumbel().solve(Objective(karate(), 1.0), 40, Constraints(connected=True))
-    for options in ({"temperature": 0}, {"samples": 0}, {"steps": 1.5}, {"learning_rate": np.inf}, {"patience": -1}):
+    bad = {"temperature": 0, "samples": 0, "steps": 1.5, "learning_rate": np.inf, "patience": -1, "draw": "yes"}
+    for options in ({name: value} for name, value in bad.items()):
         with pytest.raises(OptionError, match=next(iter(options))):
             Gumbel(**options)
 

@@ -32,7 +32,7 @@ class Terms(NamedTuple):
 
 def check_beta(beta: float) -> float:
     """Refuse a β that is negative, not finite or beyond 1e12."""
-    if isinstance(beta, bool) or not isinstance(beta, Real) or not np.isfinite(beta) or beta < 0:
+    if isinstance(beta, bool) or not isinstance(beta, Real) or not 0 <= beta < np.inf:
         raise OptionError(f"beta={beta!r} must be a finite number, 0 or more")
     if beta > LARGEST_BETA:
         raise OptionError(f"beta={beta!r} is above {LARGEST_BETA:g}; the divergence alone decides there: pass less")

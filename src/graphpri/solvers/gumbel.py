@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import cast
 
 import numpy as np
 
@@ -56,12 +58,14 @@ class Gumbel:
     def __post_init__(self) -> None:
         for name in ("temperature", "learning_rate"):
             value = getattr(self, name)
-            if not (isinstance(value, int | float) and 0 < value < np.inf):
+            if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
                 raise OptionError(f"{name}={value!r} must be a finite number above 0")
         for name, least in (("samples", 1), ("steps", 1), ("patience", 0)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise OptionError(f"{name}={value!r} must be an integer, {least} or more")
+        if not isinstance(cast("object", self.draw), bool | np.bool_):
+            raise OptionError(f"draw={self.draw!r} must be True or False")
 
     def solve(
         self,
