@@ -65,6 +65,11 @@ DRAFT_NODES_WEIGHTED = 200
 """With more nodes in a component, the exact search starts from the local entropy's solution."""
 
 SINGLE_EDGES = 16
+LEAST_DESCENT = 20
+"""Moves below which another start is not worth a descent."""
+
+BULK_FIRST = 4000
+"""Above this many edges, a bulk exchange comes before the swaps."""
 
 SWAP_LIMIT = 30_000
 """Above this many edges, edges are exchanged in bulk only."""
@@ -243,7 +248,7 @@ def _improve(search: Search, level: Effort) -> str:
         if exchange(search, max(size // 20, 1), level.exchanges):
             return "converged: no exchange of edges improves J"
         return UNFINISHED
-    if search.sizes_vary is False and landscape.graph.n_edges > 4000:
+    if not search.sizes_vary and landscape.graph.n_edges > BULK_FIRST:
         exchange(search, max(size // 20, 1), level.exchanges)
     descend(search, level.widths)
     if landscape.beta < ENTROPY_RULES and not search.sizes_vary:
@@ -255,12 +260,14 @@ def _try_starts(search: Search, level: Effort) -> None:
     """Descend from the best subsets around single nodes, and stay at the best of all."""
     landscape = search.landscape
     budget = level.work / 3 / _seconds_per_move(search)
+    if budget < LEAST_DESCENT:
+        return
     best, value = landscape.mask.copy(), landscape.value
     subsets = around_nodes(search, int(best.sum()))
     values = np.array([landscape.objective.value(subset.astype(np.float64)) for subset in subsets])
     tried: set[float] = {value}
     for number in np.argsort(values, kind="stable"):
-        if budget < 20:
+        if budget < LEAST_DESCENT:
             break
         if float(values[number]) in tried:
             continue
