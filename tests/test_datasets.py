@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import threading
 import time
+import tracemalloc
+import zlib
 from collections import Counter
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,6 +22,7 @@ from graphpri.datasets import (
     barabasi_albert,
     cache_folder,
     erdos_renyi,
+    generators,
     get,
     info,
     load,
@@ -361,6 +364,53 @@ def test_barabasi_albert_grows_as_networkx_does():
         [sorted(dict(nx.barabasi_albert_graph(400, 3, s).degree).values())[::-1] for s in range(40)], axis=0
     )
     np.testing.assert_allclose(ours[:100], theirs[:100], rtol=0.12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 12), st.integers(1, 200), st.integers(0, 2**32), st.floats(0, 1))
+def test_compiled_generators_make_the_same_graphs(m, extra, seed, share):
+    n = m + extra
+    calls = (lambda: barabasi_albert(n, m, seed), lambda: erdos_renyi(n, share * (n - 1), seed))
+    arrays = [call() for call in calls]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(generators, "LARGE", 0)
+        for before, call in zip(arrays, calls, strict=True):
+            after = call()
+            assert after.n_nodes == before.n_nodes
+            for name in ("source", "target"):
+                one, two = getattr(before, name), getattr(after, name)
+                assert one.dtype == two.dtype
+                assert not two.flags.writeable
+                np.testing.assert_array_equal(one, two)
+
+
+def test_seeds_keep_their_graphs():
+    """Other releases, and best known values of studies, name graphs by their seed."""
+    sums = {
+        "ba": barabasi_albert(1000, 5, 0),
+        "ba_loops": barabasi_albert(60_000, 5, 1),
+        "er": erdos_renyi(1000, 10, 0),
+        "er_dense": erdos_renyi(60, 40, 3),
+        "sbm": stochastic_block_model((40, 50, 60), 0.3, 0.05, 7),
+    }
+    found = {name: zlib.crc32(np.concatenate([g.source, g.target]).astype("<i4").tobytes()) for name, g in sums.items()}
+    assert found == {
+        "ba": 791952695,
+        "ba_loops": 833533926,
+        "er": 529217481,
+        "er_dense": 1936002521,
+        "sbm": 1601298829,
+    }
+
+
+def test_generators_need_few_bytes_an_edge():
+    for make in (barabasi_albert, lambda n, m, seed: erdos_renyi(n, 2 * m, seed)):
+        make(30_000, 10, 0)
+        tracemalloc.start()
+        graph = make(60_000, 10, 0)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 40 * graph.n_edges
 
 
 def test_block_model_matches_its_probabilities():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib import import_module
 from itertools import combinations
 
 import networkx as nx
@@ -25,6 +26,7 @@ from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
 from graphpri.measures import MEASURES, Cost, Settings, View, blocks, spectra
 from graphpri.objective import Objective
+from graphpri.stochastic import Estimate
 
 LN2 = np.log(2)
 every_graph = pytest.mark.parametrize("graph", zoo.GRAPHS.values(), ids=zoo.GRAPHS.keys())
@@ -666,9 +668,103 @@ def test_every_measure_states_what_it_costs_and_large_graphs_get_the_cheap_ones(
 def test_core_measures_of_a_large_graph_are_quick():
     large = zoo.large()
     found = graphpri.report(large, random_mask(large, 1), measures="core")
-    assert found.settings["entropy"] == "local"
+    assert found.settings["entropy"] == "stochastic"
     assert 0 < found["divergence"] < LN2
     assert found["spectral_distance"] > 0
+
+
+@pytest.fixture
+def large_report(monkeypatch) -> graphpri.Report:
+    monkeypatch.setattr(ms.information, "EXACT_STEPS", 1)
+    graph = barabasi_albert(800, 4, 1)
+    return graphpri.report(graph, random_mask(graph, 1, 0.4), measures="core", unit="bits", alpha=0.001)
+
+
+def test_reports_on_large_graphs_have_error_bars_that_hold(large_report):
+    graph = barabasi_albert(800, 4, 1)
+    mask = random_mask(graph, 1, 0.4)
+    exact = graphpri.report(graph, mask, measures="core", unit="bits", alpha=0.001, entropy="exact")
+    assert large_report.settings["entropy"] == "stochastic"
+    for name in ("entropy", "entropy_original", "divergence", "objective"):
+        assert abs(large_report[name] - exact[name]) < 4 * large_report[f"{name}_error"], name
+    assert max(large_report[f"{name}_error"] for name in ("entropy", "divergence")) <= 5e-4 / LN2
+    assert set(large_report) - set(exact) == {
+        "entropy_error",
+        "entropy_original_error",
+        "divergence_error",
+        "objective_error",
+    }
+
+
+def test_error_bars_stand_beside_the_values_in_text_and_json(large_report):
+    row = next(line for line in str(large_report).splitlines() if line.startswith("  divergence "))
+    found = Estimate(large_report["divergence"], large_report["divergence_error"])
+    assert f" {found} " in row
+    assert " ± " in str(found)
+    assert large_report.to_dict()["measures"]["divergence_error"] == large_report["divergence_error"]
+
+
+def test_reports_go_by_size_and_keep_an_entropy_chosen_by_hand(monkeypatch):
+    graph = barabasi_albert(900, 3, 1)
+    by_size = graphpri.sparsify(graph, keep=0.5, method="random")
+    by_hand = graphpri.sparsify(graph, keep=0.5, method="random", entropy="degree")
+    assert graphpri.report(graph, by_size, measures=["entropy"]).settings["entropy"] == "exact"
+    assert graphpri.report(graph, by_hand, measures=["entropy"]).settings["entropy"] == "degree"
+    monkeypatch.setattr(ms.information, "EXACT_STEPS", 1)
+    found = graphpri.report(graph, by_size, measures=["entropy"])
+    assert (found.settings["entropy"], found.notes[-1:]) == ("stochastic", by_size.notes[-1:])
+    monkeypatch.setattr(ms.information, "STOCHASTIC_EDGES", 10)
+    monkeypatch.setattr(import_module("graphpri.measures.report"), "STOCHASTIC_EDGES", 10)
+    found = graphpri.report(graph, by_size, measures=["entropy"])
+    assert found.settings["entropy"] == "local"
+    assert any('entropy="stochastic" estimates' in note for note in found.notes)
+
+
+@pytest.mark.parametrize("mixture", ["equation", "listing"])
+def test_the_stochastic_method_agrees_with_the_exact_one(mixture):
+    graph = barabasi_albert(600, 4, 2)
+    mask = random_mask(graph, 3)
+    for call in (
+        lambda how: graphpri.divergence(graph, mask, method=how, mixture=mixture),
+        lambda how: graphpri.objective(graph, mask, 2.0, 0.01, method=how, mixture=mixture) / 10,
+        lambda how: graphpri.von_neumann_entropy(graph, how),
+    ):
+        assert call("stochastic") == pytest.approx(call("exact"), abs=2e-3)
+        assert call("stochastic") == call("stochastic") != call("exact")
+
+
+def test_estimates_come_with_errors_for_one_graph_and_for_two():
+    graph = barabasi_albert(600, 4, 2)
+    mask = random_mask(graph, 3)
+    found = graphpri.estimate(graph, mask, beta=2, alpha=0.01, error=2e-4, unit="bits")
+    exact = {
+        "entropy": graphpri.von_neumann_entropy(graph.select(mask), unit="bits"),
+        "entropy_original": graphpri.von_neumann_entropy(graph, unit="bits"),
+        "divergence": graphpri.divergence(graph, mask, unit="bits"),
+        "objective": graphpri.objective(graph, mask, 2, 0.01, unit="bits"),
+    }
+    for name, value in exact.items():
+        one = getattr(found, name)
+        assert 0 < one.error < 3e-3
+        assert abs(one.value - value) < 4 * one.error
+        assert name in str(found)
+    assert max(found.entropy.error, found.entropy_original.error, found.divergence.error) <= 2e-4
+    alone = graphpri.estimate(graph)
+    assert alone.divergence is alone.objective is alone.entropy_original is None
+    assert abs(alone.entropy.value - graphpri.von_neumann_entropy(graph)) < 4 * alone.entropy.error <= 4 * 5e-4
+
+
+def test_estimates_of_small_graphs_are_exact():
+    G = nx.karate_club_graph()
+    found = graphpri.estimate(G, nx.Graph(list(G.edges)[::2]), weight=None)
+    assert found.entropy_original == (pytest.approx(3.1541, abs=5e-5), 0)
+    assert "±" not in str(found)
+
+
+@pytest.mark.parametrize("given", [{"error": 0}, {"error": np.nan}, {"probes": 4}, {"probes": 9.5}, {"probes": True}])
+def test_efforts_that_give_no_error_are_refused(given):
+    with pytest.raises(OptionError, match=next(iter(given))):
+        graphpri.estimate(zoo.ring(5), **given)
 
 
 def test_a_new_measure_is_one_function():

@@ -275,18 +275,18 @@ def test_a_tree_budget_gives_a_spanning_tree(weighted):
     assert karate().components(found.mask)[0] == 1
 
 
-# Large graphs: bulk exchange.
+# Large graphs: sweeps (tests/test_sweeps.py has more).
 
 
 @pytest.mark.parametrize("entropy", ["degree", "local"])
 @pytest.mark.parametrize("connected", [False, True])
-def test_large_graphs_are_exchanged_in_bulk(entropy, connected):
+def test_large_graphs_are_swept(entropy, connected):
     graph = zoo.large()
     objective = Objective(graph, 4.0, 0.0, entropy)
     k = graph.n_edges // 2
     found = solve(objective, k, Constraints(connected), effort="fast")
     assert found.mask.sum() == k
-    assert {p.stage for p in found.trace} == {"eliminate", "exchange"}
+    assert {p.stage for p in found.trace} == {"sweep"}
     drawn = np.zeros(graph.n_edges, bool)
     drawn[np.random.default_rng(0).permutation(graph.n_edges)[:k]] = True
     assert found.objective < objective.value(drawn.astype(float)) - 0.01

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import zoo
-from graphpri import laplacian, spectral
+from graphpri import datasets, laplacian, spectral
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
 from graphpri.laplacian import laplacian_pinv, laplacian_solve
@@ -250,6 +251,71 @@ def test_sketch_is_the_same_by_iteration_and_by_factorisation(monkeypatch):
     np.testing.assert_allclose(leverages(graph, method="sketch", rng=3), iterated, rtol=1e-3)
 
 
+@pytest.mark.parametrize("graph", [*SKETCHED.values(), zoo.random_graph(3000, 9000, 5)])
+@pytest.mark.parametrize("n_probes", [3, 16])
+def test_compiled_sketch_is_that_of_whole_arrays(graph, n_probes, monkeypatch):
+    arrays = leverages(graph, method="sketch", n_probes=n_probes, rng=3)
+    b = np.random.default_rng(0).standard_normal((graph.n_nodes, 3))
+    solved = laplacian_solve(graph, b)
+    for module in (spectral, laplacian):
+        monkeypatch.setattr(module, "LARGE", 0)
+    results = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("GRAPHPRI_THREADS", threads)
+        results.append(leverages(graph, method="sketch", n_probes=n_probes, rng=3))
+    assert (results[0] == results[1]).all()
+    np.testing.assert_allclose(results[0], arrays, rtol=1e-7)
+    np.testing.assert_allclose(laplacian_solve(graph, b), solved, rtol=1e-6, atol=1e-7 * np.abs(solved).max())
+
+
+def cube(size: int) -> Graph:
+    """Cubic lattice."""
+    ids = np.arange(size**3).reshape(size, size, size)
+    u = np.concatenate([ids[:-1].ravel(), ids[:, :-1].ravel(), ids[:, :, :-1].ravel()])
+    v = np.concatenate([ids[1:].ravel(), ids[:, 1:].ravel(), ids[:, :, 1:].ravel()])
+    return Graph.from_edges(u, v)
+
+
+MESHES = {"cube": cube(9), "cubes": zoo.disjoint(cube(6), cube(7), zoo.path(3), isolated=1)}
+MESHES["weighted"] = zoo.reweighted(cube(7), np.exp(2 * np.random.default_rng(0).standard_normal(882)))
+
+
+@pytest.mark.parametrize("graph", MESHES.values(), ids=MESHES.keys())
+def test_approximate_cholesky_solves_where_plain_iteration_is_slow(graph, monkeypatch):
+    pytest.importorskip("approx_chol", reason="the extra cholesky is not installed")
+    b = np.random.default_rng(1).standard_normal((graph.n_nodes, 3))
+    expected, leverage = laplacian_solve(graph, b), leverages(graph, method="sketch", rng=3)
+    monkeypatch.setattr(laplacian, "_CG_STEPS", 1)
+    monkeypatch.setattr(laplacian, "_CHOLESKY_NODES", 0)
+    monkeypatch.setattr(laplacian.System, "_factorised", lambda self: pytest.fail("factorised after all"))
+    close = {"rtol": 1e-6, "atol": 1e-7 * np.abs(expected).max()}
+    one, two = laplacian_solve(graph, b), laplacian_solve(graph, b)
+    np.testing.assert_allclose(one, expected, **close)
+    assert (one == two).all()
+    np.testing.assert_allclose(leverages(graph, method="sketch", rng=3), leverage, rtol=1e-3)
+
+
+def test_without_approximate_cholesky_the_factorisation_serves(monkeypatch):
+    graph = MESHES["cube"]
+    b = np.random.default_rng(1).standard_normal(graph.n_nodes)
+    expected = laplacian_solve(graph, b)
+    monkeypatch.setattr(laplacian, "_CG_STEPS", 1)
+    monkeypatch.setattr(laplacian, "_CHOLESKY_NODES", 0)
+    monkeypatch.setattr(laplacian, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "approx_chol", None)
+    np.testing.assert_allclose(laplacian_solve(graph, b), expected, atol=1e-8 * np.abs(expected).max())
+
+
+def test_iteration_without_prospect_is_given_up_early(monkeypatch):
+    graph, steps = zoo.grid(110, 110), []
+    multiply = laplacian.System.multiply
+    monkeypatch.setattr(laplacian.System, "multiply", lambda self, x: steps.append(1) or multiply(self, x))
+    b = np.random.default_rng(1).standard_normal(graph.n_nodes)
+    x = laplacian_solve(graph, b)
+    assert len(steps) < 160
+    assert np.linalg.norm(graph.laplacian() @ x - (b - b.mean())) < 1e-8 * np.linalg.norm(b)
+
+
 def test_auto_sketches_large_components_only(monkeypatch):
     graph = zoo.disjoint(zoo.random_graph(60, 300, 1), zoo.complete(8))
     monkeypatch.setattr(spectral, "DENSE_NODES", 20)
@@ -330,3 +396,21 @@ def test_networkit_agrees():
     theirs = nk.centrality.SpanningEdgeCentrality(nk.GraphFromCoo(ends, n=graph.n_nodes, edgesIndexed=True), 1e-6)
     theirs.run()
     np.testing.assert_allclose(theirs.scores(), leverages(graph), rtol=1e-3)
+
+
+def test_networkits_approximation_agrees_on_a_medium_graph():
+    import networkit as nk
+
+    graph = datasets.barabasi_albert(2000, 4, seed=1)
+    ends = graph.source.astype(np.uint64), graph.target.astype(np.uint64)
+    g = nk.GraphFromCoo(ends, n=graph.n_nodes, edgesIndexed=True)
+    nk.setSeed(1, True)
+    theirs = nk.centrality.ApproxSpanningEdge(g, 0.1)  # by random spanning trees
+    theirs.run()
+    exact, sketch = leverages(graph, method="exact"), leverages(graph, method="sketch", rng=0)
+    second = np.array(theirs.scores())
+    error, their_error = (np.sqrt(np.mean((values / exact - 1) ** 2)) for values in (sketch, second))
+    assert their_error < 0.1
+    assert error < 0.1
+    assert np.corrcoef(sketch, second)[0, 1] > 0.9
+    assert sketch.sum() == pytest.approx(rank_of(graph), rel=0.01)

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from graphpri.graph import EdgeTable, Graph
     from graphpri.interop import as_graph
     from graphpri.io import read, write
-    from graphpri.measures import Report, divergence, objective, report, von_neumann_entropy
+    from graphpri.measures import Estimates, Report, divergence, estimate, objective, report, von_neumann_entropy
     from graphpri.sparsify import Sparsified, methods, path, sparsify
 
 # GraphPRI is left out: "from graphpri import *" must work without scikit-learn.
 __all__ = [
     "Comparison",
     "EdgeTable",
+    "Estimates",
     "FileError",
     "Graph",
     "GraphError",
@@ -40,6 +41,7 @@ __all__ = [
     "compare",
     "datasets",
     "divergence",
+    "estimate",
     "io",
     "methods",
     "objective",
@@ -60,7 +62,15 @@ _HOMES = {
     "graphpri.graph": ("EdgeTable", "Graph"),
     "graphpri.interop": ("as_graph",),
     "graphpri.io": ("read", "write"),
-    "graphpri.measures": ("Report", "divergence", "objective", "report", "von_neumann_entropy"),
+    "graphpri.measures": (
+        "Estimates",
+        "Report",
+        "divergence",
+        "estimate",
+        "objective",
+        "report",
+        "von_neumann_entropy",
+    ),
     "graphpri.sparsify": ("Sparsified", "methods", "path", "sparsify"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -25,3 +25,8 @@ def compiled(function: F) -> F:
         return cast("F", make(cache=True, **options)(function))
     except RuntimeError:  # no folder to keep it in
         return cast("F", make(**options)(function))
+
+
+def inlined(function: F) -> F:
+    """Compile a function into each of its callers: a call of its own would count references to its arrays."""
+    return cast("F", cast("Any", numba).njit(inline="always", error_model="numpy")(function))

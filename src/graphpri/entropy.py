@@ -45,11 +45,16 @@ class Evaluation(NamedTuple):
 
 @dataclass(frozen=True)
 class Entropy:
-    """A way to compute the entropy: ``evaluate(graph, y, gradient)`` with edge weights y of shape (M,)."""
+    """A way to compute the entropy: ``evaluate(graph, y, gradient)`` with edge weights y of shape (M,).
+
+    Where it is `stochastic`, the value is an estimate: :func:`graphpri.stochastic.estimate` gives those of several
+    weightings at once, from common probes, with their errors.
+    """
 
     name: str
     summary: str
     evaluate: Callable[[Graph, FloatArray, bool], Evaluation]
+    stochastic: bool = False
 
 
 def xlogx(x: FloatArray) -> FloatArray:
@@ -207,12 +212,20 @@ def exact_entropies(graph: Graph, y: FloatArray) -> tuple[FloatArray, FloatArray
     return -xlogx(lam).sum(axis=1), diagonal[:, u] + diagonal[:, v] - 2 * log[:, u, v]
 
 
+def stochastic_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
+    """Exact entropy and edge term up to random errors, by Lanczos quadrature of 32 probes, O(M · probes · steps)."""
+    from graphpri.stochastic import evaluate_by_probes
+
+    return evaluate_by_probes(graph, y, gradient)
+
+
 ENTROPIES: dict[str, Entropy] = {
     e.name: e
     for e in (
         Entropy("exact", "eigenvalues of the Laplacian", exact_entropy),
         Entropy("degree", "Shannon entropy of the degree distribution", degree_entropy),
         Entropy("local", "degree entropy with the second-order local correction", local_entropy),
+        Entropy("stochastic", "Lanczos quadrature of random probes", stochastic_entropy, stochastic=True),
     )
 }
 

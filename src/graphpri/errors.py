@@ -17,6 +17,10 @@ class FileError(GraphPRIError, ValueError):
     """A file can't be read or written: names the file and, where there is one, the line."""
 
 
+class MemoryLimitError(GraphPRIError, MemoryError):
+    """Work needs more memory than there is: says how much, and how to go on."""
+
+
 class MissingExtraError(GraphPRIError, ImportError):
     """An optional library is not installed: names the extra that brings it."""
 

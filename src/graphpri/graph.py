@@ -13,7 +13,8 @@ from scipy.sparse.csgraph import connected_components
 
 from graphpri.errors import GraphError, OptionError
 from graphpri.labels import order_labels, plain_label
-from graphpri.rows import SortedRows, join_weights, sort_rows
+from graphpri.memory import require
+from graphpri.rows import EVERY, Order, SortedRows, inverse, join_weights, listed, sort_rows
 from graphpri.weights import read_weights
 
 Directed = Literal["refuse", "symmetrize"]
@@ -26,6 +27,11 @@ BoolArray = NDArray[np.bool_]
 MULTIPLICITY = "multiplicity"
 """Name of the weights that count the parallel edges of an unweighted graph."""
 
+MOST_EDGES = 2**31 - 1
+"""Most edges that a graph can have."""
+
+_MANY = 1 << 20
+_NODE_BYTES = 16  # the least that any use of the graph takes
 _POLICIES = {"directed": get_args(Directed), "loops": get_args(Loops), "parallel": get_args(Parallel)}
 _JOINED = {
     "sum": "weights added",
@@ -190,13 +196,16 @@ class Canonical(NamedTuple):
 
     ``edges[i]`` is the number in `graph` of the i-th distinct edge of the table in order of first
     appearance, ``rows[i]`` the table's row where it first stands, and ``nodes[j]`` the number in
-    `graph` of the table's node j. `notes` says what the policies did and where the weights come from.
+    `graph` of the table's node j. Each of them is an array of int, or ``slice(None)`` where the numbers are
+    0, 1, 2 and so on: either way an index, so that ``x[edges]`` brings what belongs to the graph's edges into
+    the table's order (as a view of x in the second case). `notes` says what the policies did and where the
+    weights come from.
     """
 
     graph: Graph
-    edges: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    nodes: NDArray[np.int64]
+    edges: Order
+    rows: Order
+    nodes: Order
     notes: tuple[str, ...]
 
 
@@ -273,6 +282,7 @@ class EdgeTable:
             For an unknown policy or weight column.
         """
         check_policies(directed=directed, loops=loops, parallel=parallel)
+        self._check_size()
         nodes, labels = self._number_nodes()
         self._check_ends()
         if self.directed and directed == "refuse":
@@ -283,39 +293,52 @@ class EdgeTable:
             )
         w, origin = read_weights(self.edge_attributes, weight, self._edge)
         rows, loop_notes = self._without_loops(loops)
-        found = sort_rows(nodes[self.source[rows]], nodes[self.target[rows]], rows, directed=self.directed)
+        u, v = (self._renumbered(ids, nodes)[rows] for ids in (self.source, self.target))
+        found = sort_rows(u, v, rows, directed=self.directed)
         self._check_parallel(found, parallel)
         name = None if w is None else weight
-        if counted := w is None and weight is not None and parallel == "sum" and bool(found.repeat.any()):
+        if counted := w is None and weight is not None and parallel == "sum" and not _all_new(found):
             w, name = np.ones(self.source.size), MULTIPLICITY
             origin = f"weights: {MULTIPLICITY!r}, the number of parallel edges joined"
-        first = found.rows[found.first]
-        graph = Graph(
-            self.n_nodes,
-            _frozen(found.low[found.first].astype(id_dtype(self.n_nodes))),
-            _frozen(found.high[found.first].astype(id_dtype(self.n_nodes))),
-            unit_weights(first.size) if w is None else _frozen(self._join(found, w[found.rows], parallel)),
-            labels,
-            name,
-        )
-        appearance = np.argsort(first)
+        edges, firsts = _appearance(found, rows, self.source.size)
+        low, high = (_owned(_first(x, found), y) for x, y in ((found.low, self.source), (found.high, self.target)))
+        weights = unit_weights(low.size)
+        if w is not None:
+            weights = _owned(self._join(found, w[found.rows], parallel), self.edge_attributes.get(name or ""))
+        graph = Graph(self.n_nodes, low, high, weights, labels, name)
         notes = (
             origin,
             *loop_notes,
             *self._join_notes(found, "count" if counted else parallel, weighted=w is not None),
         )
-        return Canonical(graph, appearance, first[appearance], nodes, notes)
+        return Canonical(graph, edges, firsts, nodes, notes)
 
-    def _number_nodes(self) -> tuple[NDArray[np.int64], Sequence[Hashable] | None]:
+    def _check_size(self) -> None:
+        """Refuse tables beyond the library's limits, and those that there is not the memory for."""
+        n, size = self.n_nodes, self.source.size
+        if size > MOST_EDGES:
+            raise GraphError(
+                f"{size} edges are too many: a graph can have {MOST_EDGES}, as many as 4-byte numbers count"
+            )
+        if n > _MANY:
+            remedy = "number the nodes without gaps, if most have no edge, with their names in labels"
+            require(_NODE_BYTES * n, f"a graph of {n} nodes", remedy)
+
+    def _number_nodes(self) -> tuple[Order, Sequence[Hashable] | None]:
         """Canonical number of each node, and the labels in canonical order."""
         if self.labels is None:
-            return np.arange(self.n_nodes), None
+            return EVERY, None
         if len(self.labels) != self.n_nodes:
             raise GraphError(f"{len(self.labels)} labels for {self.n_nodes} nodes")
         order, labels = order_labels(self.labels)
-        nodes = np.empty(self.n_nodes, np.int64)
+        if np.array_equal(order, np.arange(self.n_nodes)):
+            return EVERY, labels
+        nodes = np.empty(self.n_nodes, id_dtype(self.n_nodes))
         nodes[order] = np.arange(self.n_nodes)
         return nodes, labels
+
+    def _renumbered(self, ids: IntArray, nodes: Order) -> IntArray:
+        return ids.astype(id_dtype(self.n_nodes), copy=False) if isinstance(nodes, slice) else nodes[ids]
 
     def _check_ends(self) -> None:
         u, v, top = self.source, self.target, self.n_nodes - 1
@@ -323,11 +346,11 @@ class EdgeTable:
             row = int(np.argmax((np.minimum(u, v) < 0) | (np.maximum(u, v) > top)))
             raise GraphError(f"{self._row(row)} joins {u[row]} and {v[row]}, but the nodes are numbered 0 to {top}")
 
-    def _without_loops(self, loops: Loops) -> tuple[NDArray[np.int64], list[str]]:
+    def _without_loops(self, loops: Loops) -> tuple[Order, list[str]]:
         is_loop = self.source == self.target
         count = int(np.count_nonzero(is_loop))
         if not count:
-            return np.arange(is_loop.size), []
+            return EVERY, []
         if loops == "refuse":
             raise GraphError(
                 f"{_count(count, 'self-loop')}, the first at {self._edge(int(np.argmax(is_loop)))}: "
@@ -336,8 +359,10 @@ class EdgeTable:
         return np.flatnonzero(~is_loop), [f"{_count(count, 'self-loop')} dropped"]
 
     def _check_parallel(self, found: SortedRows, parallel: Parallel) -> None:
-        repeats = found.rows[found.repeat]
-        if repeats.size and parallel == "refuse":
+        if parallel != "refuse" or _all_new(found):
+            return
+        repeats = listed(found.rows, found.repeat)
+        if repeats.size:
             raise GraphError(
                 f"{_count(repeats.size, 'parallel edge')}, the first repeat at {self._edge(int(repeats.min()))}: "
                 'pass parallel="sum", "max" or "first" (--parallel …) to join them'
@@ -346,21 +371,22 @@ class EdgeTable:
     def _join(self, found: SortedRows, w: FloatArray, parallel: Parallel) -> FloatArray:
         joined = join_weights(w, found, "sum" if parallel == "refuse" else parallel)
         if not np.isfinite(joined).all():
-            row = int(found.rows[found.first][int(np.argmin(np.isfinite(joined)))])
+            row = int(listed(found.rows, found.first)[int(np.argmin(np.isfinite(joined)))])
             raise GraphError(f"the weights joined into {self._edge(row)} add up beyond the range of float64: rescale")
         return joined
 
     def _join_notes(self, found: SortedRows, how: str, *, weighted: bool) -> list[str]:
         """Which rows were joined, and what became of their weights."""
         notes: list[str] = []
-        pairs = int(np.count_nonzero(~found.first & ~found.repeat))
+        repeats = 0 if found.distinct else int(np.count_nonzero(found.repeat))
+        pairs = 0 if found.distinct else int(np.count_nonzero(~found.first)) - repeats
         if self.directed and pairs:
             added = ", weights added" if weighted else ""
             notes.append(f"directed graph symmetrised: {_count(pairs, 'pair')} of opposite arcs joined{added}")
         elif self.directed:
             arcs = int(np.count_nonzero(found.first))
             notes.append(f"directed graph symmetrised: {_count(arcs, 'arc')} taken as edges, no opposite arcs to join")
-        if repeats := int(np.count_nonzero(found.repeat)):
+        if repeats:
             kept = _JOINED[how] if weighted else "their number not kept"
             notes.append(f"{_count(repeats, 'parallel edge')} joined, {kept}")
         return notes
@@ -385,19 +411,55 @@ def unit_weights(size: int) -> FloatArray:
     return np.broadcast_to(np.float64(1.0), (size,))
 
 
-def _frozen(array: Any) -> Any:
+def _all_new(found: SortedRows) -> bool:
+    """Whether no arc (no edge, where rows have no direction) stands twice."""
+    return found.distinct or not found.repeat.any()
+
+
+def _first(values: IntArray, found: SortedRows) -> IntArray:
+    return values if found.distinct else values[found.first]
+
+
+def _appearance(found: SortedRows, rows: Order, size: int) -> tuple[Order, Order]:
+    """Number of each edge in order of first appearance, and the row where it first stands."""
+    if found.rows is rows:
+        return EVERY, rows
+    place = first = cast("IntArray", found.rows) if found.distinct else listed(found.rows, found.first)
+    if not (found.distinct and isinstance(rows, slice)):
+        stands = np.zeros(size, bool)
+        stands[first] = True
+        rows = np.flatnonzero(stands)
+        place = np.cumsum(stands, dtype=first.dtype)[first] - 1
+    return inverse(place), rows
+
+
+def _owned(array: Any, given: Any) -> Any:
+    """Make an array read-only; copied before, where it is (part of) a given one that somebody may change."""
+    if isinstance(given, np.ndarray) and np.may_share_memory(array, given):
+        array = array.view(np.ndarray) if _is_constant(given) else array.copy()
     array.setflags(write=False)
     return array
+
+
+def _is_constant(array: Any) -> bool:
+    """Whether neither the array nor one that it is a view of can be written to."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return True
 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def _as_ids(values: ArrayLike, name: str) -> NDArray[np.int64]:
+def _as_ids(values: ArrayLike, name: str) -> IntArray:
     ids = np.asarray(values)
     if ids.ndim != 1:
         raise GraphError(f"{name} must be one-dimensional, not of shape {ids.shape}")
     if ids.size and ids.dtype.kind not in "iu":
         raise GraphError(f"{name} holds {ids.dtype}, not integers: pass node numbers, and names as labels=")
-    return ids.astype(np.int64)
+    if ids.dtype == np.uint64 and ids.size and ids.max() > np.iinfo(np.int64).max:
+        raise GraphError(f"{name} holds {ids.max()}, beyond 64-bit integers: number the nodes from 0, names in labels=")
+    return ids.astype(np.int32 if ids.dtype == np.int32 else np.int64, copy=False)

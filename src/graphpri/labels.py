@@ -55,8 +55,11 @@ def order_labels(labels: Sequence[Hashable]) -> tuple[NDArray[np.int64], Sequenc
 
 
 def _order_array(labels: NDArray[Any]) -> tuple[NDArray[np.int64], Sequence[Hashable] | None]:
-    order = np.argsort(labels, kind="stable")
-    ordered = labels[order]
+    if bool((labels[1:] > labels[:-1]).all()):
+        order, ordered = np.arange(labels.size), labels
+    else:
+        order = np.argsort(labels, kind="stable")
+        ordered = labels[order]
     if (repeats := ordered[1:][ordered[1:] == ordered[:-1]]).size:
         raise _twice(repeats[0])
     plain = ordered.dtype.kind in "iu" and np.array_equal(ordered, np.arange(ordered.size))

@@ -8,9 +8,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from graphpri.entropy import ENTROPIES, edge_strengths, entropy_named, exact_entropies, scaled
+from graphpri.bulk import LARGE_EDGES, EdgeSums, Kept, Side
+from graphpri.entropy import (
+    EIGENVALUE_FLOOR,
+    ENTROPIES,
+    LIGHTEST,
+    edge_strengths,
+    entropy_named,
+    exact_entropies,
+    scaled,
+)
 from graphpri.errors import GraphError, OptionError
-from graphpri.graph import FloatArray, Graph
+from graphpri.graph import BoolArray, FloatArray, Graph
 
 Mixture = Literal["equation", "listing"]
 BATCHED_NODES = 200
@@ -77,6 +86,8 @@ class Objective:
     entropy: str = "exact"
     mixture: Mixture = "equation"
     weights: FloatArray = field(init=False)
+    sums: EdgeSums | None = field(init=False)
+    original_degrees: FloatArray = field(init=False)
     original_entropy: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -89,11 +100,25 @@ class Objective:
         if not self.graph.n_edges:
             raise GraphError("the graph has no edges: there is nothing to keep, and its entropy is not defined")
         object.__setattr__(self, "weights", scaled(self.graph.weights))
-        object.__setattr__(self, "original_entropy", self.entropy_of(self.weights)[0])
+        large = self.entropy in ("degree", "local") and self.graph.n_edges >= LARGE_EDGES
+        sums = EdgeSums(self.graph, self.weights) if large else None
+        object.__setattr__(self, "sums", sums)
+        if sums is None:
+            object.__setattr__(self, "original_degrees", edge_strengths(self.graph, self.weights))
+            object.__setattr__(self, "original_entropy", self.entropy_of(self.weights)[0])
+            return
+        everything = np.ones(self.graph.n_edges, np.uint8)
+        kept = self._bulk_kept(sums, everything)
+        object.__setattr__(self, "original_degrees", kept.degrees)
+        object.__setattr__(self, "original_entropy", _entropy(kept, float(kept.degrees.sum())))
 
     def entropy_of(self, y: FloatArray, gradient: bool = False) -> tuple[float, FloatArray | None]:
         """Entropy of edge weights y and the edge term of its gradient."""
         return ENTROPIES[self.entropy].evaluate(self.graph, y, gradient)
+
+    def selection(self, mask: BoolArray) -> Kept:
+        """A subset as a selection w, in the type that takes the least time and memory."""
+        return mask.view(np.uint8) if self.sums is not None else mask.astype(np.float64)
 
     def mixed(self, y: FloatArray, trace: float) -> FloatArray:
         """Edge weights of the mixture σ̄ for kept weights y of trace `trace`."""
@@ -110,6 +135,10 @@ class Objective:
         GraphError
             For a selection without edges.
         """
+        if self._in_bulk(w):
+            kept, mixed = self._bulk_sides(w)
+            t, m = self._traces(kept)
+            return self._terms(_entropy(kept, t), _entropy(mixed, m), self._barrier(w))
         y = self._kept(w)
         mixed = self.mixed(y, 2 * float(y.sum()))
         return self._terms(self.entropy_of(y)[0], self.entropy_of(mixed)[0], self._barrier(w))
@@ -120,9 +149,10 @@ class Objective:
         The slope of an edge that would join two components of the kept graph is infinite; the gradient
         given for it is that of a floor under the eigenvalues, large and finite.
         """
-        kept, kept_slope, mixed, mixed_slope = self._entropies(w)
-        slope = (1 - self.beta) * kept_slope + 2 * self.beta * mixed_slope
-        return self._terms(kept, mixed, self._barrier(w)), slope + self._barrier_gradient(w)
+        kept, mixed, slope = self._combination(w, 1 - self.beta, 2 * self.beta)
+        if self.alpha:
+            slope += self._barrier_gradient(w)
+        return self._terms(kept, mixed, self._barrier(w)), slope
 
     def _terms(self, kept: float, mixed: float, barrier: float) -> Terms:
         divergence = mixed - 0.5 * (kept + self.original_entropy)
@@ -145,8 +175,8 @@ class Objective:
 
     def divergence_and_gradient(self, w: FloatArray) -> tuple[float, FloatArray]:
         """D(σ̃‖ρ̃) and its gradient at the selection w."""
-        kept, kept_slope, mixed, mixed_slope = self._entropies(w)
-        return mixed - 0.5 * (kept + self.original_entropy), mixed_slope - 0.5 * kept_slope
+        kept, mixed, slope = self._combination(w, -0.5, 1.0)
+        return mixed - 0.5 * (kept + self.original_entropy), slope
 
     def gradients(self, selections: FloatArray) -> tuple[FloatArray, FloatArray]:
         """J_β and its gradient at several selections, shapes (B, M) to (B,) and (B, M).
@@ -172,6 +202,54 @@ class Objective:
         slope = (1 - self.beta) * kept_slope + 2 * self.beta * mixed_slope
         return self._terms(kept, mixed, self._barrier(w)).objective, slope + self._barrier_gradient(w)
 
+    def _combination(self, w: FloatArray, of_kept: float, of_mixed: float) -> tuple[float, float, FloatArray]:
+        """S(σ̃), S(σ̄), and the gradient in w of a combination of the two."""
+        if self._in_bulk(w):
+            return self._bulk_combination(w, of_kept, of_mixed)
+        kept, kept_slope, mixed, mixed_slope = self._entropies(w)
+        return kept, mixed, of_kept * kept_slope + of_mixed * mixed_slope
+
+    def _in_bulk(self, w: FloatArray) -> bool:
+        return self.sums is not None and (self.sums.equal or float((self.weights * w).max()) >= 1e-100)
+
+    def _bulk_kept(self, sums: EdgeSums, w: Kept, pull: bool = False) -> Side:
+        degrees = sums.degrees(w)
+        trace = float(degrees.sum())
+        if not trace > 0:
+            raise _nothing_kept()
+        return sums.side(w, 0.0, degrees, local=self.entropy == "local", least=LIGHTEST * trace, pull=pull)
+
+    def _bulk_sides(self, w: Kept, pull: bool = False) -> tuple[Side, Side]:
+        """The kept graph and the mixture, in one unit."""
+        assert self.sums is not None
+        kept = self._bulk_kept(self.sums, w, pull)
+        trace, total = float(kept.degrees.sum()), float(self.original_degrees.sum())
+        kappa = trace / total if self.mixture == "equation" else 1.0
+        degrees = kept.degrees + kappa * self.original_degrees
+        local = self.entropy == "local"
+        mixed = self.sums.side(w, kappa, degrees, local=local, least=LIGHTEST * 2 * trace, pull=pull)
+        return kept, mixed
+
+    def _traces(self, kept: Side) -> tuple[float, float]:
+        trace, total = float(kept.degrees.sum()), float(self.original_degrees.sum())
+        return trace, 2 * trace if self.mixture == "equation" else trace + total
+
+    def _bulk_combination(self, w: Kept, of_kept: float, of_mixed: float) -> tuple[float, float, FloatArray]:
+        assert self.sums is not None
+        kept, mixed = self._bulk_sides(w, pull=True)
+        t, m = self._traces(kept)
+        s, s_mixed = _entropy(kept, t), _entropy(mixed, m)
+        node, node_mixed = _at_nodes(kept, t), _at_nodes(mixed, m)
+        if self.mixture == "equation":
+            along = float(kept.degrees @ node_mixed) + 2 * mixed.correction - mixed.kappa * mixed.along
+            factor, constant = -0.5 * of_mixed / t, -2 * along / t
+        else:
+            factor, constant = -of_mixed / m, 2 * s_mixed
+        a = -of_kept / t
+        own = [(kept, a), (mixed, factor)] if self.entropy == "local" else []
+        slope = self.sums.slopes(w, a * node + factor * node_mixed, a * 2 * s + factor * constant, own)
+        return s, s_mixed, slope
+
     def _entropies(self, w: FloatArray) -> tuple[float, FloatArray, float, FloatArray]:
         """S(σ̃) and S(σ̄), each with its gradient in w."""
         y = self._kept(w)
@@ -196,14 +274,18 @@ class Objective:
     def _kept(self, w: FloatArray) -> FloatArray:
         y = self.weights * w
         if not y.max() > 0:
-            raise GraphError("no edge is kept, so the entropy of the kept graph is not defined")
+            raise _nothing_kept()
         # Entropies are scale invariant, but a selection of the lightest edges must not underflow.
         return y / y.max() if y.max() < 1e-100 else y
+
+    def barrier_floor(self) -> float:
+        """Smallest degree inside the barrier's logarithm."""
+        return max(BARRIER_FLOOR * float(self.graph.weights.min()), float(np.finfo(np.float64).tiny))
 
     def barrier_degrees(self, w: FloatArray) -> tuple[FloatArray, float]:
         """Degrees in σ(w) of the nodes that have an edge in the graph (1 elsewhere), and the floor under them."""
         degrees = edge_strengths(self.graph, self.graph.weights * w)
-        floor = max(BARRIER_FLOOR * float(self.graph.weights.min()), float(np.finfo(np.float64).tiny))
+        floor = self.barrier_floor()
         return np.where(self.graph.degrees() > 0, degrees, 1.0), floor
 
     def _barrier(self, w: FloatArray) -> float:
@@ -220,3 +302,18 @@ class Objective:
         with np.errstate(over="ignore"):
             pull = self.alpha * self.graph.weights * (inverse[self.graph.source] + inverse[self.graph.target])
         return -np.minimum(pull, _STEEPEST)
+
+
+def _nothing_kept() -> GraphError:
+    return GraphError("no edge is kept, so the entropy of the kept graph is not defined")
+
+
+def _entropy(side: Side, trace: float) -> float:
+    return float(np.log(trace)) + side.f / trace
+
+
+def _at_nodes(side: Side, trace: float) -> FloatArray:
+    """What each end of an edge contributes to the edge term of the gradient."""
+    logs = np.where(side.degrees > 0, side.logs - np.log(trace), -np.inf)
+    logs = np.maximum(logs, np.log(EIGENVALUE_FLOOR))
+    return logs + side.pull if side.pull.size else logs

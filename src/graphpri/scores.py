@@ -1,21 +1,30 @@
-"""Scores of edges from the structure around them, for the baselines: NetworKit's, and own ones.
+"""Scores of edges from the structure around them, for the baselines: own ones, and NetworKit's.
 
-Each takes the canonical graph and gives one float per edge in its order. NetworKit numbers edges in the
-order in which they are inserted and breaks ties by that number, so the canonical order makes its scores a
-function of the labelled graph. Its random algorithms draw from a generator that the whole process shares,
-and its betweenness varies in the last digit with the threads; those are written here anew.
+Each takes the canonical graph and gives one float per edge in its order. Local degree, local similarity and
+triangles are NetworKit's scores, ties broken like there by the number of the edge, computed from the canonical
+arrays: that needs neither its seconds of loading nor a copy of the graph. Simmelian scores are left to NetworKit.
+It numbers edges in the order in which they are inserted, so the canonical order makes its scores a function of the
+labelled graph. Its random algorithms draw from a generator that the whole process shares, and its betweenness
+varies in the last digit with the threads; those are written here anew.
 """
 
 from __future__ import annotations
 
+from math import log
+from queue import SimpleQueue
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphpri.graph import FloatArray, Graph
+from graphpri.graph import FloatArray, Graph, id_dtype
+from graphpri.threads import in_chunks, workers
 
+LARGE = 250_000
+"""Edges from which the compiler pays: below, NumPy is done before compiled loops are loaded."""
+_WEDGES = 2**21  # the same for triangles, in pairs of arcs; sized for the memory of the whole-array way
+_COUNTERS = 8  # threads that count triangles at once, each in its own array
 _EXACT_WORK = 1e8  # largest N·M for which betweenness is computed from all nodes (some seconds)
 _PIVOTS = 256
 _SEARCH_STATES = 2**18  # nodes and edges of the searches held at once; sized for the cache
@@ -46,9 +55,12 @@ class Arcs(NamedTuple):
 
 
 def settle(scores: FloatArray) -> FloatArray:
-    """Round to 10 significant digits, so that scores that are equal but for rounding errors are ties."""
-    mantissa, exponent = np.frexp(scores)
-    return np.ldexp(np.rint(mantissa * 2.0**33) / 2.0**33, exponent)
+    """Round to 33 binary digits (10 decimal), so that scores that are equal but for rounding errors are ties."""
+    bits = np.ascontiguousarray(scores, np.float64).view(np.int64)
+    half = (1 << 19) - 1 + ((bits >> 20) & 1)  # to nearest, halves to even
+    half += bits
+    half &= -(1 << 20)
+    return half.view(np.float64)
 
 
 def to_networkit(graph: Graph) -> Any:
@@ -74,8 +86,72 @@ def _run(algorithm: Any) -> FloatArray:
 
 
 def triangles(graph: Graph) -> FloatArray:
-    """Number of triangles that contain each edge."""
-    return _run(_sparsification().TriangleEdgeScore(to_networkit(graph)))
+    """Number of triangles that contain each edge.
+
+    Each triangle is found once, from the end of lowest degree (O(M^1.5)). Where that takes long, by compiled
+    loops in threads; then 24 bytes an edge, and 4 more for each thread up to the eighth.
+    """
+    start, head, edge = _upward(graph)
+    counts = np.empty(graph.n_edges)
+    lengths = np.diff(start)
+    few = graph.n_edges < LARGE and int(lengths[head].sum()) < _WEDGES
+    counts[edge] = _triangles_by_wedge(start, head) if few else _triangles_in_threads(start, head)
+    return counts
+
+
+def _upward(graph: Graph) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    """Nodes numbered by degree, and arcs from the lower to the higher node, by their lower: heads, and edges."""
+    n, m = graph.n_nodes, graph.n_edges
+    ids = id_dtype(max(n, m))
+    number = np.empty(n, ids)
+    number[np.argsort(graph.degrees(), kind="stable")] = np.arange(n)
+    one, two = number[graph.source], number[graph.target]
+    tail, head, edge = np.minimum(one, two), np.maximum(one, two), np.arange(m, dtype=ids)
+    del one, two
+    if m >= LARGE:
+        from graphpri.grouping_loops import group
+
+        start, edge = group(tail, edge, n)
+    else:
+        edge = edge[np.argsort(tail, kind="stable")]
+        start = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=n))])
+    return start, head[edge], edge
+
+
+def _triangles_by_wedge(start: NDArray[np.int64], head: NDArray[Any]) -> NDArray[np.int64]:
+    """Triangles of each arc: every two arcs in a row are looked up as one."""
+    n = start.size - 1
+    tail = np.repeat(np.arange(n), np.diff(start))
+    order = np.lexsort((head, tail))
+    pairs = tail[order] * n + head[order]
+    lengths = np.diff(start)[head]
+    one = np.repeat(np.arange(head.size), lengths)
+    two = start[head[one]] + np.arange(one.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    pair = tail[one] * n + head[two]
+    place = np.minimum(np.searchsorted(pairs, pair), pairs.size - 1)
+    closed = pairs[place] == pair
+    arcs = np.concatenate([one[closed], two[closed], order[place[closed]]])
+    return np.bincount(arcs, minlength=head.size)
+
+
+def _triangles_in_threads(start: NDArray[np.int64], head: NDArray[Any]) -> NDArray[Any]:
+    from graphpri.score_loops import count_triangles
+
+    n, threads = start.size - 1, min(workers(), _COUNTERS)
+    spare: SimpleQueue[tuple[NDArray[Any], NDArray[Any]]] = SimpleQueue()
+    for _ in range(threads):
+        spare.put((np.zeros(n, head.dtype), np.zeros(head.size, head.dtype)))
+
+    def task(first: int, last: int) -> None:
+        mark, counts = spare.get()
+        count_triangles(first, last, start, head, mark, counts)
+        spare.put((mark, counts))
+
+    in_chunks(task, n, max(1, n // 64))
+    total = spare.get()[1]
+    for _ in range(threads - 1):
+        total += spare.get()[1]
+    return total
 
 
 def jaccard(graph: Graph) -> FloatArray:
@@ -91,14 +167,61 @@ def structural_similarity(graph: Graph) -> FloatArray:
 
 
 def local_degree(graph: Graph) -> FloatArray:
-    """1 − ln r / ln d, r the rank of the one end among the d neighbours of the other, by degree; the better side."""
-    return _run(_sparsification().LocalDegreeScore(to_networkit(graph)))
+    """1 − ln r / ln d, r the rank of the one end among the d neighbours of the other, by degree; the better side.
+
+    O(M); neighbours of equal degree rank in the order of the edges.
+    """
+    degree = graph.degrees()
+    if graph.n_edges < LARGE:
+        return _rank_exponents(graph, degree[graph.target], degree[graph.source])
+    from graphpri.grouping_loops import group
+    from graphpri.score_loops import rank_by_node
+
+    n, ids = graph.n_nodes, id_dtype(max(graph.n_nodes, graph.n_edges))
+    by_target, below = group(graph.target, np.arange(graph.n_edges, dtype=ids), n)
+    by_source = np.searchsorted(graph.source, np.arange(n + 1, dtype=graph.source.dtype))
+    nodes = np.argsort(-degree, kind="stable")
+    ends, counts = (graph.source, graph.target), _counts(degree, ids)
+    return rank_by_node(nodes, (by_target, by_source), below, ends, counts, _logarithms(degree))
 
 
 def local_similarity(graph: Graph) -> FloatArray:
-    """1 − ln r / ln d, r the rank of the one end among the d neighbours of the other, by Jaccard similarity."""
-    g, nk = to_networkit(graph), _sparsification()
-    return _run(nk.LocalSimilarityScore(g, nk.TriangleEdgeScore(g).run().scores()))
+    """1 − ln r / ln d, r the rank of the one end among the d neighbours of the other, by Jaccard similarity.
+
+    Of the better side; equally similar neighbours rank in the order of the edges.
+    """
+    similarity, degree = jaccard(graph), graph.degrees()
+    if graph.n_edges < LARGE:
+        return _rank_exponents(graph, similarity, similarity)
+    from graphpri.score_loops import rank_by_edge
+
+    order = np.argsort(-similarity, kind="stable")
+    counts = _counts(degree, id_dtype(graph.n_nodes))
+    return rank_by_edge(order, graph.source, graph.target, counts, _logarithms(degree))
+
+
+def _counts(degree: NDArray[np.int64], ids: np.dtype[Any]) -> NDArray[Any]:
+    """Neighbours ranked so far, none, and in all; shape (N, 2)."""
+    return np.stack([np.zeros(degree.size, ids), degree.astype(ids)], axis=1)
+
+
+def _rank_exponents(graph: Graph, of_target: NDArray[Any], of_source: NDArray[Any]) -> FloatArray:
+    """1 − ln r / ln d of each edge, the better side; the values rank each end among the neighbours of the other."""
+    degree, m = graph.degrees(), graph.n_edges
+    tails, edges = np.concatenate([graph.source, graph.target]), np.tile(np.arange(m), 2)
+    order = np.lexsort((edges, -np.concatenate([of_target, of_source]), tails))
+    degrees, log = degree[tails[order]], _logarithms(degree)
+    place = np.arange(2 * m) - np.repeat(np.cumsum(degree) - degree, degree)
+    share = np.divide(log[place + 1], log[degrees], out=np.zeros(2 * m), where=degrees > 1)
+    exponents = np.empty(2 * m)
+    exponents[order] = 1 - share
+    return np.maximum(exponents[:m], exponents[m:])
+
+
+def _logarithms(degree: NDArray[np.int64]) -> FloatArray:
+    """Natural logarithms of 0 (as 0) to the largest degree; the C library's, the same on every processor."""
+    top = int(degree.max(initial=1))
+    return np.fromiter((log(max(i, 1)) for i in range(top + 1)), np.float64, top + 1)
 
 
 def simmelian(graph: Graph, *, quadrilateral: bool) -> FloatArray:
@@ -167,11 +290,12 @@ def forest_fire(graph: Graph, burn: float, rounds: float, rng: np.random.Generat
     burn/(1 − burn)) that don't burn yet, drawn at random, along the edges to them. Fires are lit one after
     the other until `rounds` times M edges have burnt.
     """
-    arcs, burnt = Arcs.of(graph), np.zeros(graph.n_edges)
+    arcs, burnt, wood = Arcs.of(graph), np.zeros(graph.n_edges), Wood.of(graph)
     inhabited = np.flatnonzero(graph.degrees())
-    left, width, most = rounds * graph.n_edges, 1, max(1, _FIRE_STATES // max(1, graph.n_nodes))
+    reach = float(wood.size[inhabited].mean())
+    left, width, most = rounds * graph.n_edges, 1, max(1, int(_FIRE_STATES / reach))
     while left > 0:
-        fire, edge = _burn(arcs, rng.choice(inhabited, width), burn, rng)
+        fire, edge = _burn(arcs, wood, rng.choice(inhabited, width), burn, rng)
         length = np.cumsum(np.bincount(fire, minlength=width))
         lit = int(np.searchsorted(length, left)) + 1
         np.add.at(burnt, edge[fire < lit], 1.0)
@@ -180,28 +304,46 @@ def forest_fire(graph: Graph, burn: float, rounds: float, rng: np.random.Generat
     return burnt
 
 
+class Wood(NamedTuple):
+    """What a fire from each node can reach: the size of its component, and the place of each node in its own."""
+
+    size: NDArray[np.int64]
+    place: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, graph: Graph) -> Wood:
+        count, member = graph.components()
+        sizes = np.bincount(member, minlength=count)
+        order = np.argsort(member, kind="stable")
+        place = np.empty(graph.n_nodes, np.int64)
+        place[order] = np.arange(graph.n_nodes) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return cls(sizes[member], place)
+
+
 def _burn(
-    arcs: Arcs, starts: NDArray[np.int64], burn: float, rng: np.random.Generator
+    arcs: Arcs, wood: Wood, starts: NDArray[np.int64], burn: float, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """One fire from each start; the fire and the edge of every burning."""
-    n = arcs.start.size - 1
-    burning = np.zeros(starts.size * n, bool)
-    states = np.arange(starts.size) * n + starts
-    burning[states] = True
+    base = np.cumsum(wood.size[starts]) - wood.size[starts]
+    burning = np.zeros(int(wood.size[starts].sum()), bool)
+    fire, nodes = np.arange(starts.size), starts
+    burning[base + wood.place[starts]] = True
     fires, edges = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    while states.size:
-        sparks = rng.geometric(1 - burn, states.size) - 1
-        position, entry = arcs.leaving(states % n)
-        head = states[entry] - states[entry] % n + arcs.node[position]
-        free = ~burning[head]
-        position, entry, head = position[free], entry[free], head[free]
+    while nodes.size:
+        sparks = rng.geometric(1 - burn, nodes.size) - 1
+        position, entry = arcs.leaving(nodes)
+        state = base[fire[entry]] + wood.place[arcs.node[position]]
+        free = ~burning[state]
+        position, entry, state = position[free], entry[free], state[free]
         order = np.lexsort((rng.random(entry.size), entry))
-        position, entry, head = position[order], entry[order], head[order]
+        position, entry, state = position[order], entry[order], state[order]
         drawn = rng.permutation(np.flatnonzero(np.arange(entry.size) - np.searchsorted(entry, entry) < sparks[entry]))
-        states, first = np.unique(head[drawn], return_index=True)
-        burning[states] = True
-        fires.append(states // n)
-        edges.append(arcs.edge[position[drawn[first]]])
+        state, first = np.unique(state[drawn], return_index=True)
+        burning[state] = True
+        caught = drawn[first]
+        fire, nodes = fire[entry[caught]], arcs.node[position[caught]]
+        fires.append(fire)
+        edges.append(arcs.edge[position[caught]])
     return np.concatenate(fires), np.concatenate(edges)
 
 

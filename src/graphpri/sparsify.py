@@ -467,10 +467,10 @@ def _result(
 ) -> Sparsified:
     graph, mask, order = source.graph, solution.mask, source.edges
     if scored is None:
-        terms, gradient = objective.terms_and_gradient(mask.astype(np.float64))
+        terms, gradient = objective.terms_and_gradient(objective.selection(mask))
         scored = Scored(-gradient)
     else:
-        terms = objective.terms(mask.astype(np.float64))
+        terms = objective.terms(objective.selection(mask))
     new = scored.weights
     if reweight and new is not None:
         raise OptionError(f"method {settings['method']!r} sets weights of its own: leave reweight out")

@@ -63,4 +63,4 @@ def in_chunks(task: Callable[[int, int], Any], size: int, chunk: int = CHUNK) ->
     if threads < 2:
         return [task(*piece) for piece in pieces]
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda piece: task(*piece), pieces))
+        return list(pool.map(task, *zip(*pieces, strict=True)))

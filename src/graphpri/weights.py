@@ -63,7 +63,7 @@ def _numbers(column: Column, weight: str, edge: EdgeName) -> tuple[NDArray[np.fl
             f"the weights {weight!r} are true/false, not numbers: pass weight=None (--weight none) to ignore them"
         )
     if values.dtype.kind in "fiu":
-        return values.astype(np.float64), 0
+        return values.astype(np.float64, copy=False), 0
     out = np.ones(len(column))
     present = [row for row, value in enumerate(column) if value is not None]
     for row in present:

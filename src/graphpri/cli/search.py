@@ -90,7 +90,8 @@ class Measuring:
     beta: Annotated[float, Parameter(help="Weight of the divergence in the objective.")] = 4.0
     alpha: Annotated[float, Parameter(help="Weight of the degree barrier in the objective.")] = 0.0
     entropy: Annotated[
-        Literal["auto", "exact", "local", "degree"], Parameter(help="How entropies are computed; 'auto' goes by size.")
+        Literal["auto", "exact", "stochastic", "local", "degree"],
+        Parameter(help="How entropies are computed; 'auto' goes by size, 'stochastic' has error bars."),
     ] = "auto"
     mixture: Annotated[
         Literal["equation", "listing"], Parameter(help="How the divergence averages the Laplacians.")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import BoolArray, Directed, EdgeTable, Graph, Loops, Parallel
 from graphpri.interop.source import Source, as_graph
+from graphpri.rows import number_in
 
 
 def align(
@@ -103,14 +104,14 @@ def _by_position(source: Source, listed: NDArray[Any], name: str) -> BoolArray:
     if listed.dtype.kind == "b":
         if listed.size != m:
             raise OptionError(f"{name}: a mask of {listed.size} entries does not fit {m} edges")
-        mask[source.edges[listed]] = True
+        mask[number_in(source.edges, listed)] = True
         return mask
     if listed.dtype.kind not in "iu":
         raise OptionError(f"{name}: an array of {listed.dtype} is neither a mask nor edge numbers")
     if ((listed < 0) | (listed >= m)).any():
         wrong = listed[(listed < 0) | (listed >= m)][0]
         raise OptionError(f"{name}: there is no edge number {wrong}; they run from 0 to {m - 1}")
-    mask[source.edges[listed]] = True
+    mask[number_in(source.edges, listed)] = True
     return mask
 
 

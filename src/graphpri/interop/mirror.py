@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import GraphError
-from graphpri.graph import EdgeTable
+from graphpri.graph import EdgeTable, id_dtype
 from graphpri.interop.source import Policies
+from graphpri.rows import EVERY, Order, number_in, sorted_positions
 
-Positions = NDArray[np.int64]
+Positions = NDArray[Any]
 
 
 class Wording(NamedTuple):
@@ -40,15 +41,15 @@ class Mirrored(NamedTuple):
     """
 
     table: EdgeTable
-    one: Positions
+    one: Order
     two: Positions | None
 
     def expand(self, rows: Positions) -> Expanded:
         """Both directions of some rows, in the input's order; made mirror images come after."""
         edge = np.tile(np.arange(rows.size), 2)
         if self.two is None:
-            return Expanded(np.tile(self.one[rows], 2), edge, np.repeat([False, True], rows.size))
-        position = np.concatenate([self.one[rows], self.two[rows]])
+            return Expanded(np.tile(number_in(self.one, rows), 2), edge, np.repeat([False, True], rows.size))
+        position = np.concatenate([number_in(self.one, rows), self.two[rows]])
         order = np.argsort(position)
         return Expanded(position[order], edge[order], np.zeros(edge.size, bool))
 
@@ -87,31 +88,26 @@ def pair_up(
         For a directed input that the policies refuse; names the entry that makes it so.
     """
     compared = None if policies.weight is None else values
-    up = _sorted(row, col, compared, np.flatnonzero(row < col))
-    low = _sorted(col, row, compared, np.flatnonzero(row > col))
+    up = sorted_positions(row, col, compared, _positions(row < col))
+    low = sorted_positions(col, row, compared, _positions(row > col))
     columns = {} if values is None else {name: values}
     if _symmetric(row, col, compared, up, low):
-        loop = np.flatnonzero(row == col)
+        loop = _positions(row == col)
         one = np.concatenate([np.minimum(up, low), loop])
         two = np.concatenate([np.maximum(up, low), loop])
-        order = np.argsort(one)
-        one, two = one[order], two[order]
+        if not bool((one[1:] > one[:-1]).all()):
+            order = np.argsort(one)
+            one, two = one[order], two[order]
         columns = {key: column[one] for key, column in columns.items()}
         return Mirrored(EdgeTable(n_nodes, row[one], col[one], labels=labels, edge_attributes=columns), one, two)
     table = EdgeTable(n_nodes, row, col, labels=labels, directed=True, edge_attributes=columns)
     if policies.directed == "refuse":
         raise GraphError(f"{_asymmetry(table, compared, words)}, so it is a directed graph: {words.remedy}")
-    return Mirrored(table, np.arange(row.size), None)
+    return Mirrored(table, EVERY, None)
 
 
-def _sorted(u: NDArray[Any], v: NDArray[Any], values: NDArray[Any] | None, at: Positions) -> Positions:
-    """Positions sorted by (u, v), then by value so that parallel entries meet their mirror images."""
-    order = at[np.argsort(_key(u, v, at), kind="stable")]
-    if values is not None and at.size > 1:
-        key = _key(u, v, order)
-        if (key[1:] == key[:-1]).any():
-            order = order[np.lexsort((values[order], key))]
-    return order
+def _positions(mask: NDArray[np.bool_]) -> Positions:
+    return np.flatnonzero(mask).astype(id_dtype(mask.size), copy=False)
 
 
 def _key(u: NDArray[Any], v: NDArray[Any], at: Positions) -> Positions:
@@ -144,7 +140,10 @@ def _asymmetry(table: EdgeTable, values: NDArray[Any] | None, words: Wording) ->
 
 
 def _unequal(table: EdgeTable, values: NDArray[Any] | None, up: Positions, low: Positions, words: Wording) -> str:
-    up, low = _sorted(table.source, table.target, values, up), _sorted(table.target, table.source, values, low)
+    up, low = (
+        sorted_positions(table.source, table.target, values, up),
+        sorted_positions(table.target, table.source, values, low),
+    )
     u, v = table.source, table.target
     if values is None or not (np.array_equal(u[up], v[low]) and np.array_equal(v[up], u[low])):
         return f"some {words.entries} stand more often in one direction than in the other"

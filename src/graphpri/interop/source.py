@@ -22,6 +22,7 @@ from graphpri.graph import (
     check_policies,
     unit_weights,
 )
+from graphpri.rows import EVERY, Order, listed, number_in
 
 
 class Policies(NamedTuple):
@@ -40,10 +41,11 @@ class Source(NamedTuple):
     ----------
     graph : Graph
         The canonical graph, N nodes and M edges.
-    edges : ndarray of int64, shape (M,)
-        Canonical number of the i-th distinct edge of the input, in order of first appearance.
-    nodes : ndarray of int64, shape (N,)
-        Canonical number of the input's i-th node.
+    edges : ndarray of int, shape (M,), or ``slice(None)``
+        Canonical number of the i-th distinct edge of the input, in order of first appearance; ``slice(None)``
+        where the input's order is the canonical one. Either way an index: ``x[edges]``.
+    nodes : ndarray of int, shape (N,), or ``slice(None)``
+        Canonical number of the input's i-th node, likewise.
     notes : tuple of str
         Where the weights come from and what the policies did.
     rebuild : callable
@@ -55,14 +57,14 @@ class Source(NamedTuple):
     """
 
     graph: Graph
-    edges: NDArray[np.int64]
-    nodes: NDArray[np.int64]
+    edges: Order
+    nodes: Order
     notes: tuple[str, ...]
     rebuild: Callable[..., Any]
 
 
 Adapter = Callable[[Any, Policies], Source]
-Build = Callable[[NDArray[np.int64], NDArray[Any] | None, str], Any]
+Build = Callable[[NDArray[Any], NDArray[Any] | None, str], Any]
 
 _ADAPTERS: dict[str, Adapter] = {}
 _ACCEPTED: list[str] = []
@@ -177,13 +179,13 @@ def from_table(
     )
     # Weights that count parallel edges have no column yet: they go where the default name says.
     name = column or "weight"
-    joined = graph.is_weighted and rows.size < np.count_nonzero(table.source != table.target)
+    joined = graph.is_weighted and graph.n_edges < np.count_nonzero(table.source != table.target)
     own = _joined_weights(graph.weights, table.edge_attributes.get(name, _COUNTS)) if joined else None
 
     def rebuild(mask: BoolArray, weights: FloatArray | None = None) -> Any:
         kept = _checked(mask, graph)[edges]
         w = own if weights is None else np.asarray(weights, np.float64)
-        return build(rows[kept], None if w is None else w[edges[kept]], name)
+        return build(listed(rows, kept), None if w is None else w[number_in(edges, kept)], name)
 
     return Source(graph, edges, nodes, said + notes, rebuild)
 
@@ -244,7 +246,7 @@ def from_graph(G: Graph, policies: Policies) -> Source:
     def rebuild(mask: BoolArray, weights: FloatArray | None = None) -> Graph:
         return G.select(mask, weights)
 
-    return Source(graph, np.arange(G.n_edges), np.arange(G.n_nodes), (note,), rebuild)
+    return Source(graph, EVERY, EVERY, (note,), rebuild)
 
 
 @accepts("a graphpri EdgeTable", "graphpri.EdgeTable")

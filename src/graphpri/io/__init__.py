@@ -1,5 +1,8 @@
 """Read and write graphs as files: edge lists, MatrixMarket, GML, GraphML, Pajek, METIS, npz, parquet, gzip of each.
 
+A folder of NumPy arrays (``graph.npyd`` with ``source.npy``, ``target.npy`` and perhaps ``weight.npy``) is mapped
+into memory instead of read.
+
 A file becomes a :class:`graphpri.graph.EdgeTable`, with everything that it says and in its own order;
 what to do about direction, self-loops, parallel edges and weights is decided when that becomes a graph.
 """
@@ -11,11 +14,12 @@ from typing import IO, Any
 
 from graphpri.graph import EdgeTable
 from graphpri.io.format import Format, ReadOptions
-from graphpri.io.registry import FORMATS, find_format
-from graphpri.io.sink import check_output, open_sink
-from graphpri.io.source import open_source
+from graphpri.io.progress import Progress
+from graphpri.io.registry import FOLDER, FORMATS, find_format
+from graphpri.io.sink import check_output, open_folder, open_sink
+from graphpri.io.source import open_folder_source, open_source
 
-__all__ = ["FORMATS", "Format", "check_output", "find_format", "read", "write"]
+__all__ = ["FOLDER", "FORMATS", "Format", "Progress", "check_output", "find_format", "read", "write"]
 
 
 def read(
@@ -26,6 +30,7 @@ def read(
     delimiter: str | None = None,
     comment: str | None = "auto",
     label: str | None = None,
+    progress: Progress | None = None,
 ) -> EdgeTable:
     r"""Read a graph's edges and attributes from a file.
 
@@ -55,6 +60,12 @@ def read(
     label : str, optional
         GML, GraphML and Pajek: the node attribute to call nodes by, or ``"id"`` for the file's own ids.
 
+    progress : callable, optional
+        Called as ``progress(stage, share)`` in the caller's thread, twenty times a second at most: the stage in a
+        word ("reading", "writing"), and how much of it is done, from 0 to 1; NaN where the size of the input isn't
+        known. Shares only fall where a large file turns out to need another way of reading. A stage ends with 1,
+        unless it fails. What it raises ends the work, which then leaves nothing behind.
+
     Returns
     -------
     EdgeTable
@@ -79,7 +90,12 @@ def read(
     known, _ = find_format(path_or_stream, format)
     options = ReadOptions(header, delimiter, comment, label)
     known.check(options)
-    with open_source(path_or_stream) as source:
+    if known.folder:
+        source = open_folder_source(path_or_stream, progress)
+        table = known.read(source, options)
+        source.meter(1)
+        return table
+    with open_source(path_or_stream, progress) as source:
         return known.read(source, options)
 
 
@@ -89,6 +105,7 @@ def write(
     format: str | None = None,
     *,
     force: bool = False,
+    progress: Progress | None = None,
 ) -> list[str]:
     """Write a table of edges to a file; the same table gives the same bytes.
 
@@ -103,6 +120,8 @@ def write(
         Name of one of `FORMATS`, with ``.gz`` behind it for gzip; by the suffix where absent.
     force : bool
         Replace a file that exists.
+    progress : callable, optional
+        As in :func:`read`.
 
     Returns
     -------
@@ -121,5 +140,9 @@ def write(
     """
     known, zipped = find_format(path_or_stream, format)
     name = str(path_or_stream) if isinstance(path_or_stream, str | os.PathLike) else "the output"
-    with open_sink(path_or_stream, zipped=zipped, force=force) as sink:
+    if known.folder:
+        opened = open_folder(path_or_stream, force=force, progress=progress)
+    else:
+        opened = open_sink(path_or_stream, zipped=zipped, force=force, progress=progress)
+    with opened as sink:
         return known.write(table, sink, "standard output" if name == "-" else name)

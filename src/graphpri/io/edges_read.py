@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from io import BytesIO
 from typing import NamedTuple
 
 import numpy as np
 
+from graphpri.errors import FileError
 from graphpri.graph import EdgeTable
 from graphpri.io.columns import Column, gather_columns, read_column, read_weights, shorten
-from graphpri.io.ends import find_ends, read_ends
+from graphpri.io.ends import find_ends, integer_ends, read_ends
 from graphpri.io.format import ReadOptions
 from graphpri.io.grid import INTEGER, Rows, find_delimiter, split_grid
+from graphpri.io.number_rows import NUMBER_BYTES, TEXT_BYTES, NumberColumns, read_head, read_numbers
 from graphpri.io.quoted import dict_rows, is_dict_line, quoted_rows, records
-from graphpri.io.source import Source
+from graphpri.io.source import Source, Tape
 
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)(?:\s+\w+)?\s*")
 _QUOTED = re.compile(rb'"(?:[^"]|"")*"')
@@ -78,18 +81,83 @@ def read_edge_list(
         Names the line, for rows of unequal length, missing ends, weights that are no numbers, and where
         a header, a comment or a delimiter can't be told for certain.
     """
-    data = source.text()
-    marks = "#%" if options.comment == "auto" else options.comment or ""
-    file = _File(source, data, marks, *_head(data, marks))
+    source, tape = source.taped()
+    table = _read_large(source, tape, options, preferred, headed)
+    if table is not None:
+        return table
+    tape.rewind()
+    source.require(TEXT_BYTES, "split it, or write it as parquet or npz once")
+    file = _open(source, source.text(), options)
     directed = _konect_direction(file)
     if not file.rows:
         return _without_rows(file)
-    if options.delimiter is None and not options.header and is_dict_line(file.rows[0].text):
+    if _has_dicts(file, options):
         return _read_dicts(file, directed)
-    delimiter = find_delimiter(options.delimiter) if options.delimiter else _detect(file, preferred)
+    delimiter = _delimiter(file, options, preferred)
     layout = _layout(file, delimiter, options.header, headed)
     rows = _rows(file, delimiter, layout, check_comments=options.comment == "auto")
     return _table(source, rows, layout, directed, check_header=options.header is None)
+
+
+def _read_large(
+    source: Source, tape: Tape, options: ReadOptions, preferred: str | None, headed: bool
+) -> EdgeTable | None:
+    """A large file whose rows are numbers only; None for any other, also one in which something is wrong."""
+    if (found := read_head(source)) is None:
+        return None
+    head, chunks = found
+    try:
+        file = _open(source, replace(source, stream=BytesIO(head), position=None).text(), options)
+        directed = _konect_direction(file)
+        if not file.rows or _has_dicts(file, options):
+            return None
+        delimiter = _delimiter(file, options, preferred)
+        layout = _layout(file, delimiter, options.header, headed)
+        if options.comment == "auto":
+            _check_comments(file, delimiter, layout)
+    except FileError:
+        return None
+    row = _cells(file.rows[-1].text, delimiter)
+    if len(row) != len(layout.names) or not all(INTEGER.fullmatch(row[i].decode().strip()) for i in layout.ends):
+        return None
+    tape.drop()
+    source.require(NUMBER_BYTES, "split it, or write it as parquet or npz once")
+    numbers = read_numbers(source, file.data[layout.start :], chunks, delimiter, len(row), layout.ends, layout.line)
+    return None if numbers is None else _number_table(source, numbers, layout, directed)
+
+
+def _number_table(source: Source, found: NumberColumns, layout: _Layout, directed: bool) -> EdgeTable | None:
+    attributes: dict[str, Column] = {}
+    for i, name in enumerate(layout.names):
+        if i in layout.ends:
+            continue
+        column = found.columns[i]
+        if name != "weight" and column.dtype.kind == "f" and not np.abs(column).max(initial=0.0) < 2.0**63:
+            return None
+        attributes[name] = column if column.dtype.kind == "f" else column.astype(np.int64, copy=False)
+    ends = integer_ends(*(found.columns[i] for i in layout.ends))
+    return EdgeTable(*ends, directed, attributes, row_name=source.row_name(found.lines))
+
+
+def _open(source: Source, data: bytes, options: ReadOptions) -> _File:
+    marks = "#%" if options.comment == "auto" else options.comment or ""
+    return _File(source, data, marks, *_head(data, marks))
+
+
+def _has_dicts(file: _File, options: ReadOptions) -> bool:
+    return options.delimiter is None and not options.header and is_dict_line(file.rows[0].text)
+
+
+def _delimiter(file: _File, options: ReadOptions, preferred: str | None) -> str | None:
+    return find_delimiter(options.delimiter) if options.delimiter else _detect(file, preferred)
+
+
+def _check_comments(file: _File, delimiter: str | None, layout: _Layout) -> None:
+    """Refuse comments at the head that may be edges."""
+    for comment in file.comments:
+        if _COMMENT_OR_ROW.match(comment.text):
+            text = comment.text.decode().strip(" \t\n")
+            _check_comment(file.source, comment.number, text, delimiter, len(layout.names))
 
 
 def _rows(file: _File, delimiter: str | None, layout: _Layout, check_comments: bool) -> Rows:
@@ -100,8 +168,8 @@ def _rows(file: _File, delimiter: str | None, layout: _Layout, check_comments: b
         if check_comments and _COMMENT_OR_ROW.match(line):
             _check_comment(source, number, line.decode().strip(" \t\n"), delimiter, len(layout.names))
 
-    for comment in file.comments:
-        check(comment.number, comment.text)
+    if check_comments:
+        _check_comments(file, delimiter, layout)
     if delimiter is not None and data.find(b'"', layout.start) >= 0:
         return quoted_rows(source, data, delimiter, layout.start, layout.line, file.marks, check)
     for found in _COMMENT_OR_ROW.finditer(data, layout.start) if check_comments else ():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable
+from graphpri.io.cells import Cells, Coded, Numbers, Texts, number_cells, write_rows
 from graphpri.io.columns import (
     Column,
     alike,
@@ -21,7 +22,6 @@ from graphpri.io.columns import (
     python_values,
     write_weights,
 )
-from graphpri.io.text import numbers_text, write_text
 
 _BARE = re.compile(r"[^ \t\n\r{][^ \t\n\r]*")
 _BARE_NAME = re.compile(r"[^ \t\n\r{,;#%][^ \t\n\r,;]*")
@@ -42,10 +42,10 @@ def write_tsv(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
 def write_spaced(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
     """Write columns split by spaces, with their names in a comment on the first line."""
     notes = _losses(table)
-    labels = _bare_labels(table, name, notes, r"[ \t\n\r]|^[#%]|^$")
+    ends = _ends(table, name, notes, _bare_labels(r"[ \t\n\r]|^[#%]|^$"))
     columns = _bare_columns(_columns(table, notes), notes)
     header = " ".join(["# source target", *columns]) + "\n"
-    write_text(stream, name, _rows(table, header, labels, columns, " "))
+    write_rows(stream, name, header, [*ends, *columns.values()], table.source.size, " ")
     return notes
 
 
@@ -60,39 +60,48 @@ def write_ncol(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
     if not table.source.size:
         raise FileError(f"{name}: ncol can't hold a graph without edges: write csv, graphml or npz")
     notes = _losses(table)
-    labels = _bare_labels(table, name, notes, r"[ \t\n\r,;]|^[#%]|^$")
+    ends = _ends(table, name, notes, _bare_labels(r"[ \t\n\r,;]|^[#%]|^$"))
     others = [key for key in table.edge_attributes if key != "weight"]
     notes += left_out("edge", others, "ncol holds a weight only; csv holds others")
     weights = write_weights(table, notes)
-    columns = {} if weights is None else {"weight": numbers_text(weights)}
-    write_text(stream, name, _rows(table, "", labels, columns, " "))
+    columns = [] if weights is None else [number_cells(weights)]
+    write_rows(stream, name, "", [*ends, *columns], table.source.size, " ")
     return notes
 
 
 def _write_quoted(table: EdgeTable, stream: BinaryIO, name: str, delimiter: str) -> list[str]:
-    def quoted(cell: str | None) -> str:
-        if cell is None:
-            return ""
-        return '"' + cell.replace('"', '""') + '"' if _NEEDS_QUOTES.search(cell) else cell
+    def quoted_labels(labels: list[str], name: str) -> list[str]:
+        quoted = list(map(_quoted, labels))
+        _refuse_labels(quoted, "\r", name, "which holds a carriage return")
+        return quoted
 
     notes = _losses(table)
-    labels = [quoted(label) for label in label_texts(table, name, notes, with_edges=True)]
-    _refuse_labels(labels, "\r", name, "which holds a carriage return")
-    columns = {quoted(key): list(map(quoted, cells)) for key, cells in _columns(table, notes).items()}
+    ends = _ends(table, name, notes, quoted_labels)
+    columns = {_quoted(key): cells for key, cells in _columns(table, notes).items()}
     header = delimiter.join(["source", "target", *columns]) + "\n"
-    write_text(stream, name, _rows(table, header, labels, columns, delimiter))
+    cells = [Texts(list(map(_quoted, cells))) if isinstance(cells, list) else cells for cells in columns.values()]
+    write_rows(stream, name, header, [*ends, *cells], table.source.size, delimiter)
     return notes
 
 
-def _rows(
-    table: EdgeTable, header: str, labels: list[str], columns: Mapping[str, list[Any]], delimiter: str
-) -> Iterator[str]:
-    if header:
-        yield header
-    form = delimiter.join(["%s"] * (2 + len(columns))) + "\n"
-    u = map(labels.__getitem__, table.source.tolist())
-    v = map(labels.__getitem__, table.target.tolist())
-    yield from map(form.__mod__, zip(u, v, *columns.values(), strict=True))
+def _quoted(cell: str | None) -> str:
+    if cell is None:
+        return ""
+    return '"' + cell.replace('"', '""') + '"' if _NEEDS_QUOTES.search(cell) else cell
+
+
+def _ends(
+    table: EdgeTable, name: str, notes: list[str], as_cells: Callable[[list[str], str], list[str]]
+) -> tuple[Cells, Cells]:
+    """The two columns of node labels; `as_cells` makes cells of labels that are text, or refuses them."""
+    u, v, labels = table.source, table.target, table.labels
+    if labels is None:
+        return number_cells(u), number_cells(v)
+    numbers: Any = labels
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and bool((numbers[1:] > numbers[:-1]).all()):
+        return Numbers(lambda at: numbers[u[at]]), Numbers(lambda at: numbers[v[at]])
+    words = as_cells(label_texts(table, name, notes, with_edges=True), name)
+    return Coded(words, u), Coded(words, v)
 
 
 def _losses(table: EdgeTable) -> list[str]:
@@ -107,16 +116,16 @@ def _losses(table: EdgeTable) -> list[str]:
     return notes
 
 
-def _columns(table: EdgeTable, notes: list[str]) -> dict[str, list[str | None]]:
-    """Edge attributes as text cells, with notes on what is left out or will be read back as something else."""
-    out: dict[str, list[str | None]] = {}
+def _columns(table: EdgeTable, notes: list[str]) -> dict[str, Cells | list[str | None]]:
+    """Edge attributes as cells, with notes on what is left out or will be read back as something else."""
+    out: dict[str, Cells | list[str | None]] = {}
     weights = write_weights(table, notes)
     refused: list[str] = []
     for key, column in table.edge_attributes.items():
         if key in ("source", "target", "") or "\r" in key or (key.lower() == "weight" and weights is None):
             refused.append(key)
         elif key == "weight" and weights is not None:
-            out[key] = [*numbers_text(weights)]
+            out[key] = number_cells(weights)
         else:
             out[key] = _cells(key, column, notes)
     refused = [key for key in refused if key != "weight"]
@@ -124,9 +133,9 @@ def _columns(table: EdgeTable, notes: list[str]) -> dict[str, list[str | None]]:
     return out
 
 
-def _cells(key: str, column: Column, notes: list[str]) -> list[str | None]:
+def _cells(key: str, column: Column, notes: list[str]) -> Cells | list[str | None]:
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
-        return [*numbers_text(column)]
+        return number_cells(column)
     values = python_values(column)
     cells = [None if value is None else repr(value) if type(value) is float else str(value) for value in values]
     plain = [cell and cell.replace("\r\n", "\n").replace("\r", "\n") for cell in cells]
@@ -137,23 +146,28 @@ def _cells(key: str, column: Column, notes: list[str]) -> list[str | None]:
     return cells
 
 
-def _bare_columns(columns: dict[str, list[str | None]], notes: list[str]) -> dict[str, list[str | None]]:
+def _bare_columns(columns: dict[str, Cells | list[str | None]], notes: list[str]) -> dict[str, Cells]:
     """The columns that cells without quotes can hold, with a note on the others."""
-    kept = {
-        key: cells
-        for key, cells in columns.items()
-        if _BARE_NAME.fullmatch(key) and all(cell is not None and _BARE.fullmatch(cell) for cell in cells)
-    }
+    kept: dict[str, Cells] = {}
+    for key, cells in columns.items():
+        if not isinstance(cells, list):
+            fits = True
+        else:
+            fits = all(cell is not None and _BARE.fullmatch(cell) for cell in cells)
+        if fits and _BARE_NAME.fullmatch(key):
+            kept[key] = Texts(cells) if isinstance(cells, list) else cells
     notes += left_out(
         "edge", [key for key in columns if key not in kept], "empty cells and spaces need csv or a richer format"
     )
     return kept
 
 
-def _bare_labels(table: EdgeTable, name: str, notes: list[str], refused: str) -> list[str]:
-    labels = label_texts(table, name, notes, with_edges=True)
-    _refuse_labels(labels, refused, name, "which is empty, begins with a comment mark or holds a delimiter")
-    return labels
+def _bare_labels(refused: str) -> Callable[[list[str], str], list[str]]:
+    def bare(labels: list[str], name: str) -> list[str]:
+        _refuse_labels(labels, refused, name, "which is empty, begins with a comment mark or holds a delimiter")
+        return labels
+
+    return bare
 
 
 def _refuse_labels(labels: list[str], pattern: str, name: str, what: str) -> None:

@@ -44,6 +44,9 @@ class Format:
         One line for lists of formats.
     options : frozenset of str
         Fields of ReadOptions that `read` uses; others are refused.
+    folder : bool
+        Whether it is a folder of files, which `read` finds at the source's `path`, and `write` makes in the
+        sink's `folder`.
     """
 
     name: str
@@ -52,6 +55,7 @@ class Format:
     write: Callable[[EdgeTable, BinaryIO, str], list[str]]
     description: str
     options: frozenset[str] = frozenset()
+    folder: bool = False
 
     def check(self, options: ReadOptions) -> None:
         """Refuse options that this format has no use for.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from graphpri.errors import FileError, OptionError
 from graphpri.graph import BoolArray, FloatArray
+from graphpri.io.decimals import powers
 from graphpri.io.source import Source
 
 Ints = NDArray[np.int64]
@@ -25,6 +26,9 @@ ANY_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|
 _NUMERIC_BYTES = b"0123456789+-.eE \t\n,;"
 _DIGITS_OF_INT64 = 19
 _ROUNDS = 100
+LARGE = 1 << 18
+"""Rows from which compiled code pays."""
+
 _DELIMITERS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "space": None, "whitespace": None, " ": None}
 
 
@@ -141,6 +145,9 @@ class GridRows:
     def numbers(self, column: int) -> FloatArray | None:
         """A column as float64, or None unless every cell is a number without padding zeros."""
         start, stop = self.start[:, column], self.stop[:, column]
+        if self.n_rows >= LARGE:
+            values = _many_numbers(self.buffer, start, stop)
+            return parse_numbers(self.cells(column)) if values is None else values
         if not self._only_numbers or _has_padding(self.buffer, start, stop):
             return parse_numbers(self.cells(column))
         try:
@@ -148,6 +155,25 @@ class GridRows:
             return np.array([float(self.data[a:b]) for a, b in ends], np.float64)
         except ValueError:
             return None
+
+
+def _many_numbers(buffer: NDArray[np.uint8], start: Ints, stop: Ints) -> FloatArray | None:
+    """Very many numbers as float64; None where some cell is no number, or one that takes slower code to tell."""
+    from graphpri.io import text_loops as loops
+
+    start, length = np.ascontiguousarray(start)[None], (stop - start)[None]
+    joined = np.empty(int(length.sum()) + length.size, np.uint8)
+    loops.join_cells(np.array(buffer), start, length, ord("\n"), joined)
+    text = joined.tobytes()
+    cells, todo = np.empty((1, length.size), np.int64), np.empty((length.size, 4), np.int64)
+    buffer = np.frombuffer(text, np.uint8)
+    rows, left, problem = loops.parse_rows(buffer, ord(","), np.ones(1, bool), cells, todo, *powers())
+    if problem != -1 or rows != length.size:
+        return None
+    values = cells.view(np.float64)[0]
+    for row, _, begin, end in todo[:left].tolist():
+        values[row] = float(text[begin:end])
+    return values
 
 
 def parse_integers(buffer: NDArray[np.uint8], start: Ints, stop: Ints) -> Ints | None:

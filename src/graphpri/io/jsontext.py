@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 _TAG = "__python__"
+_MANY = 1 << 16  # entries from which an array is written without an object for each
 
 
 def dumps(value: Any) -> str:
@@ -67,6 +68,11 @@ def _encode(value: Any) -> Any:
     if isinstance(value, np.generic):
         return _encode(value.item())
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        if value.size > _MANY:
+            return {
+                _TAG: "packed",
+                "of": [value.dtype.str, list(value.shape), base64.b64encode(value.tobytes()).decode()],
+            }
         return {_TAG: "array", "of": [value.dtype.str, list(value.shape), _encode(value.ravel().tolist())]}
     raise TypeError(f"values of the type {type(value).__name__} can't be kept")
 
@@ -85,6 +91,8 @@ def _decode(value: Any) -> Any:
     if kind == "dict":
         return {_decode(key): _decode(item) for key, item in of}
     items = [_decode(item) for item in of]
+    if kind == "packed":
+        return np.frombuffer(base64.b64decode(items[2]), items[0]).reshape(items[1])
     if kind == "array":
         return np.array(items[2], items[0]).reshape(items[1])
     if kind == "complex":

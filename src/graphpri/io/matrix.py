@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.graph import EdgeTable, id_dtype
+from graphpri.rows import EVERY, Order, sorted_positions
 
 
 def matrix_table(
@@ -16,7 +17,7 @@ def matrix_table(
     row: NDArray[Any],
     column: NDArray[Any],
     values: NDArray[Any] | None,
-    row_name: Callable[[NDArray[np.int64]], Callable[[int], str]],
+    row_name: Callable[[Order], Callable[[int], str]],
     *,
     triangle: bool = False,
 ) -> EdgeTable:
@@ -34,17 +35,17 @@ def matrix_table(
     values : ndarray, shape (E,), or None
         The entries; None where the matrix is a pattern.
     row_name : callable
-        Makes the table's `row_name` from the numbers of the entries kept, shape (R,).
+        Makes the table's `row_name` from the numbers of the entries kept, an index of the entries.
     triangle : bool
         Whether the entries are one triangle of a symmetric matrix.
     """
     symmetric = triangle or equals_transpose(row, column, values)
-    kept = np.flatnonzero(row <= column) if symmetric and not triangle else np.arange(row.size)
+    kept: Order = np.flatnonzero(row <= column) if symmetric and not triangle else EVERY
     ids = id_dtype(n_nodes)
     return EdgeTable(
         n_nodes,
-        row[kept].astype(ids),
-        column[kept].astype(ids),
+        row[kept].astype(ids, copy=False),
+        column[kept].astype(ids, copy=False),
         directed=not symmetric,
         edge_attributes={} if values is None else {"weight": values[kept]},
         row_name=row_name(kept),
@@ -52,7 +53,10 @@ def matrix_table(
 
 
 def equals_transpose(row: NDArray[Any], column: NDArray[Any], values: NDArray[Any] | None) -> bool:
-    keys = () if values is None else (values,)
-    a, b = np.lexsort((*keys, column, row)), np.lexsort((*keys, row, column))
+    """Whether the entries above the diagonal of a matrix are those below it, turned round."""
+    above, below = np.flatnonzero(row < column), np.flatnonzero(row > column)
+    if above.size != below.size:
+        return False
+    a, b = sorted_positions(row, column, values, above), sorted_positions(column, row, values, below)
     same = np.array_equal(row[a], column[b]) and np.array_equal(column[a], row[b])
     return same and (values is None or np.array_equal(values[a], values[b], equal_nan=values.dtype.kind == "f"))

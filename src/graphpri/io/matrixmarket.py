@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import BinaryIO, NamedTuple
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from graphpri.errors import FileError
 from graphpri.graph import EdgeTable
-from graphpri.io.columns import Column, left_out, read_weights, shorten, unlabelled, write_weights
+from graphpri.io.cells import Cells, Numbers, number_cells, write_rows
+from graphpri.io.columns import left_out, read_weights, shorten, unlabelled, write_weights
 from graphpri.io.format import ReadOptions
 from graphpri.io.grid import GridRows, Ints, split_grid
 from graphpri.io.matrix import equals_transpose, matrix_table
-from graphpri.io.source import Source
-from graphpri.io.text import numbers_text, write_text
+from graphpri.io.number_rows import NUMBER_BYTES, TEXT_BYTES, read_head, read_numbers
+from graphpri.io.source import Source, Tape
+from graphpri.rows import Order
 
 _BANNER = re.compile(rb"%%MatrixMarket[ \t]+matrix[ \t]+(\w+)[ \t]+(\w+)[ \t]+([\w-]+)[ \t]*\n", re.IGNORECASE)
 _COMMENT = re.compile(rb"[ \t]*(?:%[^\n]*)?\n")
@@ -44,6 +51,12 @@ def read_matrix_market(source: Source, options: ReadOptions) -> EdgeTable:
         Names the line, for a header that is wrong or of another kind of matrix, entries out of range or
         of the wrong form, and another number of entries than the header says.
     """
+    source, tape = source.taped()
+    table = _read_large(source, tape)
+    if table is not None:
+        return table
+    tape.rewind()
+    source.require(TEXT_BYTES, "write it as parquet or npz once")
     data = source.text()
     head = _read_head(source, data)
     if head.size[0] != head.size[1]:
@@ -54,6 +67,45 @@ def read_matrix_market(source: Source, options: ReadOptions) -> EdgeTable:
     rows = split_grid(source, data[head.start :], None, head.size_line + 1, "%")
     source.check_nodes(head.size[0], rows.n_rows, head.size_line)
     return _read_array(source, head, rows) if head.layout == "array" else _read_entries(source, head, rows)
+
+
+def _read_large(source: Source, tape: Tape) -> EdgeTable | None:
+    """A large coordinate matrix with numbers only; None for any other, also where something is wrong."""
+    if (found := read_head(source)) is None:
+        return None
+    data, chunks = found
+    try:
+        data = replace(source, stream=BytesIO(data), position=None).text()
+        head = _read_head(source, data)
+    except FileError:
+        return None
+    n, width = head.size[0], 2 if head.field == "pattern" else 3
+    if head.layout != "coordinate" or n != head.size[1]:
+        return None
+    tape.drop()
+    source.require(NUMBER_BYTES, "write it as parquet or npz once")
+    numbers = read_numbers(source, data[head.start :], chunks, None, width, (0, 1), head.size_line + 1)
+    if numbers is None or len(numbers.lines) != head.size[2]:
+        return None
+    ends = numbers.columns[:2]
+    if min(x.min() for x in ends) < 1 or max(x.max() for x in ends) > n:
+        return None
+    source.check_nodes(n, len(numbers.lines), head.size_line)
+    row, column = (x - x.dtype.type(1) for x in ends)
+    values = None if width == 2 else numbers.columns[2]
+    if values is not None and values.dtype.kind == "i":
+        values = values.astype(np.int64)
+    return matrix_table(n, row, column, values, _row_name(source, numbers.lines), triangle=head.symmetric)
+
+
+def _row_name(source: Source, lines: Ints | range) -> Callable[[Order], Callable[[int], str]]:
+    """Names rows of the table by the lines of the entries that they come from."""
+
+    def name(kept: Order) -> Callable[[int], str]:
+        at: Any = kept + lines.start if isinstance(lines, range) and not isinstance(kept, slice) else lines[kept]
+        return source.row_name(at)
+
+    return name
 
 
 def _read_head(source: Source, data: bytes) -> _Head:
@@ -98,10 +150,12 @@ def _read_entries(source: Source, head: _Head, rows: GridRows) -> EdgeTable:
     _check_size(source, head, rows, head.size[2], 2 if pattern else 3)
     if not rows.n_rows:
         nothing = np.zeros(0, np.int64)
-        return matrix_table(n, nothing, nothing, None if pattern else nothing, source.row_name, triangle=True)
+        return matrix_table(
+            n, nothing, nothing, None if pattern else nothing, _row_name(source, rows.lines), triangle=True
+        )
     row, column = (_index(source, rows, place, n) for place in (0, 1))
     values = None if pattern else np.asarray(read_weights(source, rows, 2))
-    return matrix_table(n, row, column, values, lambda kept: source.row_name(rows.lines[kept]), triangle=head.symmetric)
+    return matrix_table(n, row, column, values, _row_name(source, rows.lines), triangle=head.symmetric)
 
 
 def _index(source: Source, rows: GridRows, place: int, n: int) -> Ints:
@@ -128,9 +182,16 @@ def _read_array(source: Source, head: _Head, rows: GridRows) -> EdgeTable:
         row[entry],
         column[entry],
         values[entry],
-        lambda kept: source.row_name(rows.lines[entry[kept]]),
+        _row_name(source, rows.lines[entry]),
         triangle=head.symmetric,
     )
+
+
+Take = Callable[[slice], NDArray[Any]]
+
+
+def _counted_from_1(take: Take) -> Numbers:
+    return Numbers(lambda at: take(at).astype(np.int64) + 1)
 
 
 def write_matrix_market(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
@@ -140,16 +201,16 @@ def write_matrix_market(table: EdgeTable, stream: BinaryIO, name: str) -> list[s
     notes += left_out("node", table.node_attributes, _RICHER)
     notes += left_out("graph", table.graph_attributes, _RICHER)
     weights = write_weights(table, notes)
-    u, v = table.source.astype(np.int64) + 1, table.target.astype(np.int64) + 1
-    row, column = (u, v) if table.directed else (np.maximum(u, v), np.minimum(u, v))
+    u, v = table.source, table.target
     field = "pattern" if weights is None else "real" if weights.dtype.kind == "f" else "integer"
-    columns: list[Column] = [row.tolist(), column.tolist()]
-    columns += [] if weights is None else [numbers_text(weights)]
+    ends: tuple[Take, Take] = (lambda at: u[at], lambda at: v[at])
+    if not table.directed:
+        ends = (lambda at: np.maximum(u[at], v[at]), lambda at: np.minimum(u[at], v[at]))
+    columns: list[Cells] = [_counted_from_1(take) for take in ends]
+    columns += [] if weights is None else [number_cells(weights)]
     n = table.n_nodes
     banner = f"%%MatrixMarket matrix coordinate {field} {'general' if table.directed else 'symmetric'}\n"
-    form = " ".join(["%s"] * len(columns)) + "\n"
-    write_text(stream, name, [banner, f"{n} {n} {u.size}\n"])
-    write_text(stream, name, map(form.__mod__, zip(*columns, strict=True)))
+    write_rows(stream, name, f"{banner}{n} {n} {u.size}\n", columns, u.size, " ")
     if table.directed and equals_transpose(u, v, weights):
         notes.append("every arc has its opposite, so the file reads back as undirected")
     return notes

@@ -4,39 +4,20 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
-from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphpri.graph import EdgeTable, id_dtype
-from graphpri.io import jsontext
-from graphpri.io.columns import Column, left_out, python_values
+from graphpri.graph import EdgeTable
+from graphpri.io.arrays import DAMAGE, META, pack, unpack
 from graphpri.io.format import ReadOptions
 from graphpri.io.matrix import matrix_table
+from graphpri.io.sink import Forward, advance
 from graphpri.io.source import Source
-
-_VERSION = 1
-_META = "graphpri"
-_NATIVE = "biufcUSmM"
-_LIMIT = "it holds values of a type that can't be kept without pickle"
-_DAMAGE = (
-    ValueError,
-    KeyError,
-    IndexError,
-    TypeError,
-    AttributeError,
-    NotImplementedError,
-    EOFError,
-    OSError,
-    MemoryError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+from graphpri.rows import Order
 
 
 def read_npz(source: Source, options: ReadOptions) -> EdgeTable:
@@ -54,9 +35,9 @@ def read_npz(source: Source, options: ReadOptions) -> EdgeTable:
     try:
         arrays = _load(content)
         kind = _kind(arrays)
-        table = _table(source, arrays) if kind == "table" else None
+        table = unpack(source, arrays) if kind == "table" else None
         matrix = _sparse(content) if kind == "sparse" else None
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise source.error(f"can't be read as npz ({error}): it is damaged, cut off, or another format") from None
     if table is not None:
         return table
@@ -75,7 +56,7 @@ def _load(content: bytes) -> dict[str, NDArray[Any]]:
 
 
 def _kind(arrays: Mapping[str, NDArray[Any]]) -> str | None:
-    if _META in arrays:
+    if META in arrays:
         return "table"
     return "sparse" if {"format", "shape", "data"} <= set(arrays) else None
 
@@ -97,40 +78,11 @@ def _matrix_table(source: Source, matrix: sp.coo_array) -> EdgeTable:
     values = None if matrix.dtype.kind == "b" else matrix.data
     n = source.check_nodes(int(rows), matrix.nnz)
     row, column = matrix.coords
-    return matrix_table(n, row, column, values, partial(source.row_name, what="entry number"))
 
+    def row_name(kept: Order) -> Callable[[int], str]:
+        return source.row_name(range(matrix.nnz)[kept] if isinstance(kept, slice) else kept, "entry number")
 
-def _table(source: Source, arrays: Mapping[str, NDArray[Any]]) -> EdgeTable:
-    meta = jsontext.loads(arrays[_META].tobytes())
-    if meta["version"] > _VERSION:
-        raise ValueError(f"version {meta['version']} of graphpri's npz, made by a newer graphpri")
-    u, v = arrays["source"], arrays["target"]
-    n = source.check_nodes(meta["n_nodes"], max(map(len, arrays.values())))
-    if u.ndim != 1 or u.shape != v.shape or u.dtype.kind not in "iu" or v.dtype.kind not in "iu":
-        raise ValueError("source and target are not lists of node numbers")
-    if u.size and not 0 <= min(u.min(), v.min()) <= max(u.max(), v.max()) < n:
-        raise ValueError("an edge joins nodes that do not exist")
-    labels = _get(arrays, "labels", n) if meta["labels"] else None
-    return EdgeTable(
-        n,
-        u.astype(id_dtype(n)),
-        v.astype(id_dtype(n)),
-        cast("Sequence[Hashable] | None", tuple(labels) if isinstance(labels, list) else labels),
-        bool(meta["directed"]),
-        {name: _get(arrays, f"edge_{i}", u.size) for i, name in enumerate(meta["edge_attributes"])},
-        {name: _get(arrays, f"node_{i}", n) for i, name in enumerate(meta["node_attributes"])},
-        meta["graph_attributes"],
-        source.row_name(np.arange(u.size), "edge number"),
-    )
-
-
-def _get(arrays: Mapping[str, NDArray[Any]], key: str, size: int) -> Column:
-    """A column, as an array or as the list whose JSON it holds."""
-    json = f"{key}.json" in arrays
-    column = jsontext.loads(arrays[f"{key}.json"].tobytes()) if json else arrays[key]
-    if len(column) != size or (json and not isinstance(column, list)):
-        raise ValueError(f"{key} has another length than the table")
-    return column
+    return matrix_table(n, row, column, values, row_name)
 
 
 def write_npz(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
@@ -139,48 +91,11 @@ def write_npz(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
     Columns of arrays stay arrays; lists are kept as JSON. The bytes depend on the content only.
     """
     notes: list[str] = []
-    arrays: dict[str, NDArray[Any]] = {"source": np.asarray(table.source), "target": np.asarray(table.target)}
-    graph = {key: value for key, value in table.graph_attributes.items() if jsontext.holds(value)}
-    notes += left_out("graph", [key for key in table.graph_attributes if key not in graph], _LIMIT)
-    meta = {
-        "version": _VERSION,
-        "n_nodes": table.n_nodes,
-        "directed": table.directed,
-        "labels": table.labels is not None,
-        "edge_attributes": _put(arrays, "edge", table.edge_attributes, notes),
-        "node_attributes": _put(arrays, "node", table.node_attributes, notes),
-        "graph_attributes": graph,
-    }
-    if table.labels is not None:
-        _put_column(arrays, "labels", table.labels)
-    arrays[_META] = _bytes(jsontext.dumps(meta))
-    # zipfile seeks back in what it writes, which a gzip stream can't.
-    held = io.BytesIO()
-    np.savez_compressed(held, **cast("Any", arrays))
-    stream.write(held.getbuffer())
+    arrays = pack(table, notes)
+    # A stream without a position: zipfile then doesn't go back in it, which gzip can't.
+    with zipfile.ZipFile(cast("Any", Forward(stream)), "w", zipfile.ZIP_DEFLATED) as archive:
+        for done, (key, array) in enumerate(arrays.items(), 1):
+            with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+            advance(stream, done, len(arrays))
     return notes
-
-
-def _put(arrays: dict[str, NDArray[Any]], what: str, attributes: Mapping[str, Column], notes: list[str]) -> list[str]:
-    """Add columns to the arrays; the names of those added."""
-    names: list[str] = []
-    refused: list[str] = []
-    for name, column in attributes.items():
-        try:
-            _put_column(arrays, f"{what}_{len(names)}", column)
-            names.append(name)
-        except TypeError:
-            refused.append(name)
-    notes += left_out(what, refused, _LIMIT)
-    return names
-
-
-def _put_column(arrays: dict[str, NDArray[Any]], key: str, column: Column | Sequence[Hashable]) -> None:
-    if isinstance(column, np.ndarray) and column.dtype.kind in _NATIVE:
-        arrays[key] = column
-    else:
-        arrays[f"{key}.json"] = _bytes(jsontext.dumps(python_values(column)))
-
-
-def _bytes(text: str) -> NDArray[np.uint8]:
-    return np.frombuffer(text.encode("ascii"), np.uint8)

@@ -1,28 +1,35 @@
-"""Parquet, through pyarrow: a row an edge; what rows can't hold stands in the schema's metadata."""
+"""Parquet read, through pyarrow: a row an edge; what rows can't hold stands in the schema's metadata."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Hashable, Sequence
 from importlib import import_module
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphpri.errors import MissingExtraError
-from graphpri.graph import EdgeTable
+from graphpri.errors import FileError, MissingExtraError
+from graphpri.graph import MOST_EDGES, EdgeTable
 from graphpri.io import jsontext
-from graphpri.io.columns import Column, label_texts, label_values, left_out, python_values
-from graphpri.io.ends import Ends, find_ends, integer_ends, text_ends
+from graphpri.io.columns import Column, python_values
+from graphpri.io.ends import Ends, coded_ends, find_ends, integer_ends, text_ends
 from graphpri.io.format import ReadOptions
+from graphpri.io.pieces import compact, in_turn, joined
 from graphpri.io.source import Source
+from graphpri.memory import require
 
-_META = b"graphpri"
-_JSON = {b"graphpri": b"json"}
-_VERSION = 1
+META = b"graphpri"
+JSON = {b"graphpri": b"json"}
+VERSION = 1
 _META_LIMIT = 2**31 - 1
-_LIMIT = "it holds values of a type that can't be kept as JSON"
+_LARGE = 1 << 20
+_MEMORY = 3  # for each byte of the columns, measured
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def find_pyarrow() -> tuple[Any, Any]:
+    """The modules ``pyarrow`` and ``pyarrow.parquet``."""
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
@@ -42,15 +49,13 @@ def read_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     MissingExtraError
         Where pyarrow is not installed.
     """
-    pa, parquet = _pyarrow()
+    pa, parquet = find_pyarrow()
     try:
-        # Without threads: Arrow's pools now and then abort the process at its end (apache/arrow#34314).
-        file = parquet.ParquetFile(
-            pa.BufferReader(source.content()), pre_buffer=False, thrift_string_size_limit=_META_LIMIT
-        )
-        table = file.read(use_threads=False)
+        table = _read_table(source, pa, parquet)
         meta = _read_meta(table.schema)
     except (pa.ArrowException, ValueError, OSError) as error:
+        if isinstance(error, FileError):
+            raise
         raise source.error(f"can't be read as parquet ({error})") from None
     names: list[str] = list(table.column_names)
     found = find_ends(names)
@@ -64,7 +69,7 @@ def read_parquet(source: Source, options: ReadOptions) -> EdgeTable:
         if i not in found:
             lower = meta is None and name.lower() == "weight" and "weight" not in names
             attributes["weight" if lower else name] = _read_column(pa, table.column(i), table.schema.field(i))
-    row_name = source.row_name(np.arange(1, ends.source.size + 1), "row")
+    row_name = source.row_name(range(1, ends.source.size + 1), "row")
     if meta is None:
         return EdgeTable(*ends[:4], edge_attributes=attributes, row_name=row_name)
     return EdgeTable(
@@ -77,12 +82,51 @@ def read_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     )
 
 
+def _read_table(source: Source, pa: Any, parquet: Any) -> Any:
+    """All columns, each row group of a column by one thread of our own.
+
+    Arrow's own threads now and then abort the process at its end (apache/arrow#34314).
+    """
+    whole = source.path is None or source.zipped
+    content = pa.py_buffer(source.content()) if whole else str(source.path)
+
+    def opened(**known: Any) -> Any:
+        file = pa.BufferReader(content) if whole else content
+        return parquet.ParquetFile(file, pre_buffer=False, thrift_string_size_limit=_META_LIMIT, **known)
+
+    with opened() as file:
+        layout, names = file.metadata, file.schema_arrow.names
+        if layout.num_rows > MOST_EDGES:
+            raise source.error(f"{layout.num_rows} rows are more than a graph can have edges, {MOST_EDGES}")
+        groups = range(layout.num_row_groups)
+        if layout.num_rows > _LARGE:
+            size = sum(layout.row_group(i).total_byte_size for i in groups)
+            require(_MEMORY * size, f"{source.name}: reading its {layout.num_rows} rows", "split the file")
+        if not groups or len(set(names)) < len(names) or any("." in name for name in names):
+            return file.read(use_threads=False)
+        schema, known = file.schema_arrow, {"metadata": layout}
+    mine = threading.local()
+
+    def column(part: tuple[int, str]) -> Any:
+        if not hasattr(mine, "file"):
+            mine.file = opened(**known)
+        return mine.file.read_row_group(part[0], [part[1]], use_threads=False).column(0)
+
+    parts = [(group, name) for group in groups for name in names]
+    chunks: dict[str, list[Any]] = {name: [] for name in names}
+    for done, ((_, name), found) in enumerate(zip(parts, in_turn(column, parts), strict=True), 1):
+        chunks[name] += found.chunks
+        source.meter(done, len(parts) + 1)
+    columns = [pa.chunked_array(chunks[field.name], field.type) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
 def _read_meta(schema: Any) -> dict[str, Any] | None:
-    text = (schema.metadata or {}).get(_META)
+    text = (schema.metadata or {}).get(META)
     if text is None:
         return None
     meta = jsontext.loads(text)
-    if not isinstance(meta, dict) or cast("Any", meta).get("version") != _VERSION:
+    if not isinstance(meta, dict) or cast("Any", meta).get("version") != VERSION:
         raise ValueError("its graphpri metadata is damaged, or made by a newer graphpri")
     meta = cast("dict[str, Any]", meta)
     n, columns = meta.get("n_nodes"), meta.get("node_attributes")
@@ -102,16 +146,34 @@ def _read_ends(source: Source, pa: Any, table: Any, u: int, v: int) -> Ends:
     kinds = [column.type for column in columns]
     if all(map(pa.types.is_integer, kinds)):
         try:
-            first, second = (np.asarray(column.cast(pa.int64()).to_numpy()) for column in columns)
+            first, second = (_integers(pa, column) for column in columns)
         except pa.ArrowInvalid:
             raise source.error("node numbers beyond 64-bit integers can't be read: store them as text") from None
         return integer_ends(first, second)
     if all(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in kinds):
-        return text_ends(*(column.to_pylist() for column in columns), parse=False)
+        return _text_ends(pa, *columns)
     raise source.error(
         f"the columns {table.column_names[u]!r} and {table.column_names[v]!r} are {kinds[0]} and {kinds[1]}: "
         "store both as integers or both as text"
     )
+
+
+def _integers(pa: Any, column: Any) -> NDArray[Any]:
+    def numbers(chunk: Any) -> NDArray[Any]:
+        return compact(np.asarray(chunk.cast(pa.int64())))
+
+    return joined(list(in_turn(numbers, column.chunks)))
+
+
+def _text_ends(pa: Any, first: Any, second: Any) -> Ends:
+    """Ends that are text, in order of first appearance, with one object for each different one."""
+    text = pa.large_string()
+    both = pa.chunked_array([*first.cast(text).chunks, *second.cast(text).chunks], text)
+    coded = both.dictionary_encode().unify_dictionaries().combine_chunks()
+    if not len(coded):
+        return text_ends([], [], parse=False)
+    codes = coded.indices.to_numpy()
+    return coded_ends(codes[: len(first)], codes[len(first) :], coded.dictionary.to_pylist())
 
 
 def _decoded(pa: Any, column: Any) -> Any:
@@ -120,7 +182,7 @@ def _decoded(pa: Any, column: Any) -> Any:
 
 def _read_column(pa: Any, column: Any, field: Any) -> Column:
     column = _decoded(pa, column)
-    if (field.metadata or {}).get(_META) == _JSON[_META]:
+    if (field.metadata or {}).get(META) == JSON[META]:
         return [jsontext.loads(text) for text in column.to_pylist()]
     kind = column.type
     plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
@@ -132,105 +194,23 @@ def _restore(source: Source, ends: Ends, meta: dict[str, Any]) -> Ends:
     n, labels = source.check_nodes(meta["n_nodes"], ends.source.size), meta.get("labels")
     if labels is None and not meta.get("plain"):
         return ends
-    names = _names(ends)
-    place = dict(zip(map(str, labels), range(n), strict=True)) if labels is not None else None
-    position = [(place.get(str(name), -1) if place else name) for name in names]
-    if position and not all(isinstance(i, int) and 0 <= i < n for i in position):
+    position = _positions(ends, labels)
+    if position is None or (position.size and not 0 <= position.min() <= position.max() < n):
         raise source.error("its rows name nodes that its graphpri metadata doesn't know: it is damaged")
-    codes = np.array(position, ends.source.dtype)
-    return Ends(n, codes[ends.source], codes[ends.target], None if labels is None else tuple(labels))
+    codes = position.astype(ends.source.dtype)
+    kept = labels if isinstance(labels, np.ndarray) or labels is None else tuple(labels)
+    return Ends(n, codes[ends.source], codes[ends.target], cast("Sequence[Hashable] | None", kept))
 
 
-def _names(ends: Ends) -> list[Any]:
-    return list(range(ends.n_nodes)) if ends.labels is None else python_values(cast("Column", ends.labels))
-
-
-def write_parquet(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
-    """Write a row an edge, with isolated nodes, and node and graph attributes in the metadata.
-
-    Columns of numbers, of text, and of true and false keep their type for other programs; mixed ones
-    are JSON.
-
-    Raises
-    ------
-    MissingExtraError
-        Where pyarrow is not installed.
-    """
-    pa, parquet = _pyarrow()
-    notes: list[str] = []
-    labels = label_values(table)
-    texts = _uniform(labels) or label_texts(table, name, [])
-    sides = [[texts[i] for i in side.tolist()] for side in (table.source, table.target)]
-    arrays = [pa.array(side, pa.int64() if texts and isinstance(texts[0], int) else pa.string()) for side in sides]
-    fields = [pa.field(key, array.type) for key, array in zip(("source", "target"), arrays, strict=True)]
-    refused: list[str] = []
-    for key, column in table.edge_attributes.items():
-        made = None if key in ("source", "target") else _make_column(pa, column)
-        if made is None:
-            refused.append(key)
-            continue
-        arrays.append(made[0])
-        fields.append(pa.field(key, made[0].type, metadata=_JSON if made[1] else None))
-    notes += left_out("edge", refused, _LIMIT)
-    meta = jsontext.dumps(_meta(table, None if _recovers(sides, labels) else labels, notes))
-    made = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={_META: meta.encode()}))
-    buffer = pa.BufferOutputStream()
-    parquet.write_table(made, buffer)
-    stream.write(buffer.getvalue())
-    return notes
-
-
-def _uniform(labels: list[Any]) -> list[Any] | None:
-    """Labels that are all text or all 64-bit integers; None for others."""
-    kinds = {type(label) for label in labels}
-    if kinds == {str} or (kinds == {int} and all(-(2**63) <= label < 2**63 for label in labels)):
-        return labels
-    return None
-
-
-def _recovers(sides: list[list[Any]], labels: list[Any]) -> bool:
-    """Whether the rows alone give the nodes back, in their order."""
-    if not sides[0]:
-        return not labels
-    if isinstance(sides[0][0], int):
-        return sorted({*sides[0], *sides[1]}) == labels
-    return list(dict.fromkeys(word for pair in zip(*sides, strict=True) for word in pair)) == labels
-
-
-def _meta(table: EdgeTable, labels: list[Any] | None, notes: list[str]) -> dict[str, Any]:
-    plain = table.labels is None and labels is not None
-    nodes = {key: _kept(column) for key, column in table.node_attributes.items()}
-    notes += left_out("node", [key for key, column in nodes.items() if not jsontext.holds(column)], _LIMIT)
-    graph = table.graph_attributes
-    notes += left_out("graph", [key for key in graph if not jsontext.holds(graph[key])], _LIMIT)
-    return {
-        "version": _VERSION,
-        "n_nodes": table.n_nodes,
-        "directed": table.directed,
-        "labels": None if plain else labels,
-        "plain": plain,
-        "node_attributes": {key: column for key, column in nodes.items() if jsontext.holds(column)},
-        "graph_attributes": {key: value for key, value in graph.items() if jsontext.holds(value)},
-    }
-
-
-def _kept(column: Column) -> Column:
-    return column if isinstance(column, np.ndarray) and column.dtype.kind in "biufc" else python_values(column)
-
-
-def _make_column(pa: Any, column: Column) -> tuple[Any, bool] | None:
-    """A column for pyarrow and whether it is JSON; None where it can't be kept."""
-    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
-        narrow = column.dtype.kind == "f" and column.dtype.itemsize not in (4, 8)
-        return pa.array(column.astype(np.float64) if narrow else column), False
-    values = python_values(column)
-    kinds = {type(value) for value in values if value is not None}
-    if len(kinds) == 1 and kinds <= {bool, int, float, str}:
-        try:
-            return pa.array(values), False
-        except (pa.ArrowException, ValueError, OverflowError):
-            pass
-    try:
-        return pa.array([jsontext.dumps(value) for value in values], pa.string()), True
-    except TypeError:
-        return None
+def _positions(ends: Ends, labels: Any) -> NDArray[np.int64] | None:
+    """Where each node of the rows stands among the labels, or as the number that it is; None where some do not."""
+    names = np.arange(ends.n_nodes) if ends.labels is None else ends.labels
+    if labels is None:
+        return names if isinstance(names, np.ndarray) and names.dtype.kind == "i" else None
+    if isinstance(labels, np.ndarray) and isinstance(names, np.ndarray):
+        order = np.argsort(labels)
+        at = order[np.minimum(np.searchsorted(labels, names, sorter=order), labels.size - 1)]
+        return at if np.array_equal(labels[at], names) else None
+    place = {str(label): i for i, label in enumerate(labels)}
+    found = [place.get(str(name), -1) for name in python_values(cast("Column", names))]
+    return np.array(found, np.int64)

@@ -9,6 +9,7 @@ from typing import Any
 from graphpri.errors import OptionError
 from graphpri.io.edges_read import read_edge_list
 from graphpri.io.edges_write import write_csv, write_ncol, write_spaced, write_tsv
+from graphpri.io.folder import read_folder, write_folder
 from graphpri.io.format import Format
 from graphpri.io.gml import read_gml, write_gml
 from graphpri.io.graphml import read_graphml
@@ -18,7 +19,9 @@ from graphpri.io.metis import read_metis, write_metis
 from graphpri.io.npz import read_npz, write_npz
 from graphpri.io.pajek import read_pajek
 from graphpri.io.pajek_write import write_pajek
-from graphpri.io.parquet import read_parquet, write_parquet
+from graphpri.io.parquet import read_parquet
+from graphpri.io.parquet_write import write_parquet
+from graphpri.io.sink import is_edge_folder
 
 _ROWS = frozenset({"header", "delimiter", "comment"})
 _LABEL = frozenset({"label"})
@@ -51,6 +54,11 @@ FORMATS: tuple[Format, ...] = (
     Format("parquet", (".parquet", ".pq"), read_parquet, write_parquet, "parquet, a row an edge (extra 'parquet')"),
 )
 
+"""All formats that are one file, or one stream."""
+
+FOLDER = Format("npy", (".npyd",), read_folder, write_folder, "folder of NumPy arrays, mapped into memory", folder=True)
+"""The format that is a folder."""
+
 
 def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
     """The format by its name, or by the suffix of a path, and whether it is to be zipped by gzip.
@@ -65,14 +73,18 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         raise OptionError(f"a stream has no suffix: pass format= (--format), one of {_names()}")
     plain = wanted.lower().removesuffix(".gz")
     zipped = plain != wanted.lower()
-    for known in FORMATS:
+    for known in (*FORMATS, FOLDER):
         if (plain == known.name) if name is not None else plain.endswith(known.suffixes):
+            if known.folder and zipped:
+                raise OptionError(f"{wanted}: a folder can't be zipped by gzip; write npz instead")
             return known, zipped
+    if name is None and isinstance(path_or_stream, str | os.PathLike) and is_edge_folder(path_or_stream):
+        return FOLDER, False
     if name is not None:
         raise OptionError(f"format={name!r}: choose from {_names()} (with .gz behind it for gzip)")
     raise OptionError(
         f"{os.fspath(path_or_stream)}: its suffix names no format; rename it, or pass format= (--format), one of "
-        + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in FORMATS)
+        + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in (*FORMATS, FOLDER))
     )
 
 
@@ -85,4 +97,4 @@ def _path_name(path_or_stream: Any) -> str | None:
 
 
 def _names() -> str:
-    return ", ".join(known.name for known in FORMATS)
+    return ", ".join(known.name for known in (*FORMATS, FOLDER))

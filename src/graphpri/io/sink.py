@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
 import secrets
+import shutil
 import stat
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 
 from graphpri.errors import FileError
-from graphpri.io.source import stream_name
+from graphpri.io.progress import Meter, Progress
+from graphpri.io.source import CHUNK, stream_name
+
+_GZIP_LEVEL = 6  # that of the program gzip; 9 takes twice as long for a hundredth
+_HELD = 1 << 26  # bytes of a stream's content in memory, rather than in a temporary file
+
+
+class Sink:
+    """Takes the bytes of an output, or the files of a folder, and hears how far writing is."""
+
+    def __init__(self, stream: BinaryIO, meter: Meter, folder: Path | None = None) -> None:
+        self._stream = stream
+        self.meter = meter
+        self.folder = folder
+
+    def write(self, data: Any) -> int:
+        """Write bytes."""
+        return self._stream.write(data)
+
+    def flush(self) -> None:
+        """Pass on what is held back."""
+        self._stream.flush()
+
+
+class Forward:
+    """A stream that can only be written to, whatever else it could."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.write = stream.write
+        self.flush = stream.flush
+
+
+def advance(stream: Any, done: float, size: float) -> None:
+    """Say that `done` of `size` is written; a stream that is no :class:`Sink` doesn't want to know."""
+    if isinstance(stream, Sink):
+        stream.meter(done, size + 1)  # closing the file is still to come
 
 
 @contextmanager
-def open_sink(path_or_stream: Any, *, zipped: bool, force: bool) -> Generator[BinaryIO]:
+def open_sink(
+    path_or_stream: Any, *, zipped: bool, force: bool, progress: Progress | None = None
+) -> Generator[BinaryIO]:
     """Open a path, ``-`` (standard output) or a stream for writing bytes.
 
     A path is written beside itself, under a name of its own, and takes its place only when everything
@@ -33,15 +73,67 @@ def open_sink(path_or_stream: Any, *, zipped: bool, force: bool) -> Generator[Bi
     if is_path(path_or_stream):
         path = Path(path_or_stream)
         check_output(path, force=force)
+        if path.is_dir():
+            raise FileError(f"{path}: can't be written, it is a directory")
         opened = _beside(path, force) if not path.exists() or path.is_file() else _direct(path)
     else:
         opened = _stream(sys.stdout if isinstance(path_or_stream, str) else path_or_stream)
+    meter = Meter("writing", progress)
     with opened as raw:
-        if not zipped:
-            yield raw
-            return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-            yield cast("BinaryIO", packed)
+        if zipped:
+            with gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=raw, mtime=0) as packed:
+                yield cast("BinaryIO", Sink(cast("BinaryIO", packed), meter))
+        else:
+            yield cast("BinaryIO", Sink(raw, meter))
+    meter(1)
+
+
+@contextmanager
+def open_folder(path_or_stream: Any, *, force: bool, progress: Progress | None = None) -> Generator[BinaryIO]:
+    """Open a folder for writing files; it takes its place, and that of an older one, when all are on disk.
+
+    Raises
+    ------
+    FileError
+        As in :func:`check_output`, for a stream, and where the disk is full.
+    """
+    if not is_path(path_or_stream):
+        raise FileError("this format is a folder of files, which needs a path: it can't go to a stream")
+    path = Path(path_or_stream)
+    check_output(path, force=force)
+    target = path.resolve()
+    draft, old = (target.with_name(f".graphpri-{secrets.token_hex(8)}.tmp") for _ in range(2))
+    meter = Meter("writing", progress)
+    try:
+        draft.mkdir()
+        yield cast("BinaryIO", Sink(cast("BinaryIO", io.BytesIO()), meter, draft))
+        check_output(path, force=force)
+        _swap(draft, target, old)
+    except OSError as error:
+        raise _refusal(path, error) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    meter(1)
+
+
+def _swap(new: Path, target: Path, old: Path) -> None:
+    """Put a folder in the place of another one, which goes for good only when that is done."""
+    try:
+        if target.exists():
+            target.rename(old)
+        new.rename(target)
+    finally:
+        if old.exists() and not target.exists():
+            old.rename(target)
+        elif old.is_dir():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.unlink(missing_ok=True)
+
+
+def is_edge_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether this is a folder of edge arrays."""
+    return all(os.path.isfile(os.path.join(path, name)) for name in ("source.npy", "target.npy"))
 
 
 def is_path(path_or_stream: Any) -> bool:
@@ -75,9 +167,9 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> None:
     except (OSError, ValueError) as error:
         raise _refusal(path, error) from None
     folder = path.resolve().parent
-    if mode is not None and stat.S_ISDIR(mode):
+    if mode is not None and stat.S_ISDIR(mode) and not is_edge_folder(path):
         raise FileError(f"{path}: can't be written, it is a directory")
-    if mode is not None and not stat.S_ISREG(mode):
+    if mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         return
     if not folder.is_dir():
         raise FileError(f"{path}: can't be written, there is no directory {folder}: make it first")
@@ -126,15 +218,21 @@ def _stream(stream: Any) -> Generator[BinaryIO]:
     if not hasattr(binary, "write"):
         raise FileError(f"{stream!r} is neither a path nor a stream to write to")
     # Nothing goes out before the whole content is made, so that an error leaves no half of it.
-    held = io.BytesIO()
-    yield held
+    with SpooledTemporaryFile(_HELD) as held:
+        yield cast("BinaryIO", held)
+        held.seek(0)
+        _copy(held, stream, binary, name)
+
+
+def _copy(held: Any, stream: Any, binary: Any, name: str) -> None:
+    text = codecs.getincrementaldecoder("utf-8")() if isinstance(binary, io.TextIOBase) else None
     try:
         if binary is not stream:
             stream.flush()
-        if isinstance(binary, io.TextIOBase):
-            binary.write(held.getvalue().decode())
-        else:
-            binary.write(held.getbuffer())
+        while data := held.read(CHUNK):
+            binary.write(data if text is None else text.decode(data))
+        if text is not None:
+            text.decode(b"", final=True)
         if hasattr(binary, "flush"):
             binary.flush()
     except BrokenPipeError:

@@ -6,22 +6,26 @@ import difflib
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import FileError
+from graphpri.io.progress import Meter, Progress
+from graphpri.memory import require
 
 CHUNK = 1 << 20
 LINE_LIMIT = 1 << 20
 LONG_LINE_LIMIT = 1 << 26
+_LARGE = 1 << 26
+_ZIPPED = 2  # an edge list is at least twice as large as its gzip
 _MAGIC = {
     b"PK\x03\x04": "a zip archive, such as npz or xlsx",
     b"PAR1": "a parquet file",
@@ -38,10 +42,44 @@ _MAGIC = {
 
 @dataclass(frozen=True)
 class Source:
-    """An open binary stream, already unzipped, and the name it goes by in messages."""
+    """An open binary stream, already unzipped, and the name it goes by in messages.
+
+    Parameters
+    ----------
+    name : str
+    stream : binary stream
+    path : Path or None
+        The regular file that the stream reads, if it does.
+    size : int or None
+        Bytes of the file or buffer below, zipped where it is zipped; None where that can't be told.
+    position : callable or None
+        How many of these have been read.
+    meter : Meter
+        Hears how far reading is.
+    """
 
     name: str
     stream: BinaryIO
+    path: Path | None = None
+    size: int | None = None
+    position: Callable[[], int] | None = None
+    meter: Meter = field(default_factory=lambda: Meter("reading", None), repr=False)
+
+    @property
+    def zipped(self) -> bool:
+        """Whether the content is larger than the file."""
+        return isinstance(self.stream, gzip.GzipFile)
+
+    def require(self, per_byte: float, remedy: str) -> None:
+        """Refuse a file that takes more memory than there is, `per_byte` bytes for each byte of its content."""
+        if self.size is not None and self.size > _LARGE:
+            size = self.size * (_ZIPPED if self.zipped else 1)
+            require(per_byte * size, f"{self.name}: reading it", remedy)
+
+    def taped(self) -> tuple[Source, Tape]:
+        """The same source, and what brings it back to its start after some of it was read."""
+        tape = Tape(self.stream, seekable=self.path is not None)
+        return replace(self, stream=cast("BinaryIO", tape)), tape
 
     def error(self, message: str, line: int | None = None) -> FileError:
         """Make an error that names this file, and a line of it where given."""
@@ -54,15 +92,20 @@ class Source:
             raise self.error(f"{n} nodes are declared, and a file of this size can have {most}: is it damaged?", line)
         return n
 
-    def row_name(self, lines: NDArray[np.int64], what: str = "line") -> Callable[[int], str]:
+    def row_name(self, lines: NDArray[Any] | range, what: str = "line") -> Callable[[int], str]:
         """Name a row of a table by the line it stands in."""
         return lambda row: f"{self.name}, {what} {lines[row]}"
 
     def chunks(self) -> Iterator[bytes]:
         """Content in pieces of at most `CHUNK` bytes; a stream that breaks off is a FileError."""
+        while chunk := self._next():
+            if self.position is not None:
+                self.meter(self.position(), self.size)
+            yield chunk
+
+    def _next(self) -> bytes:
         try:
-            while chunk := self.stream.read(CHUNK):
-                yield chunk
+            return self.stream.read(CHUNK)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise self.error(f"the gzip data is cut off or damaged ({error}): fetch or make the file again") from None
         except OSError as error:
@@ -127,8 +170,51 @@ class Source:
             ) from None
 
 
+class Tape:
+    """A stream that can be read again from its start.
+
+    What was read is kept for that; of a seekable one, only what was read before :meth:`drop`.
+    """
+
+    def __init__(self, stream: Any, *, seekable: bool) -> None:
+        self._stream = stream
+        self._seekable = seekable
+        self._kept: list[bytes] | None = []
+        self._replayed = 0
+        self._failed: Exception | None = None
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes, which should be the same number in all calls."""
+        if self._kept is not None and self._replayed < len(self._kept):
+            self._replayed += 1
+            return self._kept[self._replayed - 1]
+        if self._failed is not None:
+            raise self._failed
+        try:
+            piece = self._stream.read(size)
+        except (OSError, EOFError, zlib.error) as error:
+            self._failed = error
+            raise
+        if self._kept is not None:
+            self._kept.append(piece)
+            self._replayed += 1
+        return piece
+
+    def drop(self) -> None:
+        """Keep nothing more, where the stream can be read again from the file."""
+        if self._seekable:
+            self._kept = None
+
+    def rewind(self) -> None:
+        """Read from the start on."""
+        self._replayed = 0
+        if self._kept is None:
+            self._stream.seek(0)
+            self._failed = None
+
+
 @contextmanager
-def open_source(path_or_stream: Any) -> Generator[Source]:
+def open_source(path_or_stream: Any, progress: Progress | None = None) -> Generator[Source]:
     """Open a path, ``-`` (standard input) or a binary stream for reading, unzipped where it is gzip.
 
     Raises
@@ -136,14 +222,31 @@ def open_source(path_or_stream: Any) -> Generator[Source]:
     FileError
         For a missing file (with similar names beside it), a directory, and what can't be read.
     """
+    meter = Meter("reading", progress)
     if isinstance(path_or_stream, str | os.PathLike) and os.fspath(path_or_stream) != "-":
         path = Path(cast("str | os.PathLike[str]", path_or_stream))
         with _open_path(path) as stream:
-            yield _unzipped(str(path), stream)
+            yield _unzipped(str(path), stream, meter, path)
     elif isinstance(path_or_stream, str):
-        yield _unzipped("standard input", getattr(sys.stdin, "buffer", sys.stdin))
+        yield _unzipped("standard input", getattr(sys.stdin, "buffer", sys.stdin), meter)
     else:
-        yield _unzipped(stream_name(path_or_stream), path_or_stream)
+        yield _unzipped(stream_name(path_or_stream), path_or_stream, meter)
+    meter(1)
+
+
+def open_folder_source(path_or_stream: Any, progress: Progress | None = None) -> Source:
+    """A folder whose files the format opens itself.
+
+    Raises
+    ------
+    FileError
+        For what is no folder.
+    """
+    if not isinstance(path_or_stream, str | os.PathLike) or not os.path.isdir(path_or_stream):
+        name = os.fspath(path_or_stream) if isinstance(path_or_stream, str | os.PathLike) else "the stream"
+        raise FileError(f"{name}: is no directory, as this format is")
+    path = Path(cast("str | os.PathLike[str]", path_or_stream))
+    return Source(str(path), io.BytesIO(), path, meter=Meter("reading", progress))
 
 
 def stream_name(stream: Any) -> str:
@@ -172,18 +275,29 @@ def _similar(path: Path) -> str:
     return f"; similar names there: {', '.join(sorted(close))}" if close else ""
 
 
-def _unzipped(name: str, stream: Any) -> Source:
+def _unzipped(name: str, stream: Any, meter: Meter, path: Path | None = None) -> Source:
     if not hasattr(stream, "read"):
         raise FileError(f"{stream!r} is neither a path nor a stream to read from")
+    size = _file_size(stream)
     if not hasattr(stream, "peek"):
         content = stream.read()
         stream = io.BytesIO(content.encode() if isinstance(content, str) else content)
-        start = stream.getvalue()[:2]
+        start, size = stream.getvalue()[:2], len(stream.getbuffer())
     else:
         start = stream.peek(2)[:2]
+    position = None if size is None else stream.tell
     if start and b"\x1f\x8b".startswith(start):
         stream = gzip.GzipFile(fileobj=stream, mode="rb")
-    return Source(name, cast("BinaryIO", stream))
+    return Source(name, cast("BinaryIO", stream), path if size is not None else None, size, position, meter)
+
+
+def _file_size(stream: Any) -> int | None:
+    """Size of the regular file that a stream reads."""
+    try:
+        status = os.fstat(stream.fileno())
+    except (AttributeError, OSError, ValueError):
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def _known_binary(start: bytes) -> str | None:

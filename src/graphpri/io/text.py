@@ -24,14 +24,22 @@ def write_text(stream: BinaryIO, name: str, lines: Iterable[str]) -> None:
     """
     lines = iter(lines)
     while chunk := "".join(islice(lines, _LINES)):
-        try:
-            data = chunk.encode()
-        except UnicodeEncodeError as error:
-            raise FileError(f"{name}: {error.object[error.start]!r} is not a character that UTF-8 can hold") from None
-        if b"\0" in data:
-            line = next(text for text in chunk.split("\n") if "\0" in text)
-            raise FileError(f"{name}: a text file can't hold the zero byte in {line[:100]!r}; npz can")
+        data = chunk.encode(errors="surrogatepass")
+        check_text(data, name)
         stream.write(data)
+
+
+def check_text(data: bytes, name: str) -> None:
+    """Refuse text that no text file can hold, with a FileError."""
+    if b"\0" in data:
+        line = next(text for text in data.split(b"\n") if b"\0" in text).decode(errors="surrogatepass")
+        raise FileError(f"{name}: a text file can't hold the zero byte in {line[:100]!r}; npz can")
+    if b"\xed" in data:  # with which the halves of surrogate pairs begin, and other characters
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            half = data[error.start : error.start + 3].decode(errors="surrogatepass")
+            raise FileError(f"{name}: {half!r} is not a character that UTF-8 can hold") from None
 
 
 def numbers_text(values: NDArray[Any]) -> list[str]:

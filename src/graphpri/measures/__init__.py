@@ -4,13 +4,14 @@ One module per subject; each registers functions with :func:`measure`, and :func
 """
 
 from graphpri.measures import centrality, distances, entropic, size, spectra, structure
-from graphpri.measures.information import divergence, objective, von_neumann_entropy
+from graphpri.measures.information import Estimates, divergence, estimate, objective, von_neumann_entropy
 from graphpri.measures.registry import MEASURES, Cost, Measure, Settings, View, choose, measure, per_view
 from graphpri.measures.report import Report, report
 
 __all__ = [
     "MEASURES",
     "Cost",
+    "Estimates",
     "Measure",
     "Report",
     "Settings",
@@ -20,6 +21,7 @@ __all__ = [
     "distances",
     "divergence",
     "entropic",
+    "estimate",
     "measure",
     "objective",
     "per_view",

@@ -47,6 +47,8 @@ class View:
     settings : Settings
     original : View or None
         That of the original graph; None where this is it.
+    errors : dict of str to float
+        Standard errors of measures by name, set by those that are estimates.
     """
 
     graph: Graph
@@ -54,6 +56,7 @@ class View:
     original: View | None = None
     notes: list[str] = field(default_factory=list[str])
     memory: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    errors: dict[str, float] = field(default_factory=dict[str, float])
 
     @property
     def origin(self) -> View:

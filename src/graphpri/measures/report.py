@@ -9,10 +9,11 @@ from typing import Any
 from graphpri.defaults import DEFAULT_BETA, entropy_for
 from graphpri.graph import Directed, Graph, Loops, Parallel
 from graphpri.interop import Policies
-from graphpri.measures.information import Unit, check_edges, check_unit, overlay
+from graphpri.measures.information import STOCHASTIC_EDGES, Unit, check_edges, check_unit, method_for, overlay
 from graphpri.measures.pairs import load_pair
 from graphpri.measures.registry import MEASURES, Measure, Settings, View, choose
 from graphpri.objective import Mixture, Objective
+from graphpri.stochastic import Estimate
 from graphpri.texttable import aligned
 
 
@@ -20,7 +21,8 @@ from graphpri.texttable import aligned
 class Report(Mapping[str, float]):
     """Measures by name; ``name_original`` is the original graph's where a measure is one graph's.
 
-    ``str()`` gives a table. NaN marks a measure that is not defined for these graphs; a note says why.
+    ``name_error`` and ``name_original_error`` are standard errors, there where a value is an estimate. ``str()`` gives
+    a table. NaN marks a measure that is not defined for these graphs; a note says why.
 
     Attributes
     ----------
@@ -69,10 +71,15 @@ class Report(Mapping[str, float]):
             if m.group != group:
                 group = m.group
                 rows.append((group, None, None, ""))
-            rows.append((f"  {m.name}", self.get(f"{m.name}_original"), self[m.name], _summary(m, s["unit"])))
+            rows.append((f"  {m.name}", self._shown(f"{m.name}_original"), self._shown(m.name), _summary(m, s["unit"])))
         lines = [how, *(line for line in _with_summaries(rows))]
         lines += [f"left out: {name} ({why})" for name, why in self.left_out.items()]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
+
+    def _shown(self, name: str) -> Any:
+        """A value for the table, with its error where it has one; None where there is no such value."""
+        error = self.get(f"{name}_error")
+        return self.get(name) if error is None else str(Estimate(self[name], error))
 
 
 def _summary(m: Measure, unit: str) -> str:
@@ -111,8 +118,10 @@ def report(
     beta, alpha, mixture : optional
         Those of the objective; where absent, those that H was made with if it is a result of ``sparsify``,
         and 4, 0 and ``"equation"`` otherwise.
-    entropy : {"auto", "exact", "degree", "local"}
-        How entropies are computed; ``"auto"`` goes by size, as ``sparsify`` does.
+    entropy : {"auto", "exact", "stochastic", "degree", "local"}
+        How entropies are computed. ``"auto"`` takes the one that H was made with where that was chosen by hand,
+        and goes by size otherwise: exact up to components of 2000 nodes, stochastic with error bars up to
+        a million edges, degree above.
     measures : str or iterable of str
         ``"all"``, ``"core"`` (those that take time in proportion to the edges), or names of
         :data:`graphpri.measures.MEASURES`. What is too costly at the graph's size is left out, and the
@@ -160,15 +169,23 @@ def report(
         "degree",
         defaults["mixture"] if mixture is None else mixture,
     )
-    name = defaults.get("entropy_by", "auto") if entropy == "auto" else entropy
-    name = entropy_for(overlay(graph, kept).graph, name)
+    all_edges = overlay(graph, kept).graph
+    name = method_for(all_edges, _by_hand(defaults, graph) if entropy == "auto" else entropy)
     settings = Settings(objective.beta, objective.alpha, name, objective.mixture, unit, seed)
     origin = View(graph, settings)
     view = View(kept, settings, origin)
+    if entropy == "auto" and name != "exact" and all_edges.n_edges > STOCHASTIC_EDGES:
+        view.note(f'entropies are by {name} at this size; entropy="stochastic" estimates the exact ones')
     chosen, left_out = choose(measures, max(graph, kept, key=lambda g: g.n_edges))
     values = evaluate(view, chosen)
     notes = (*source.notes, *_weights_differ(graph, kept), *origin.notes, *view.notes)
     return Report(values, left_out, tuple(dict.fromkeys(notes)), asdict(settings))
+
+
+def _by_hand(made_with: dict[str, Any], graph: Graph) -> str:
+    """The entropy that a result was made with, where it is not the one that goes by the size of its graph."""
+    name = made_with.get("entropy_by", "auto")
+    return "auto" if name == entropy_for(graph) else name
 
 
 def _made_with(H: Any) -> dict[str, Any]:
@@ -177,12 +194,14 @@ def _made_with(H: Any) -> dict[str, Any]:
 
 
 def evaluate(view: View, chosen: Iterable[Measure]) -> dict[str, float]:
-    """Values of measures by name, those of the original graph where they are one graph's."""
+    """Values of measures by name, those of the original graph where they are one graph's, and standard errors."""
     values: dict[str, float] = {}
     for m in chosen:
-        values[m.name] = m.compute(view)
-        if m.both:
-            values[f"{m.name}_original"] = m.compute(view.origin)
+        asked = [(m.name, view), (f"{m.name}_original", view.origin)] if m.both else [(m.name, view)]
+        for name, of in asked:
+            values[name] = m.compute(of)
+            if m.name in of.errors:
+                values[f"{name}_error"] = of.errors[m.name]
     return values
 
 

@@ -9,14 +9,25 @@ import numpy as np
 
 from graphpri.budget import forest_size, take_top
 from graphpri.errors import OptionError
-from graphpri.graph import BoolArray
+from graphpri.graph import BoolArray, FloatArray
 from graphpri.objective import Objective
 from graphpri.solvers.landscape import Landscape
 from graphpri.solvers.nodes import DegreeLandscape, LocalLandscape
 from graphpri.solvers.resolvent import ResolventLandscape, scattered
-from graphpri.solvers.search import Constraints, Search, descend, eliminate, exchange, kicked, toggle
+from graphpri.solvers.search import (
+    ENTROPY_RULES,
+    Constraints,
+    Search,
+    descend,
+    eliminate,
+    exchange,
+    kicked,
+    toggle,
+    tolerance,
+)
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
 from graphpri.solvers.starts import around_nodes
+from graphpri.solvers.sweeps import Run, Sweeps
 from graphpri.threads import single_thread
 
 EffortName = Literal["fast", "normal", "best"]
@@ -35,7 +46,9 @@ class Effort:
     `share` of the edges go at a time in the elimination; swaps are chosen among `widths` candidates on
     either side; kicks end after `patience` (grown with β) without a gain, or at `work` seconds of a
     nominal machine. A third of that may go to other starts, where β < 2. A free size is searched from
-    the `sizes` best sizes of the elimination, and large graphs see at most `exchanges` bulk exchanges.
+    the `sizes` best sizes of the elimination, and large graphs see at most `exchanges` bulk exchanges, or
+    sweeps that look at `visits` edges. On a graph that is large for the exact entropy, `corrections` exact
+    gradients set the prices of the local entropy right.
     """
 
     share: float
@@ -44,25 +57,33 @@ class Effort:
     work: float
     sizes: int
     exchanges: int
+    visits: float
+    corrections: int
 
 
 EFFORTS: dict[str, Effort] = {
-    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12),
-    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40),
+    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 1),
+    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 3),
     # For a point of a path, which starts from its neighbour's solution.
-    "path": Effort(0.1, (24,), 0, 0.0, 1, 12),
-    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400),
+    "path": Effort(0.1, (24,), 0, 0.0, 1, 12, 0, 1),
+    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 10),
 }
 
-ENTROPY_RULES = 2.0
-"""Below this β the entropy outweighs the divergence, and good subsets gather around a few nodes."""
-
 CONVERGED = "converged: no swap improves J"
+CORRECTED = "good: the local entropy's solution, set right by exact gradients; effort='best' goes on with single moves"
 UNFINISHED = "good: moves still improved J when the work of this effort was spent; effort='best' goes on"
 
 DRAFT_NODES = 600
 DRAFT_NODES_WEIGHTED = 200
 """With more nodes in a component, the exact search starts from the local entropy's solution."""
+
+CORRECTED_NODES = 600
+"""With more nodes in a component, single moves by the exact entropy are left to effort="best"."""
+
+INERTIA = 0.3
+LEAST_INERTIA = 0.01
+START = 0.0
+"""Share of the spread of prices that a flip must gain, once corrected prices have led too far."""
 
 SINGLE_EDGES = 16
 LEAST_DESCENT = 20
@@ -129,27 +150,116 @@ def solve(
         found = solve(
             local, k, constraints, effort=effort, seed=seed, callback=callback, time_limit=time_limit, start=start
         )
-        return replace(found, objective=objective.value(found.mask.astype(np.float64)))
-    landscape = LANDSCAPES[objective.entropy](objective, fixed_size=k is not None)
+        return replace(found, objective=objective.value(objective.selection(found.mask)))
     monitor = Monitor(callback, time_limit)
-    rng = np.random.default_rng(0 if seed is None else seed)
-    search = Search(landscape, constraints, monitor, rng, sizes_vary=k is None)
-    status = "converged: no swap improves J"
+    large = objective.sums is not None
+    search = None if large else _search(objective, k, constraints, monitor, seed)
     with single_thread():
         try:
-            if start is None and isinstance(landscape, ResolventLandscape) and _wants_draft(landscape):
-                start = _draft(search, k)
-            _start(search, k, level, start)
-            status = _improve(search, level)
+            if search is None:
+                status = _sweep(objective, k, constraints, level, monitor, start)
+            else:
+                status = _descend(search, k, level, start)
         except Stop as stop:
             status = f"{stop}; this is the best subset so far"
         except KeyboardInterrupt:
             status = "interrupted; this is the best subset so far"
         if monitor.best is None:
+            assert search is not None
             drafted = None if monitor.draft is None else monitor.draft.best
             search.reset(_cut_short(search, k) if drafted is None else drafted)
     assert monitor.best is not None
     return Solution(monitor.best, monitor.best_value, status, tuple(monitor.trace))
+
+
+def _search(
+    objective: Objective,
+    k: int | None,
+    constraints: Constraints,
+    monitor: Monitor,
+    seed: int | np.random.Generator | None,
+) -> Search:
+    landscape = LANDSCAPES[objective.entropy](objective, fixed_size=k is not None)
+    rng = np.random.default_rng(0 if seed is None else seed)
+    return Search(landscape, constraints, monitor, rng, sizes_vary=k is None)
+
+
+def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> str:
+    """Search by single moves; returns the status."""
+    landscape = search.landscape
+    if start is None and isinstance(landscape, ResolventLandscape) and _wants_draft(landscape):
+        start = _draft(search, k)
+        search.reset(start)
+        _correct(search, k, level.corrections)
+        if not level.patience > 1 and search.landscape.work > CORRECTED_NODES**2:
+            return CORRECTED
+        start = search.monitor.best
+    _start(search, k, level, start)
+    return _improve(search, level)
+
+
+def _correct(search: Search, k: int | None, rounds: int) -> None:
+    """Improve the landscape's subset by sweeps of the local entropy, whose prices are set right at each round.
+
+    The exact price of every edge takes one eigenproblem; how prices change as edges move is left to the local
+    entropy.
+    """
+    landscape = search.landscape
+    local = replace(landscape.objective, entropy="local")
+    if local.sums is None:
+        return
+    sweeps, least = Sweeps(local, search.constraints, k is not None), least_size(local, search.constraints)
+    prices, inertia, tries = _exact_prices(search, k), START, 0
+    spread = float(np.subtract(*np.quantile(prices[np.isfinite(prices)], [0.75, 0.25])))
+    for _ in range(3 * rounds):
+        mask, value = landscape.mask.copy(), landscape.value
+        sweeps.correct(mask, prices, inertia * spread)
+        monitor = search.monitor.for_draft()
+        Run(sweeps, monitor, EFFORTS["normal"].visits).from_here(k, least)
+        if monitor.best is None or np.array_equal(monitor.best, mask):
+            if inertia < LEAST_INERTIA:
+                return
+            inertia /= 4
+            continue
+        search.reset(monitor.best)
+        tries += 1
+        if landscape.value < value - tolerance(value):
+            prices = _exact_prices(search, k)
+        else:
+            # Too far from where the prices hold.
+            landscape.reset(mask)
+            inertia = max(2 * inertia, INERTIA)
+        if tries == rounds:
+            return
+
+
+def _exact_prices(search: Search, k: int | None) -> FloatArray:
+    """What keeping each edge costs J at the landscape's subset."""
+    landscape = search.landscape
+    changes = landscape.toggles() if k is None else landscape.flips()
+    return np.where(landscape.mask, -changes, changes)
+
+
+def _sweep(
+    objective: Objective,
+    k: int | None,
+    constraints: Constraints,
+    level: Effort,
+    monitor: Monitor,
+    start: BoolArray | None,
+) -> str:
+    """Search by sweeps; returns the status. The monitor has a subset afterwards, also where it stops the search."""
+    sweeps = Sweeps(objective, constraints, fixed_size=k is not None)
+    run = Run(sweeps, monitor, level.visits, thorough=level.patience > 1)
+    least = least_size(objective, constraints) if k is None else k
+    try:
+        if k is not None:
+            return run.of_size(k, start)
+        _offer_single_edges(objective, constraints, monitor)
+        return run.of_any_size(least, start)
+    finally:
+        if monitor.best is None:
+            monitor.offer(*sweeps.cut_short(least))
 
 
 def _wants_draft(landscape: ResolventLandscape) -> bool:
@@ -160,14 +270,17 @@ def _wants_draft(landscape: ResolventLandscape) -> bool:
 def _draft(search: Search, k: int | None) -> BoolArray:
     """A subset by the local entropy, from which the exact search starts on graphs where that is slow."""
     objective = replace(search.landscape.objective, entropy="local")
-    landscape = LocalLandscape(objective, fixed_size=not search.sizes_vary)
     monitor, fast = search.monitor.for_draft(), EFFORTS["fast"]
-    draft = Search(landscape, search.constraints, monitor, search.rng, search.sizes_vary)
-    _start(draft, k, fast, None)
-    if draft.sizes_vary:
-        toggle(draft, fast.exchanges)
-    exchange(draft, max(int(draft.landscape.mask.sum()) // 20, 1), 2 * fast.exchanges)
-    descend(draft, fast.widths, most=100)
+    if objective.sums is not None:
+        _sweep(objective, k, search.constraints, EFFORTS["normal"], monitor, None)
+    else:
+        landscape = LocalLandscape(objective, fixed_size=not search.sizes_vary)
+        draft = Search(landscape, search.constraints, monitor, search.rng, search.sizes_vary)
+        _start(draft, k, fast, None)
+        if draft.sizes_vary:
+            toggle(draft, fast.exchanges)
+        exchange(draft, max(int(draft.landscape.mask.sum()) // 20, 1), 2 * fast.exchanges)
+        descend(draft, fast.widths, most=100)
     assert monitor.best is not None
     return monitor.best
 
@@ -204,23 +317,23 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
         search.reset(mask)
         if landscape.graph.n_edges <= SWAP_LIMIT:
             descend(search, level.widths[:1])
-    _offer_single_edges(search)
+    _offer_single_edges(landscape.objective, search.constraints, search.monitor)
     assert search.monitor.best is not None
     landscape.reset(search.monitor.best)
 
 
-def _offer_single_edges(search: Search) -> None:
+def _offer_single_edges(objective: Objective, constraints: Constraints, monitor: Monitor) -> None:
     """Offer the heaviest edges alone: swaps between single edges move the trace too far to be predicted."""
-    landscape, graph = search.landscape, search.landscape.graph
-    if least_size(landscape.objective, search.constraints) > 1 or search.constraints.protect is not None:
+    if least_size(objective, constraints) > 1 or constraints.protect is not None:
         return
+    graph, free = objective.graph, constraints.free(objective.graph.n_edges)
     strengths = graph.strengths()
     ends = strengths[graph.source] + strengths[graph.target]
-    order = np.lexsort((-ends, -landscape.mu, ~search.free))
-    for edge in order[: min(SINGLE_EDGES, int(search.free.sum()))]:
+    order = np.lexsort((-ends, -objective.weights, ~free))
+    for edge in order[: min(SINGLE_EDGES, int(free.sum()))]:
         alone = np.zeros(graph.n_edges, bool)
         alone[edge] = True
-        search.monitor.offer(alone, landscape.objective.value(alone.astype(np.float64)))
+        monitor.offer(alone, objective.value(objective.selection(alone)))
 
 
 def least_size(objective: Objective, constraints: Constraints) -> int:
@@ -264,7 +377,7 @@ def _try_starts(search: Search, level: Effort) -> None:
         return
     best, value = landscape.mask.copy(), landscape.value
     subsets = around_nodes(search, int(best.sum()))
-    values = np.array([landscape.objective.value(subset.astype(np.float64)) for subset in subsets])
+    values = np.array([landscape.objective.value(landscape.objective.selection(subset)) for subset in subsets])
     tried: set[float] = {value}
     for number in np.argsort(values, kind="stable"):
         if budget < LEAST_DESCENT:

@@ -37,7 +37,7 @@ class Pool:
         if key not in self._seen:
             self._seen.add(key)
             self.masks.append(mask)
-            self.terms.append(self.objective.terms(mask.astype(np.float64)))
+            self.terms.append(self.objective.terms(self.objective.selection(mask)))
 
     def best(self, beta: float) -> tuple[BoolArray, float]:
         """The subset with the smallest J_β, and J there; of equals the one with the smallest divergence."""

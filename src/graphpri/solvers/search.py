@@ -15,6 +15,9 @@ from graphpri.solvers.bridges import BridgeFinder, Bridges
 from graphpri.solvers.landscape import Edges, Landscape
 from graphpri.solvers.solution import Monitor
 
+ENTROPY_RULES = 2.0
+"""Below this β the entropy outweighs the divergence, and good subsets gather around a few nodes."""
+
 PREDICTION_ERROR = 1e-4
 """Error of a predicted change of F, with which a predicted gain must not be confused."""
 

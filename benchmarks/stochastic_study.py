@@ -1,0 +1,248 @@
+"""How far the stochastic entropy is off, what its error bars are worth, and what it costs, beside exact and primate.
+
+Run as a program it prints every table; `make bench` takes the rows from the functions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.stats import spearmanr
+
+import graphpri
+from clock import load, timed
+from graphpri import datasets, lanczos, stochastic
+from graphpri.entropy import ENTROPIES, scaled, xlogx
+from graphpri.graph import FloatArray, Graph
+from graphpri.measures.information import joint_estimate, overlay
+from graphpri.stochastic import estimate, log_term
+from graphpri.threads import single_thread
+from graphs import communities, geometric, preferential
+from outcome import environment, markdown_table
+
+PROBES = 32
+STEPS = 20
+"""Lanczos steps of the rival."""
+
+
+def random(n: int) -> Graph:
+    """Erdős–Rényi graph of mean degree 10."""
+    return datasets.erdos_renyi(n, 10, seed=0)
+
+
+def small_world(n: int) -> Graph:
+    """A ring of mean degree 10, a twentieth of its edges rewired."""
+    import networkx as nx
+
+    return graphpri.as_graph(nx.watts_strogatz_graph(n, 10, 0.05, seed=0))
+
+
+def square(n: int) -> Graph:
+    """Square grid of about n nodes."""
+    side = int(np.sqrt(n))
+    ids = np.arange(side * side).reshape(side, side)
+    u = np.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
+    v = np.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    return Graph.from_edges(u, v)
+
+
+EXPANDERS: dict[str, Callable[[int], Graph]] = {
+    "preferential": preferential,
+    "random": random,
+    "small-world": small_world,
+    "communities": communities,
+}
+FAMILIES = EXPANDERS | {"grid": square, "geometric": geometric}
+
+
+def weightings(graph: Graph, share: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """A random part of the graph, all of it, and their mixture."""
+    y = scaled(graph.weights)
+    kept = np.where(np.random.default_rng(0).random(graph.n_edges) < share, y, 0.0)
+    return kept, y, scaled(0.5 * (kept / kept.sum() + y / y.sum()))
+
+
+def entropies(n: int = 4000, seeds: int = 200) -> Iterator[dict[str, Any]]:
+    """S of graphs of 5n edges: error and coverage over seeds, and the time of each, beside primate and LAPACK."""
+    for name, make in EXPANDERS.items():
+        graph = make(n)
+        y = scaled(graph.weights)
+        dense = graph.laplacian(y / (2 * y.sum())).toarray()
+        exact = timed(lambda dense=dense: scipy.linalg.eigvalsh(dense))
+        truth = -float(xlogx(np.maximum(exact.result, 0.0)).sum())
+        runs = [
+            timed(lambda s=s, g=graph, y=y: estimate(g, [y], [[1.0]], probes=PROBES, rng=s)[0]) for s in range(seeds)
+        ]
+        off = np.array([run.result.value - truth for run in runs])
+        bars = np.array([run.result.error for run in runs])
+        row = {
+            "graph": name,
+            "nodes": graph.n_nodes,
+            "edges": graph.n_edges,
+            "S": truth,
+            "largest error %": 100 * float(np.abs(off).max()) / truth,
+            "rms error": float(np.sqrt((off**2).mean())),
+            "mean bar": float(bars.mean()),
+            "within 2 bars": float((np.abs(off) <= 2 * bars).mean()),
+            "CPU s": float(np.median([run.cpu for run in runs])),
+            "LAPACK CPU s": exact.cpu,
+        }
+        yield row | primate(graph, y, truth, 20)
+
+
+def primate(graph: Graph, y: FloatArray, truth: float, seeds: int) -> dict[str, Any]:
+    """Error and time of scikit-primate's Hutchinson estimator with as many probes; nothing where it is missing."""
+    try:
+        from primate.operators import matrix_function
+        from primate.trace import hutch
+    except ImportError:
+        return {"primate rms error": float("nan"), "primate CPU s": float("nan")}
+    matrix: Any = graph.laplacian(y / (2 * y.sum()))
+
+    def run(seed: int) -> float:
+        operator = matrix_function(matrix, fun=lambda x: -xlogx(np.maximum(x, 0.0)), deg=STEPS)
+        return float(np.asarray(hutch(operator, converge="count", count=PROBES, seed=seed)).item())
+
+    runs = [timed(lambda s=s: run(s)) for s in range(seeds)]
+    off = np.array([one.result - truth for one in runs])
+    return {
+        "primate rms error": float(np.sqrt((off**2).mean())),
+        "primate CPU s": float(np.median([one.cpu for one in runs])),
+    }
+
+
+def variances(n: int = 2000) -> Iterator[dict[str, Any]]:
+    """Standard deviation per probe of plain Hutchinson, without the first order, and without both, times √N."""
+    for name, make in FAMILIES.items():
+        for share in (1.0, 0.3):
+            graph = make(n)
+            y = weightings(graph, share)[0]
+            weighting = stochastic._Weighting(lanczos.Pattern(graph), y)
+            z = np.random.default_rng(0).integers(0, 2, (graph.n_nodes, 256), dtype=np.int8) * np.int8(2) - np.int8(1)
+            with single_thread():
+                sample, _ = weighting.sample(z, 0, 0.0, 256)
+            plain = sample.value + stochastic.edge_form(graph, weighting.first, z)
+            x, t = sample.control - sample.control.mean(), sample.value - sample.value.mean()
+            both = t - float(x @ t) / float(x @ x) * x
+            figures = (float(v.std()) * np.sqrt(graph.n_nodes) for v in (plain, sample.value, both))
+            names = ("plain", "first order out", "both orders out")
+            yield {"graph": name, "share kept": share, **dict(zip(names, figures, strict=True))}
+
+
+def placements(n: int = 10_000) -> Iterator[dict[str, Any]]:
+    """Where the form lies between its bounds, as a share of their distance from above, after some Lanczos steps."""
+    for name, make in FAMILIES.items():
+        for share in (1.0, 0.3):
+            graph = make(n)
+            weighting = stochastic._Weighting(lanczos.Pattern(graph), weightings(graph, share)[0])
+            z = np.random.default_rng(0).integers(0, 2, (graph.n_nodes, 32)) * 2.0 - 1.0
+            found: dict[int, tuple[float, float]] = {}
+            for most in (6, 10, 16, 26, 150):
+                with single_thread():
+                    low, high, _ = lanczos.entropy_forms(
+                        weighting.laplacian, weighting.parts.centred(z), lambda *_: False, most
+                    )
+                found[most] = float(low.mean()), float(high.mean())
+            truth = found[150][1]
+            places = {f"{k} steps": (h - truth) / (h - low) for k, (low, h) in found.items() if k < 150}
+            yield {"graph": name, "share kept": share, **places}
+
+
+def gradients(n: int = 1500, seeds: int = 3) -> Iterator[dict[str, Any]]:
+    """Spearman correlation with the exact edge terms: of S at all edges, and of J at half of them, β = 4."""
+    for name, make in FAMILIES.items():
+        graph = make(n)
+        kept, y, mixed = weightings(graph, 0.5)
+
+        def both(term: Callable[[FloatArray], Any], kept=kept, y=y, mixed=mixed) -> list[FloatArray]:
+            return [term(y), -3 * term(kept) + 4 * term(mixed)]
+
+        def by(how: str, graph=graph) -> Callable[[FloatArray], Any]:
+            return lambda w: ENTROPIES[how].evaluate(graph, w, True).log_term
+
+        true = both(by("exact"))
+        row: dict[str, Any] = {"graph": name, "nodes": graph.n_nodes, "edges": graph.n_edges}
+        for how in ("degree", "local"):
+            for of, found, truth in zip("SJ", both(by(how)), true, strict=True):
+                row[f"{how} {of}"] = float(spearmanr(found, truth).statistic)
+        runs = [
+            [
+                float(spearmanr(f, t).statistic)
+                for f, t in zip(both(lambda w, s=s, g=graph: log_term(g, w, rng=s)), true, strict=True)
+            ]
+            for s in range(seeds)
+        ]
+        row |= {f"stochastic {of} (worst of {seeds})": min(run[i] for run in runs) for i, of in enumerate("SJ")}
+        row["CPU s"] = timed(lambda graph=graph, y=y: log_term(graph, y)).cpu
+        row["exact CPU s"] = timed(lambda y=y, by=by: by("exact")(y)).cpu
+        yield row
+
+
+def million(n: int = 10**6, target: float = 1e-4, share: float = 0.3) -> Iterator[dict[str, Any]]:
+    """S and D of a random part of a large graph, errors at most `target` of S."""
+    graph = datasets.barabasi_albert(n, 5, seed=0)
+    before = _peak()
+    kept = graph.select(np.random.default_rng(0).random(graph.n_edges) < share)
+    estimate(datasets.barabasi_albert(25_000, 5, seed=0), [np.ones(124_975)], [[1.0]], probes=8)  # compiles
+    goal = target * ENTROPIES["degree"].evaluate(graph, scaled(graph.weights), False).value
+    run = timed(lambda: joint_estimate(overlay(graph, kept), "equation", 4.0, target=goal))
+    found = run.result
+    yield {
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+        "S": str(found.original),
+        "S kept": str(found.entropy),
+        "D": str(found.divergence),
+        "J": str(found.objective),
+        "largest error / S": max(e.error for e in found[:3]) / found.original.value,
+        "seconds": run.wall,
+        "CPU s": run.cpu,
+        "peak GB": _peak(),
+        "peak GB before": before,
+    }
+
+
+def _peak() -> float:
+    """Largest resident memory so far, in GB."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size / (1e9 if sys.platform == "darwin" else 1e6)
+
+
+TABLES: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
+    "entropies": entropies,
+    "variances": variances,
+    "placements": placements,
+    "gradients": gradients,
+    "million": million,
+}
+
+
+def main() -> None:
+    """Print the tables asked for, with versions and the load of the machine."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", action="append", choices=list(TABLES), help="table to print; all where absent")
+    args = parser.parse_args()
+    facts = environment() | {"load": f"{load():.1f}"}
+    try:
+        facts["scikit-primate"] = version("scikit-primate")
+    except ImportError:
+        facts["scikit-primate"] = "not installed: pip install 'graphpri[bench]'"
+    print(", ".join(f"{key} {value}" for key, value in facts.items()))
+    for name in args.only or TABLES:
+        start = time.perf_counter()
+        rows = list(TABLES[name]())
+        print(f"\n{TABLES[name].__doc__}\n")
+        print("\n".join(markdown_table(list(rows[0]), [list(row.values()) for row in rows])))
+        print(f"\n({time.perf_counter() - start:.0f} s, load {load():.1f})", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,365 @@
+"""Large graphs: compiled sums against NumPy, and the sweeps of the solver, on graphs small enough to check."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphpri
+import zoo
+from graphpri.bulk import LARGE_EDGES
+from graphpri.errors import OptionError
+from graphpri.graph import Graph
+from graphpri.objective import Objective
+from graphpri.solvers.budgeted import solve
+from graphpri.solvers.search import Constraints
+from graphpri.solvers.sweeps import Sweeps
+from graphpri.threads import in_chunks, workers
+
+ENTROPIES = ("degree", "local")
+MIXTURES = ("equation", "listing")
+SETTINGS = [(0.0, 0.0), (1.0, 0.01), (4.0, 0.0), (30.0, 0.005)]
+objectives = importlib.import_module("graphpri.objective")
+
+
+def small_objective(graph, beta, alpha=0.0, entropy="degree", mixture="equation", large=1):
+    """An objective that takes the graph for a large one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(objectives, "LARGE_EDGES", large)
+        return Objective(graph, beta, alpha, entropy, mixture)
+
+
+by_numpy = partial(small_objective, large=10**9)
+
+
+def random_mask(graph, seed, share=0.5):
+    mask = np.random.default_rng(seed).random(graph.n_edges) < share
+    mask[0] = True
+    return mask
+
+
+# Sums.
+
+
+@pytest.mark.parametrize("name", zoo.GRAPHS)
+@pytest.mark.parametrize("entropy", ENTROPIES)
+@pytest.mark.parametrize("mixture", MIXTURES)
+def test_compiled_terms_and_gradients_are_those_of_numpy(name, entropy, mixture):
+    graph = zoo.GRAPHS[name]
+    ours, theirs = (make(graph, 3.0, 0.01, entropy, mixture) for make in (small_objective, by_numpy))
+    assert ours.sums is not None
+    assert theirs.sums is None
+    assert ours.original_entropy == pytest.approx(theirs.original_entropy, abs=1e-12)
+    relaxed = np.random.default_rng(1).random(graph.n_edges)
+    for w in (relaxed, random_mask(graph, 0).astype(float), random_mask(graph, 0).view(np.uint8)):
+        terms, gradient = ours.terms_and_gradient(w)
+        expected, slopes = theirs.terms_and_gradient(w.astype(float))
+        assert terms == pytest.approx(expected, abs=1e-12)
+        assert np.allclose(gradient, slopes, rtol=1e-9, atol=1e-12 * np.abs(slopes).max())
+        assert ours.terms(w) == pytest.approx(expected, abs=1e-12)
+        value, slope = ours.divergence_and_gradient(w)
+        assert value == pytest.approx(theirs.divergence_and_gradient(w.astype(float))[0], abs=1e-12)
+        assert np.allclose(slope, theirs.divergence_and_gradient(w.astype(float))[1], rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("entropy", ENTROPIES)
+def test_compiled_gradients_agree_with_central_differences(entropy):
+    graph = zoo.random_graph(30, 90, 5, weighted=True)
+    objective = small_objective(graph, 3.0, 0.01, entropy)
+    w, step = np.random.default_rng(2).uniform(0.2, 0.9, 90), 1e-6
+    gradient = objective.gradient(w)
+    for m in range(0, 90, 7):
+        up, down = w.copy(), w.copy()
+        up[m] += step
+        down[m] -= step
+        assert gradient[m] == pytest.approx((objective.value(up) - objective.value(down)) / (2 * step), rel=1e-5)
+
+
+@given(st.lists(st.floats(-300, 300), min_size=12, max_size=12), st.integers(0, 2**12 - 1))
+@settings(max_examples=40, deadline=None)
+def test_weights_of_any_size_give_the_values_of_numpy(exponents, bits):
+    graph = zoo.reweighted(zoo.random_graph(7, 12, 1), [10.0**e for e in exponents])
+    mask = np.array([bits >> i & 1 for i in range(12)], bool)
+    mask[0] = True
+    for entropy in ENTROPIES:
+        ours, theirs = (make(graph, 2.0, 0.0, entropy) for make in (small_objective, by_numpy))
+        assert ours.value(ours.selection(mask)) == pytest.approx(theirs.value(mask.astype(float)), rel=1e-9, abs=1e-9)
+
+
+def test_nothing_kept_is_an_error():
+    objective = small_objective(zoo.ring(5), 1.0)
+    with pytest.raises(graphpri.GraphError, match="no edge is kept"):
+        objective.terms(np.zeros(5, np.uint8))
+
+
+# Prices and moves.
+
+
+def at(objective, mask, constraints=None):
+    sweeps = Sweeps(objective, constraints or Constraints(), fixed_size=True)
+    sweeps.set_to(mask)
+    return sweeps
+
+
+@pytest.mark.parametrize("name", ["random", "two_cliques", "grid", "star", "disconnected"])
+@pytest.mark.parametrize(("beta", "alpha"), SETTINGS)
+@pytest.mark.parametrize("mixture", MIXTURES)
+def test_prices_of_the_degree_entropy_tell_what_swaps_do(name, beta, alpha, mixture):
+    """With equal weights a swap of edges without a common node changes J by exactly the difference of the prices."""
+    graph = zoo.GRAPHS[name]
+    objective = small_objective(graph, beta, alpha, "degree", mixture)
+    mask = random_mask(graph, 3)
+    prices, value = at(objective, mask).prices(), objective.value(objective.selection(mask))
+    for out in np.flatnonzero(mask):
+        for into in np.flatnonzero(~mask):
+            ends = {graph.source[out], graph.target[out], graph.source[into], graph.target[into]}
+            if len(ends) == 4:
+                new = mask.copy()
+                new[[out, into]] = False, True
+                change = objective.value(objective.selection(new)) - value
+                assert float(prices[into] - prices[out]) == pytest.approx(change, abs=1e-6 * max(1.0, beta))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("beta", "alpha"), SETTINGS)
+@pytest.mark.parametrize("mixture", MIXTURES)
+@pytest.mark.parametrize("entropy", ENTROPIES)
+def test_prices_are_near_the_change_of_a_flip(weighted, beta, alpha, mixture, entropy):
+    """On a large enough graph, where the trace hardly moves; the size is free, so that the trace counts."""
+    graph = zoo.random_graph(400, 2400, 7, weighted=weighted, spread=0.5)
+    objective = small_objective(graph, beta, alpha, entropy, mixture)
+    mask = random_mask(graph, 4)
+    sweeps = Sweeps(objective, Constraints(), fixed_size=False)
+    sweeps.set_to(mask)
+    prices, value = sweeps.prices(), objective.value(objective.selection(mask))
+    edges = np.random.default_rng(5).choice(graph.n_edges, 60, replace=False)
+    actual = []
+    for e in edges:
+        new = mask.copy()
+        new[e] ^= True
+        change = objective.value(objective.selection(new)) - value
+        actual.append(-change if mask[e] else change)
+    scale = np.abs(actual).max()
+    assert np.allclose(prices[edges], actual, atol=(0.05 if entropy == "degree" else 0.15) * scale)
+
+
+@pytest.mark.parametrize("name", zoo.GRAPHS)
+@pytest.mark.parametrize("entropy", ENTROPIES)
+def test_j_after_moves_is_j_computed_anew(name, entropy):
+    graph = zoo.GRAPHS[name]
+    objective = small_objective(graph, 3.0, 0.01, entropy)
+    sweeps = at(objective, random_mask(graph, 6))
+    k = max(1, graph.n_edges // 2)
+    sweeps.sweep(sweeps.market_price(k))
+    sweeps.resize(k)
+    sweeps.rotate()
+    assert sweeps.size == k
+    assert sweeps.refresh() == pytest.approx(objective.value(objective.selection(sweeps.mask)), abs=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_swaps_at_a_node_lower_j(weighted):
+    graph = zoo.random_graph(200, 1200, 8, weighted=weighted)
+    for entropy in ENTROPIES:
+        sweeps = at(small_objective(graph, 4.0, 0.0, entropy), random_mask(graph, 9, 0.3))
+        before = sweeps.value
+        assert sweeps.rotate() > 10
+        assert sweeps.refresh() < before
+
+
+def test_no_swap_improves_the_result():
+    graph = zoo.random_graph(60, 300, 10)
+    objective = small_objective(graph, 4.0)
+    found = solve(objective, 120, effort="best")
+    assert found.status.startswith("converged")
+    slack = 2e-4
+    for out in np.flatnonzero(found.mask):
+        for into in np.flatnonzero(~found.mask)[::3]:
+            new = found.mask.copy()
+            new[[out, into]] = False, True
+            assert objective.value(objective.selection(new)) > found.objective - slack
+
+
+# Results.
+
+
+@pytest.mark.parametrize("entropy", ENTROPIES)
+@pytest.mark.parametrize("beta", [0.5, 4.0, 30.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sweeps_are_about_as_good_as_single_moves(entropy, beta, weighted):
+    graph = zoo.random_graph(80, 500, 11, weighted=weighted)
+    swept = solve(small_objective(graph, beta, 0.0, entropy), 200).objective
+    moved = solve(by_numpy(graph, beta, 0.0, entropy), 200).objective
+    assert swept <= moved + 0.01 * abs(moved)
+
+
+@pytest.mark.parametrize("name", zoo.GRAPHS)
+@pytest.mark.parametrize("entropy", ENTROPIES)
+@pytest.mark.parametrize("connected", [False, True])
+def test_every_budget_is_met_exactly_whatever_the_graph(name, entropy, connected):
+    graph = zoo.GRAPHS[name]
+    least = graph.n_nodes - graph.components()[0] if connected else 1
+    for k in {max(1, least), (max(1, least) + graph.n_edges) // 2, graph.n_edges}:
+        objective = small_objective(graph, 2.0, 0.0, entropy)
+        found = solve(objective, k, Constraints(connected))
+        assert found.mask.sum() == k
+        assert found.objective == pytest.approx(objective.value(objective.selection(found.mask)), abs=1e-6)
+        if connected:
+            assert graph.components(found.mask)[0] == graph.components()[0]
+
+
+@pytest.mark.parametrize("name", zoo.GRAPHS)
+@pytest.mark.parametrize("beta", [0.5, 3.0, 1000.0])
+def test_free_sizes_keep_components_together_and_are_no_worse_than_everything(name, beta):
+    graph = zoo.GRAPHS[name]
+    objective = small_objective(graph, beta)
+    found = solve(objective, None, Constraints(connected=True))
+    assert graph.components(found.mask)[0] == graph.components()[0]
+    assert found.objective <= objective.value(np.ones(graph.n_edges)) + 1e-9
+
+
+def test_without_connectivity_a_small_beta_ends_at_one_edge():
+    found = solve(small_objective(zoo.random_graph(40, 200, 12), 0.5), None, Constraints())
+    assert found.mask.sum() == 1
+
+
+@pytest.mark.parametrize("connected", [False, True])
+@pytest.mark.parametrize("k", [90, 150, None])
+def test_protected_edges_stay_and_forbidden_ones_go(connected, k):
+    graph = zoo.random_graph(60, 300, 13)
+    protect, forbid = np.zeros(300, bool), np.zeros(300, bool)
+    protect[:20], forbid[250:] = True, True
+    if connected:
+        assert graph.components(~forbid)[0] == graph.components()[0]
+    found = solve(small_objective(graph, 3.0), k, Constraints(connected, protect, forbid))
+    assert found.mask[protect].all()
+    assert not found.mask[forbid].any()
+    assert k is None or found.mask.sum() == k
+
+
+def test_a_warm_start_is_resized_and_not_made_worse():
+    graph = zoo.random_graph(60, 300, 14)
+    objective = small_objective(graph, 4.0)
+    start = solve(objective, 150)
+    again = solve(objective, 150, start=start.mask)
+    assert again.objective <= start.objective + 1e-9
+    assert solve(objective, 100, start=start.mask).mask.sum() == 100
+    assert solve(objective, 200, start=start.mask).mask.sum() == 200
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=10, deadline=None)
+def test_the_order_of_edges_does_not_matter(seed):
+    graph = zoo.random_graph(50, 200, 15)
+    order = np.random.default_rng(seed).permutation(200)
+    other = Graph.from_edges(graph.target[order], graph.source[order], n_nodes=50)
+    masks = [solve(small_objective(g, 4.0, 0.0, "local"), 80).mask for g in (graph, other)]
+    assert np.array_equal(*masks)
+
+
+# Through the front, on graphs that are large.
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_results_do_not_depend_on_the_number_of_threads(threads):
+    graph = graphpri.datasets.barabasi_albert(60_000, 5, seed=1)
+    rng = np.random.default_rng(0)
+    weighted = Graph.from_edges(graph.source, graph.target, rng.lognormal(size=graph.n_edges), n_nodes=graph.n_nodes)
+    found = []
+    for limit in (threads, "2"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("GRAPHPRI_THREADS", limit)
+            results = [graphpri.sparsify(g, keep=0.3, entropy="local") for g in (graph, weighted)]
+            found.append([(r.mask.tobytes(), r.scores.tobytes(), r.objective) for r in results])
+    assert found[0] == found[1]
+
+
+def test_stopping_gives_the_best_so_far_with_the_exact_budget():
+    graph = zoo.large()
+    assert graph.n_edges >= LARGE_EDGES
+    steps = []
+
+    def stop(progress):
+        steps.append(progress)
+        return True
+
+    result = graphpri.sparsify(graph, keep=0.3, entropy="degree", callback=stop)
+    assert len(steps) == 1
+    assert result.status.startswith("stopped by the callback")
+    assert result.mask.sum() == 30_000
+
+
+def test_ctrl_c_gives_the_best_so_far_with_the_exact_budget():
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    result = graphpri.sparsify(zoo.large(), keep=0.25, connected=True, entropy="local", callback=interrupt)
+    assert result.status.startswith("interrupted")
+    assert result.mask.sum() == 25_000
+    assert result.kept.components()[0] == result.original.components()[0]
+
+
+def test_a_time_limit_ends_the_sweeps():
+    result = graphpri.sparsify(zoo.large(), keep=0.3, entropy="degree", time_limit=1e-9, effort="best")
+    assert "time limit" in result.status
+    assert result.mask.sum() == 30_000
+
+
+@pytest.mark.parametrize("n", [3000, 20_000])
+def test_regular_graphs_stars_and_paths(n):
+    """All scores equal, and degrees as far apart as they can be."""
+    for graph in (zoo.ring(2 * n), graphpri.datasets.ring_knn(n, 6), zoo.star(2 * n), zoo.path(2 * n)):
+        for entropy in ENTROPIES:
+            result = graphpri.sparsify(graph, keep=0.2, entropy=entropy)
+            assert result.mask.sum() == graphpri.budget.count_edges(0.2, graph.n_edges)
+
+
+def test_paths_over_beta_obey_the_laws_on_large_graphs():
+    results = graphpri.path(zoo.large(), beta=[1.0, 3.0, 6.0, 12.0], keep=0.3, entropy="degree")
+    entropies, divergences = [r.entropy for r in results], [r.divergence for r in results]
+    assert all(a <= b + 1e-12 for a, b in zip(entropies, entropies[1:], strict=False))
+    assert all(a >= b - 1e-12 for a, b in zip(divergences, divergences[1:], strict=False))
+    assert {int(r.mask.sum()) for r in results} == {30_000}
+
+
+def test_paths_over_budgets_warm_start():
+    results = graphpri.path(zoo.large(), keep=[0.1, 0.5, 0.3], entropy="local")
+    assert [int(r.mask.sum()) for r in results] == [10_000, 50_000, 30_000]
+
+
+def test_small_graphs_do_not_load_the_compiler():
+    code = (
+        "import sys, networkx as nx, graphpri; G = nx.karate_club_graph();"
+        "graphpri.sparsify(G, keep=0.5); graphpri.sparsify(G, keep=0.5, entropy='local');"
+        "graphpri.sparsify(G, keep=0.5, method='local-degree'); graphpri.report(G, graphpri.sparsify(G, keep=0.5));"
+        "graphpri.path(G, beta=[1, 2]); print('numba' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
+    assert done.stdout.strip() == "False", done.stderr
+
+
+# Threads.
+
+
+def test_pieces_are_done_in_order_whatever_the_threads(monkeypatch):
+    for threads in ("1", "4"):
+        monkeypatch.setenv("GRAPHPRI_THREADS", threads)
+        assert in_chunks(lambda a, b: (a, b), 10, 4) == [(0, 4), (4, 8), (8, 10)]
+    assert in_chunks(lambda a, b: (a, b), 0, 4) == []
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
+def test_a_wrong_number_of_threads_is_an_error(monkeypatch, text):
+    monkeypatch.setenv("GRAPHPRI_THREADS", text)
+    with pytest.raises(OptionError, match="GRAPHPRI_THREADS"):
+        workers()
