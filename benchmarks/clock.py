@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
 
 from outcome import Check
 
 T = TypeVar("T")
+
+REPEATS = 5
 
 
 class Timed(NamedTuple, Generic[T]):
@@ -32,6 +36,33 @@ def timed(call: Callable[[], T]) -> Timed[T]:
     return Timed(result, time.perf_counter() - wall, time.process_time() - cpu)
 
 
+class Series(NamedTuple):
+    """Times of the same call: the first, which compiles or loads compiled code, and medians of the others."""
+
+    first: float
+    wall: float
+    cpu: float
+    result: Any
+
+
+def alternated(calls: Mapping[str, Callable[[], Any]], repeats: int = REPEATS) -> dict[str, Series]:
+    """Make several calls in turn, so that the load of the machine hits all of them; each once to warm up.
+
+    The last result of each stays, and no more than one at a time.
+    """
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
+    results: dict[str, Any] = {}
+    for _ in range(repeats + 1):
+        for name, call in calls.items():
+            results.pop(name, None)
+            run = timed(call)
+            results[name] = run.result
+            times[name].append((run.wall, run.cpu))
+            del run
+    medians = {name: np.median(found[1:], axis=0).tolist() for name, found in times.items()}
+    return {name: Series(times[name][0][0], *medians[name], results[name]) for name in calls}
+
+
 def time_checks(what: str, wall: float, cpu: float, limit: float, unit: str = "s", judged: bool = True) -> list[Check]:
     """The goal is for the wall; the processor's time beside it tells a slow call from a busy machine."""
     return [Check(what, wall, limit, unit, judged), Check(f"{what}, CPU time", cpu, limit, unit, judged=False)]
@@ -40,3 +71,8 @@ def time_checks(what: str, wall: float, cpu: float, limit: float, unit: str = "s
 def load() -> float:
     """Programs that want to run, averaged over the last minute; NaN where the system doesn't say."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -14,14 +14,12 @@ from threadpoolctl import threadpool_limits
 
 import beta_study
 import entropy_study
-import large_study
 from outcome import environment
 
 ROOT = Path(__file__).parent.parent
 STUDIES: dict[str, tuple[ModuleType, str]] = {
     "beta": (beta_study, "default_beta.csv"),
     "entropy": (entropy_study, "entropy_by_size.csv"),
-    "large": (large_study, "entropy_large.csv"),
 }
 
 

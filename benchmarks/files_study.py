@@ -16,13 +16,12 @@ import numpy as np
 from clock import load, timed
 from graphpri import io as gio
 from graphpri.graph import EdgeTable
+from outcome import Cell, Check, Outcome
+from quality import Say
 
 REPEATS = 5
-COLUMNS = (
-    *("file", "megabytes", "edges", "weighted", "work", "seconds", "cpu_seconds", "rival", "rival_seconds"),
-    *("rival_cpu_seconds", "ratio", "cpu_ratio", "goal", "bytes_per_edge", "load"),
-)
 READ_GOAL, VALIDATED_GOAL = 1.5, 3.0
+JUDGED = (".parquet", ".csv.gz")
 
 
 class Case(NamedTuple):
@@ -164,26 +163,18 @@ def _peak(path: Path, m: int) -> dict[str, float]:
     return {"read": reading, "both": both}
 
 
-def summary(found: list[dict[str, Any]]) -> list[str]:
-    """Lines of Markdown: time of every work, the rival's, and their ratio beside the goal."""
-    lines = [
-        "| file | weighted | work | s | CPU s | rival | s | CPU s | ratio | of CPU | goal | bytes an edge |",
-        "| --- | --- | --- | --: | --: | --- | --: | --: | --: | --: | --: | --: |",
-    ]
-    for row in found:
-        times = f"{row['seconds']:.2f} | {row['cpu_seconds']:.2f}"
-        rival = "| | | | "
-        if "rival" in row:
-            rival = (
-                f"{row['rival']} | {row['rival_seconds']:.2f} | {row['rival_cpu_seconds']:.2f} | {row['ratio']:.2f} | "
-            )
-            rival += f"{row['cpu_ratio']:.2f}"
-        goal = f"≤ {row['goal']:g}" if row.get("goal") else ""
-        memory = f"{row['bytes_per_edge']:.0f}" if "bytes_per_edge" in row else ""
-        kind = "yes" if row["weighted"] else "no"
-        lines.append(f"| {row['file']} | {kind} | {row['work']} | {times} | {rival} | {goal} | {memory} |")
-    return lines
-
-
-if __name__ == "__main__":
-    print("\n".join(summary(list(rows("--quick" in sys.argv)))))
+def files(quick: bool, say: Say) -> Outcome:
+    """Reading, validating and writing large files, beside the reader that each kind of file is usually read with."""
+    outcome = Outcome(notes=[f"Medians of {REPEATS} after a first call, in turn; validation is EdgeTable.canonical()."])
+    for row in rows(quick):
+        file = f"{row['file']}, weighted" if row["weighted"] else row["file"]
+        case, edges = f"{file}: {row['work']}", row["edges"]
+        values = {key: value for key, value in row.items() if key not in ("file", "weighted", "edges", "goal")}
+        outcome.cells.append(Cell(case, edges // 10, edges, {"file": file} | values))
+        beside = f", {row['rival']} {row['rival_seconds']:.2f} s" if row.get("rival") else ""
+        say(f"{case} {row['seconds']:.2f} s{beside}")
+        if row.get("goal"):
+            work = {"read": "read", "both": "read and validated"}[row["work"]]
+            what, judged = f"{file}, {work}: time / {row['rival']}'s", row["file"] in JUDGED and not quick
+            outcome.checks.append(Check(what, row["ratio"], row["goal"], "", judged))
+    return outcome

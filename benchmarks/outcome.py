@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib.metadata import version
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ("graphpri", "numpy", "scipy", "networkx", "networkit")
+LIBRARIES = (
+    *("graphpri", "numpy", "scipy", "numba", "networkx", "networkit", "pyarrow", "scikit-primate", "approx-chol"),
+    *("pandas", "igraph"),
+)
 COLUMNS = ("row", "case", "nodes", "edges", "measure", "value", "goal", "met")
 
 
@@ -24,10 +28,12 @@ class Check:
     what : str
     measured : float
     limit : float
-        Largest value that meets the goal.
+        Largest value that meets the goal, or the smallest.
     unit : str
     judged : bool
         False where the size is not the goal's, so that the figure only informs.
+    at_least : bool
+        Whether the limit is the smallest value that meets the goal.
     """
 
     what: str
@@ -35,16 +41,18 @@ class Check:
     limit: float
     unit: str = ""
     judged: bool = True
+    at_least: bool = False
 
     @property
     def goal(self) -> str:
-        return f"≤ {self.limit:g} {self.unit}".rstrip()
+        return f"{'≥' if self.at_least else '≤'} {self.limit:g} {self.unit}".rstrip()
 
     @property
     def met(self) -> str:
         if not self.judged:
             return "not judged"
-        return "yes" if self.measured <= self.limit else "no"
+        met = self.measured >= self.limit if self.at_least else self.measured <= self.limit
+        return "yes" if met else "no"
 
 
 @dataclass(frozen=True)
@@ -59,19 +67,39 @@ class Cell:
 
 @dataclass
 class Outcome:
-    """All that a row found. `skipped` says why it was not run, where it was not."""
+    """All that a row found. `skipped` says why it was not run, where it was not; `facts` are those of the run."""
 
     cells: list[Cell] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     skipped: str | None = None
+    facts: dict[str, str] = field(default_factory=dict)
+
+    def save(self, path: Path) -> None:
+        """Write everything as JSON."""
+        path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Outcome:
+        """Read what :meth:`save` wrote."""
+        found = json.loads(path.read_text(encoding="utf-8"))
+        found["cells"] = [Cell(**cell) for cell in found["cells"]]
+        found["checks"] = [Check(**check) for check in found["checks"]]
+        return cls(**found)
 
 
 def environment() -> dict[str, str]:
     """Versions and cores, for the head of the tables."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     facts = {"python": platform.python_version(), "platform": platform.platform(), "cores": str(cores)}
-    return facts | {name: version(name) for name in LIBRARIES}
+    return facts | {name: _version(name) for name in LIBRARIES}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def number(value: Any) -> str:
@@ -99,7 +127,8 @@ def write_markdown(path: Path, facts: Mapping[str, str], found: Mapping[str, Out
     for name, outcome in found.items():
         if outcome.skipped:
             continue
-        lines += ["", f"## {name}", "", *(f"{note}\n" for note in outcome.notes), *_cells(outcome.cells)]
+        said = ", ".join(f"{key} {value}" for key, value in outcome.facts.items())
+        lines += ["", f"## {name}", "", said, "", *(f"{note}\n" for note in outcome.notes), *_cells(outcome.cells)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -118,6 +147,7 @@ def write_csv(path: Path, facts: Mapping[str, str], found: Mapping[str, Outcome]
         out.writerow(COLUMNS)
         out.writerows(("environment", "", "", "", key, value, "", "") for key, value in facts.items())
         for name, outcome in found.items():
+            out.writerows((name, "", "", "", key, value, "", "") for key, value in outcome.facts.items())
             if outcome.skipped:
                 out.writerow((name, "", "", "", "not run", outcome.skipped, "", ""))
             for check in outcome.checks:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -17,7 +16,6 @@ from clock import time_checks, timed
 from outcome import Cell, Check, Outcome
 from quality import Say, unweighted
 
-HERE = Path(__file__).parent
 JAZZ_BETAS = (0, 0.5, 1, 2, 4, 10, 50, 1000)
 JAZZ_KEEPS = tuple(i / 10 for i in range(1, 10))
 
@@ -63,29 +61,6 @@ def jazz_time(quick: bool, say: Say) -> Outcome:
 
 def _most(cells: Sequence[Cell], measure: str) -> float:
     return max(cell.values[measure] for cell in cells)
-
-
-def million(quick: bool, say: Say) -> Outcome:
-    """A million edges by the degree entropy; NetworKit's local degree sparsifier beside it."""
-    outcome, nodes = Outcome(), 10_000 if quick else 100_000
-    for what, threads in (("pri", 1), ("networkit", 1), ("networkit", 0)):
-        command = [sys.executable, str(HERE / "million.py"), what, "--nodes", str(nodes), "--threads", str(threads)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.strip()}")
-        found = json.loads(done.stdout)
-        size = found.pop("nodes"), found.pop("edges")
-        outcome.cells.append(Cell(found.pop("method"), *size, found))
-        say(f"{outcome.cells[-1].case}: {found['seconds']:.2f} s, K = {found['K']}, peak {found['peak MB']:.0f} MB")
-    own = outcome.cells[0].values
-    what = "sparsify, keep=0.3 beta=4 entropy='degree'"
-    outcome.checks = time_checks(what, own["seconds"], own["CPU seconds"], 5.0, judged=not quick)
-    outcome.checks.append(Check("peak memory of the process", own["peak MB"], 1000.0, "MB", not quick))
-    outcome.notes = [
-        "Each in a process of its own. The memory before is that of the interpreter, the libraries and the graph; "
-        "J, S and D are by the degree entropy at beta = 4 for both methods."
-    ]
-    return outcome
 
 
 def help_time(quick: bool, say: Say) -> Outcome:

@@ -438,7 +438,8 @@ def test_reweighting_lowers_the_divergence_and_keeps_the_trace(entropy, mixture)
     graph = karate(True)
     objective = Objective(graph, 4.0, 0.0, entropy, mixture)
     mask = np.random.default_rng(2).random(78) < 0.5
-    weights = reweighted(objective, mask)
+    weights, note = reweighted(objective, mask)
+    assert not note
     assert np.all(weights[mask] > 0)
     assert not weights[~mask].any()
     before, after = (objective.terms(w).divergence for w in (mask.astype(float), weights / graph.weights))
@@ -450,7 +451,8 @@ def test_reweighting_lowers_the_divergence_and_keeps_the_trace(entropy, mixture)
 def test_reweighting_is_a_stationary_point_of_the_divergence():
     objective = Objective(karate(), 1.0)
     mask = np.random.default_rng(2).random(78) < 0.6
-    weights = reweighted(objective, mask)
+    weights, note = reweighted(objective, mask)
+    assert not note
     _, gradient = objective.divergence_and_gradient(weights)
     inner = mask & (weights > 1e-4 * weights.max())
     assert np.abs(gradient * weights)[inner].max() < 1e-5

@@ -30,9 +30,9 @@ from threadpoolctl import threadpool_limits
 
 import graphpri
 import zoo
-from graphpri import EdgeTable, Graph, as_graph, path, sparsify
+from graphpri import EdgeTable, Graph, as_graph, defaults, path, sparsify
 from graphpri.budget import count_edges
-from graphpri.defaults import EXACT_NODES, LOCAL_EDGES, entropy_for
+from graphpri.defaults import EXACT_NODES, entropy_for
 from graphpri.errors import GraphError, OptionError
 from graphpri.methods import METHODS as BASELINES
 from graphpri.objective import Objective
@@ -674,12 +674,14 @@ def test_terms_are_those_of_the_entropy_in_the_report(entropy, method, mixture):
     assert (report["objective"], report["barrier"]) == (result.objective, pytest.approx(barrier))
 
 
-def test_the_default_entropy_goes_by_the_largest_component_and_then_by_edges():
+def test_the_default_entropy_goes_by_the_largest_component_and_then_by_edges(monkeypatch):
     assert entropy_for(zoo.path(EXACT_NODES)) == "exact"
     assert entropy_for(zoo.path(EXACT_NODES + 1)) == "local"
     assert entropy_for(zoo.disjoint(*[zoo.path(EXACT_NODES)] * 5, isolated=400)) == "exact"
-    assert entropy_for(zoo.path(LOCAL_EDGES + 2)) == "degree"
-    assert entropy_for(zoo.path(LOCAL_EDGES + 2), "exact") == "exact"
+    monkeypatch.setattr(defaults, "LOCAL_EDGES", 1000)
+    assert entropy_for(zoo.path(1001)) == "local"
+    assert entropy_for(zoo.path(1002)) == "degree"
+    assert entropy_for(zoo.path(1002), "exact") == "exact"
     assert sparsify(zoo.path(EXACT_NODES + 1), keep=0.5, method="random").report()["entropy_by"] == "local"
 
 
@@ -1063,7 +1065,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     *(({"seed": seed}, "seed=.*an integer, 0 or more") for seed in (-1, 1.0, "a", True, np.random.default_rng())),
     *(({"connected": value}, "connected=.* must be True or False") for value in (1, "no", [], "True")),
     *(({"reweight": value}, "reweight=.* must be True or False") for value in (None, 1, "no")),
-    *(({"entropy": name}, "entropy='.*choose from.*exact") for name in ("shannon", "stochastic", "")),
+    *(({"entropy": name}, "entropy='.*choose from.*exact") for name in ("shannon", "von neumann", "")),
     *(({"entropy": name}, "entropy=.* must be a name") for name in (None, ["exact"], 3)),
     *(({"method": name}, "method=.* must be a name") for name in (None, ["pri"], 3)),
     ({"method": "PRI"}, "method='PRI' is not known"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial import cKDTree
 
 import graphpri
 import zoo
@@ -20,6 +22,7 @@ from graphpri.errors import OptionError
 from graphpri.graph import Graph
 from graphpri.objective import Objective
 from graphpri.solvers.budgeted import solve
+from graphpri.solvers.reweight import reweighted
 from graphpri.solvers.search import Constraints
 from graphpri.solvers.sweeps import Sweeps
 from graphpri.threads import in_chunks, workers
@@ -265,6 +268,87 @@ def test_the_order_of_edges_does_not_matter(seed):
     assert np.array_equal(*masks)
 
 
+# Exact prices for the local entropy's sweeps.
+
+
+def clustered(n):
+    """Points of the unit square, joined where they are near: the local entropy's worst case."""
+    points = np.random.default_rng(3).random((n, 2))
+    pairs = cKDTree(points).query_pairs(np.sqrt(10 / (np.pi * n)), output_type="ndarray")
+    return Graph.from_edges(pairs[:, 0], pairs[:, 1], n_nodes=n)
+
+
+def test_corrected_prices_are_the_ones_given():
+    graph = zoo.random_graph(60, 300, 16)
+    mask = random_mask(graph, 1)
+    sweeps = Sweeps(small_objective(graph, 4.0, 0.0, "local"), Constraints(), fixed_size=True)
+    given = np.random.default_rng(2).normal(size=300)
+    sweeps.correct(mask, given, 0.0)
+    assert sweeps.prices() == pytest.approx(given, abs=1e-5)
+    sweeps.correct(mask, given, 0.5)
+    assert sweeps.prices() == pytest.approx(given + np.where(mask, -0.5, 0.5), abs=1e-5)
+
+
+@pytest.mark.parametrize(("keep", "connected"), [(0.3, False), (0.4, True), (None, True)])
+def test_corrected_prices_improve_on_the_local_entropy(keep, connected):
+    graph = clustered(700)
+    assert graph.n_edges >= LARGE_EDGES
+    judge = Objective(graph, 4.0)
+    by = {name: graphpri.sparsify(graph, keep=keep, connected=connected, entropy=name) for name in ("local", "exact")}
+    local, exact = (judge.value(by[name].mask.astype(float)) for name in ("local", "exact"))
+    assert by["exact"].objective == pytest.approx(exact)
+    assert exact < local - 5e-4
+    assert "set right by exact" in by["exact"].status
+    if keep is not None:
+        assert by["exact"].mask.sum() == by["local"].mask.sum()
+    if connected:
+        assert by["exact"].kept.components()[0] == graph.components()[0]
+
+
+def test_corrected_searches_keep_to_protected_and_forbidden_edges():
+    graph = clustered(700)
+    protect, forbid = np.zeros((2, graph.n_edges), bool)
+    protect[:50], forbid[-200:] = True, True
+    result = graphpri.sparsify(graph, keep=0.3, entropy="exact", effort="fast", protect=protect, forbid=forbid)
+    assert result.mask[protect].all()
+    assert not result.mask[forbid].any()
+
+
+# The stochastic entropy, which the local one searches for.
+
+
+def test_stochastic_results_come_with_errors_that_cover_the_exact_values():
+    graph = graphpri.datasets.barabasi_albert(700, 4, seed=2)
+    result = graphpri.sparsify(graph, keep=0.4, entropy="stochastic")
+    same = graphpri.sparsify(graph, keep=0.4, entropy="local")
+    exact = Objective(graph, 4.0)
+    terms = exact.terms(result.mask.astype(float))
+    assert np.array_equal(result.mask, same.mask)
+    report = result.report()
+    for name in ("objective", "entropy", "divergence"):
+        error = report[f"{name}_error"]
+        assert 0 < error < 2e-3
+        assert abs(getattr(result, name) - getattr(terms, name)) < 4 * error
+    slopes = exact.gradient(result.mask.astype(float))
+    assert np.corrcoef(-slopes[result.mask], result.scores[result.mask])[0, 1] > 0.99
+    assert "entropy_error" not in same.report()
+
+
+def test_stochastic_results_can_be_reweighted_and_lie_on_paths():
+    graph = graphpri.datasets.barabasi_albert(700, 4, seed=2)
+    plain = graphpri.sparsify(graph, keep=0.4, entropy="stochastic")
+    weighed = graphpri.sparsify(graph, keep=0.4, entropy="stochastic", reweight=True)
+    assert weighed.divergence < plain.divergence - 4 * (plain.errors.divergence + weighed.errors.divergence)
+    along = graphpri.path(graph, keep=0.4, beta=[2, 8], entropy="stochastic")
+    assert [r.report()["entropy_by"] for r in along] == ["stochastic"] * 2
+    assert along[0].divergence > along[1].divergence
+
+
+def test_the_paper_s_solver_refuses_an_entropy_with_noise():
+    with pytest.raises(OptionError, match="without noise"):
+        graphpri.sparsify(zoo.ring(9), keep=4, entropy="stochastic", solver="gumbel")
+
+
 # Through the front, on graphs that are large.
 
 
@@ -313,6 +397,31 @@ def test_a_time_limit_ends_the_sweeps():
     assert result.mask.sum() == 30_000
 
 
+def test_memory_that_is_not_there_is_said_before_the_search(monkeypatch):
+    graph = graphpri.datasets.ring_knn(400_000, 6)
+    monkeypatch.setenv("GRAPHPRI_MEMORY", "60MB")
+    with pytest.raises(graphpri.errors.MemoryLimitError, match=r"the search on 1200000 edges.*GRAPHPRI_MEMORY"):
+        graphpri.sparsify(graph, keep=0.5, entropy="degree")
+
+
+def test_reweighting_can_be_interrupted(monkeypatch):
+    objective = small_objective(zoo.random_graph(60, 300, 17), 4.0, 0.0, "local")
+    mask, calls = random_mask(objective.graph, 2), []
+    real = Objective.divergence_and_gradient
+
+    def interrupted(self, w):
+        calls.append(w)
+        if len(calls) > 5:
+            raise KeyboardInterrupt
+        return real(self, w)
+
+    monkeypatch.setattr(Objective, "divergence_and_gradient", interrupted)
+    weights, note = reweighted(objective, mask)
+    assert "interrupted" in note
+    assert weights[mask].min() > 0
+    assert weights.sum() == pytest.approx(300)
+
+
 @pytest.mark.parametrize("n", [3000, 20_000])
 def test_regular_graphs_stars_and_paths(n):
     """All scores equal, and degrees as far apart as they can be."""
@@ -325,8 +434,8 @@ def test_regular_graphs_stars_and_paths(n):
 def test_paths_over_beta_obey_the_laws_on_large_graphs():
     results = graphpri.path(zoo.large(), beta=[1.0, 3.0, 6.0, 12.0], keep=0.3, entropy="degree")
     entropies, divergences = [r.entropy for r in results], [r.divergence for r in results]
-    assert all(a <= b + 1e-12 for a, b in zip(entropies, entropies[1:], strict=False))
-    assert all(a >= b - 1e-12 for a, b in zip(divergences, divergences[1:], strict=False))
+    assert all(a <= b + 1e-12 for a, b in itertools.pairwise(entropies))
+    assert all(a >= b - 1e-12 for a, b in itertools.pairwise(divergences))
     assert {int(r.mask.sum()) for r in results} == {30_000}
 
 

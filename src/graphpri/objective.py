@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Real
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,11 @@ from graphpri.entropy import (
 )
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphpri.stochastic import Estimate
 
 Mixture = Literal["equation", "listing"]
 BATCHED_NODES = 200
@@ -60,8 +66,8 @@ class Objective:
         Weight β ≥ 0 of the divergence.
     alpha : float
         Weight α ≥ 0 of the degree barrier.
-    entropy : {"exact", "degree", "local"}
-        How entropies are computed.
+    entropy : {"exact", "degree", "local", "stochastic"}
+        How entropies are computed. The stochastic one is estimated, with errors: see :meth:`estimated`.
     mixture : {"equation", "listing"}
         "equation" averages the Laplacians after each is normalised by its own trace; "listing" adds them
         first, as the paper's code listing does.
@@ -87,8 +93,7 @@ class Objective:
     mixture: Mixture = "equation"
     weights: FloatArray = field(init=False)
     sums: EdgeSums | None = field(init=False)
-    original_degrees: FloatArray = field(init=False)
-    original_entropy: float = field(init=False)
+    _estimated: tuple[int, Terms, Terms] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         check_beta(self.beta)
@@ -101,16 +106,56 @@ class Objective:
             raise GraphError("the graph has no edges: there is nothing to keep, and its entropy is not defined")
         object.__setattr__(self, "weights", scaled(self.graph.weights))
         large = self.entropy in ("degree", "local") and self.graph.n_edges >= LARGE_EDGES
-        sums = EdgeSums(self.graph, self.weights) if large else None
-        object.__setattr__(self, "sums", sums)
-        if sums is None:
-            object.__setattr__(self, "original_degrees", edge_strengths(self.graph, self.weights))
-            object.__setattr__(self, "original_entropy", self.entropy_of(self.weights)[0])
-            return
-        everything = np.ones(self.graph.n_edges, np.uint8)
-        kept = self._bulk_kept(sums, everything)
-        object.__setattr__(self, "original_degrees", kept.degrees)
-        object.__setattr__(self, "original_entropy", _entropy(kept, float(kept.degrees.sum())))
+        object.__setattr__(self, "sums", EdgeSums(self.graph, self.weights) if large else None)
+
+    @cached_property
+    def _everything(self) -> Side:
+        """The original graph as a large one."""
+        assert self.sums is not None
+        return self._bulk_kept(self.sums, np.ones(self.graph.n_edges, np.uint8))
+
+    @cached_property
+    def original_degrees(self) -> FloatArray:
+        """Degrees of the original graph in scaled weights, shape (N,)."""
+        return edge_strengths(self.graph, self.weights) if self.sums is None else self._everything.degrees
+
+    @cached_property
+    def original_entropy(self) -> float:
+        """S(ρ̃) in nats."""
+        if self.sums is not None:
+            return _entropy(self._everything, float(self.original_degrees.sum()))
+        if self.is_stochastic:
+            return self._estimate([self.weights], [[1.0]])[0].value
+        return self.entropy_of(self.weights)[0]
+
+    @property
+    def is_stochastic(self) -> bool:
+        """Whether values are estimates with errors."""
+        return entropy_named(self.entropy).stochastic
+
+    def _estimate(self, ys: Sequence[FloatArray], combinations: Sequence[Sequence[float]]) -> list[Estimate]:
+        from graphpri.stochastic import estimate
+
+        return estimate(self.graph, ys, combinations)
+
+    def estimated(self, w: FloatArray) -> tuple[Terms, Terms]:
+        """The parts of J_β at the selection w by the stochastic entropy, and their standard errors.
+
+        All of them come from the same probes, so that the error of the divergence is smaller than those of its
+        parts.
+        """
+        key = hash(np.asarray(w).tobytes())
+        if self._estimated is None or self._estimated[0] != key:
+            y = self._kept(w)
+            mixed = self.mixed(y, 2 * float(y.sum()))
+            ys = [scaled(y), self.weights, scaled(mixed)]
+            factors = [[1.0, 0.0, 0.0], [-0.5, -0.5, 1.0], [1 - self.beta, -self.beta, 2 * self.beta]]
+            s, d, j = self._estimate(ys, factors)
+            barrier = self._barrier(w)
+            values = Terms(j.value + barrier, s.value, d.value, barrier)
+            object.__setattr__(self, "_estimated", (key, values, Terms(j.error, s.error, d.error, 0.0)))
+        assert self._estimated is not None
+        return self._estimated[1], self._estimated[2]
 
     def entropy_of(self, y: FloatArray, gradient: bool = False) -> tuple[float, FloatArray | None]:
         """Entropy of edge weights y and the edge term of its gradient."""
@@ -135,6 +180,8 @@ class Objective:
         GraphError
             For a selection without edges.
         """
+        if self.is_stochastic:
+            return self.estimated(w)[0]
         if self._in_bulk(w):
             kept, mixed = self._bulk_sides(w)
             t, m = self._traces(kept)
@@ -152,6 +199,8 @@ class Objective:
         kept, mixed, slope = self._combination(w, 1 - self.beta, 2 * self.beta)
         if self.alpha:
             slope += self._barrier_gradient(w)
+        if self.is_stochastic:
+            return self.estimated(w)[0], slope
         return self._terms(kept, mixed, self._barrier(w)), slope
 
     def _terms(self, kept: float, mixed: float, barrier: float) -> Terms:

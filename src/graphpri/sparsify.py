@@ -50,6 +50,8 @@ class Sparsified:
         −∂J/∂w at the solution for method "pri", the method's own scores otherwise; higher = keep.
     objective, entropy, divergence : float
         J_β, S and D of what was kept, in nats, by the entropy that :meth:`report` names.
+    errors : Terms or None
+        Standard errors of J, S and D in nats where the entropy is the stochastic one.
     status : str
         What ended the search and, where it matters, what to do about it.
     trace : tuple of Progress
@@ -68,6 +70,7 @@ class Sparsified:
     weights: FloatArray
     scores: FloatArray
     terms: Terms
+    errors: Terms | None
     status: str
     trace: tuple[Progress, ...]
     probabilities: FloatArray | None
@@ -131,9 +134,16 @@ class Sparsified:
             "entropy_original": self._original_entropy,
             "divergence": self.terms.divergence,
             "barrier": self.terms.barrier,
+            **self._error_values(),
             "unit": "nats",
             "status": self.status,
         }
+
+    def _error_values(self) -> dict[str, float]:
+        if self.errors is None:
+            return {}
+        names = ("objective", "entropy", "divergence")
+        return {f"{name}_error": getattr(self.errors, name) for name in names}
 
     def __repr__(self) -> str:
         return (
@@ -191,8 +201,10 @@ def sparsify(
         Edges that must stay and edges that must go: pairs of labels, a mask, or edge numbers.
     reweight : bool
         Choose new weights for the kept edges that minimise D; their sum is that of the original's.
-    entropy : {"auto", "exact", "degree", "local"}
-        How entropies are computed; "auto" goes by size.
+    entropy : {"auto", "exact", "local", "degree", "stochastic"}
+        How entropies are computed; "auto" goes by size: exact up to 500 nodes in the largest component, local up
+        to 2·10⁷ edges, degree beyond. "stochastic" searches by the local entropy, and estimates the exact J, S
+        and D of the result, with errors.
     solver : {"auto", "budgeted", "gumbel"}
         For method "pri"; "gumbel" is the paper's Algorithm 1, "auto" is "budgeted".
     mixture : {"equation", "listing"}
@@ -252,6 +264,8 @@ def sparsify(
     constraints = _constraints(source, is_connected, protect, forbid)
     _check_fits(graph, k, constraints)
     objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
+    if solver == "gumbel" and objective.is_stochastic:
+        raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
     settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings()
     if method == "pri":
         result = _result(source, objective, run_by.solve(objective, k, constraints), settings, reweight)
@@ -471,14 +485,17 @@ def _result(
         scored = Scored(-gradient)
     else:
         terms = objective.terms(objective.selection(mask))
+    errors = objective.estimated(objective.selection(mask))[1] if objective.is_stochastic else None
     new = scored.weights
     if reweight and new is not None:
         raise OptionError(f"method {settings['method']!r} sets weights of its own: leave reweight out")
+    status = solution.status
     if reweight:
-        new = reweighted(objective, mask)
+        new, note = reweighted(_local_if_stochastic(objective), mask)
+        status += f"; {note}" if note else ""
     if new is not None:
         new = np.where(mask, new, 0.0)
-        terms = _reweighed(terms, objective, new)
+        terms, errors = _reweighed(terms, objective, new)
     weights = np.where(mask, graph.weights, 0.0) if new is None else new
     chances = solution.probabilities
     return Sparsified(
@@ -488,7 +505,8 @@ def _result(
         weights=weights[order],
         scores=scored.scores[order],
         terms=terms,
-        status=solution.status,
+        errors=errors,
+        status=status,
         trace=solution.trace,
         probabilities=None if chances is None else chances[order],
         notes=source.notes,
@@ -498,11 +516,17 @@ def _result(
     )
 
 
-def _reweighed(before: Terms, objective: Objective, weights: FloatArray) -> Terms:
-    """The terms with new weights; the barrier is that of the degrees before."""
-    now = objective.terms(weights / objective.graph.weights)
+def _local_if_stochastic(objective: Objective) -> Objective:
+    return replace(objective, entropy="local") if objective.is_stochastic else objective
+
+
+def _reweighed(before: Terms, objective: Objective, weights: FloatArray) -> tuple[Terms, Terms | None]:
+    """The terms with new weights and their errors; the barrier is that of the degrees before."""
+    w = weights / objective.graph.weights
+    now = objective.terms(w)
     value = now.entropy + 2 * objective.beta * now.divergence + before.barrier
-    return now._replace(objective=value, barrier=before.barrier)
+    errors = objective.estimated(w)[1] if objective.is_stochastic else None
+    return now._replace(objective=value, barrier=before.barrier), errors
 
 
 def path(

@@ -63,10 +63,10 @@ class Effort:
 
 EFFORTS: dict[str, Effort] = {
     "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 1),
-    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 3),
+    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8),
     # For a point of a path, which starts from its neighbour's solution.
-    "path": Effort(0.1, (24,), 0, 0.0, 1, 12, 0, 1),
-    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 10),
+    "path": Effort(0.1, (24,), 0, 0.0, 1, 12, 0, 2),
+    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30),
 }
 
 CONVERGED = "converged: no swap improves J"
@@ -80,10 +80,10 @@ DRAFT_NODES_WEIGHTED = 200
 CORRECTED_NODES = 600
 """With more nodes in a component, single moves by the exact entropy are left to effort="best"."""
 
-INERTIA = 0.3
+INERTIA = 0.1
+"""Share of the spread of prices that a flip must gain where prices are corrected, so that it stays where they hold."""
+
 LEAST_INERTIA = 0.01
-START = 0.0
-"""Share of the spread of prices that a flip must gain, once corrected prices have led too far."""
 
 SINGLE_EDGES = 16
 LEAST_DESCENT = 20
@@ -140,12 +140,13 @@ def solve(
 
     Notes
     -----
-    The exact entropy of a graph with thousands of small components is searched by the local entropy, which
-    costs O(M) a step; the objective of the result is exact.
+    The stochastic entropy, and the exact one of a graph with thousands of small components, are searched by the
+    local entropy, which costs O(M) a step; the objective of the result is theirs.
     """
     level = effort_named(effort)
     constraints = constraints or Constraints()
-    if objective.entropy == "exact" and scattered(objective.graph.components()[1]):
+    exact = objective.entropy == "exact"
+    if objective.is_stochastic or (exact and scattered(objective.graph.components()[1])):
         local = replace(objective, entropy="local")
         found = solve(
             local, k, constraints, effort=effort, seed=seed, callback=callback, time_limit=time_limit, start=start
@@ -209,7 +210,7 @@ def _correct(search: Search, k: int | None, rounds: int) -> None:
     if local.sums is None:
         return
     sweeps, least = Sweeps(local, search.constraints, k is not None), least_size(local, search.constraints)
-    prices, inertia, tries = _exact_prices(search, k), START, 0
+    prices, inertia, tries = _exact_prices(search, k), INERTIA, 0
     spread = float(np.subtract(*np.quantile(prices[np.isfinite(prices)], [0.75, 0.25])))
     for _ in range(3 * rounds):
         mask, value = landscape.mask.copy(), landscape.value
@@ -228,7 +229,7 @@ def _correct(search: Search, k: int | None, rounds: int) -> None:
         else:
             # Too far from where the prices hold.
             landscape.reset(mask)
-            inertia = max(2 * inertia, INERTIA)
+            inertia *= 2
         if tries == rounds:
             return
 

@@ -70,6 +70,9 @@ def solve_betas(
     constraints, seed, callback
         As in :func:`graphpri.solvers.budgeted.solve`.
     """
+    if objective.is_stochastic:
+        # Estimates would rank subsets by their noise.
+        objective = replace(objective, entropy="local")
     pool = Pool(objective)
     ascending = sorted(set(map(float, betas)))
     # A few β from scratch give the pool its range; then every β improves on the best of its neighbours.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,18 @@ RANGE = 12.0
 """Weights may change by factors up to e^±12."""
 
 
-def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500) -> FloatArray:
+LARGE = 100_000
+"""Above this many kept edges, steps that gain less than 10⁻⁸ nats are left out."""
+
+
+class Reweighting(NamedTuple):
+    """New weights in the graph's unit, shape (M,), 0 where an edge is not kept; and what ended the search early."""
+
+    weights: FloatArray
+    note: str
+
+
+def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500) -> Reweighting:
     """Weights on a subset that minimise the divergence D(σ̃‖ρ̃), with tr σ = tr ρ.
 
     The divergence alone is minimised: J would drive most weights to zero for small β. Weights are positive
@@ -31,8 +42,8 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
 
     Returns
     -------
-    ndarray of float64, shape (M,)
-        New weights in the graph's unit, 0 where an edge is not kept.
+    Reweighting
+        Its note is empty unless the search was interrupted (Ctrl-C), where the weights are the best so far.
     """
     from scipy.optimize import minimize  # slow to import, and few calls need it
 
@@ -48,25 +59,28 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
         w[kept] *= total / float(shares.sum())
         return shares / float(shares.sum())
 
+    best, least, note = np.zeros(kept.size), np.inf, ""
+
     def divergence(logs: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal best, least
         shares = place(logs)
         value, gradient = objective.divergence_and_gradient(w)
+        if value < least:
+            best, least = logs.copy(), value
         slope = gradient[kept] * w[kept]
         return value, slope - shares * float(slope.sum())
 
-    start = np.zeros(kept.size)
     with single_thread():
-        found = cast(
-            "Any",
+        try:
             minimize(
                 divergence,
-                start,
+                best,
                 jac=True,
                 method="L-BFGS-B",
                 bounds=[(-RANGE, RANGE)] * kept.size,
-                options={"maxiter": max_iterations, "ftol": 1e-12, "gtol": 1e-9},
-            ),
-        )
-        best = found.x if divergence(found.x)[0] <= divergence(start)[0] else start
+                options={"maxiter": max_iterations, "ftol": 1e-8 if kept.size > LARGE else 1e-12, "gtol": 1e-9},
+            )
+        except KeyboardInterrupt:
+            note = "reweighting interrupted; these are the best weights so far"
     place(best)
-    return objective.graph.weights * w
+    return Reweighting(objective.graph.weights * w, note)

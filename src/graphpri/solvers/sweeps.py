@@ -19,6 +19,7 @@ from graphpri.budget import best_forest_by
 from graphpri.bulk import EdgeSums, Side
 from graphpri.entropy import LIGHTEST
 from graphpri.graph import BoolArray, FloatArray, id_dtype
+from graphpri.memory import require
 from graphpri.objective import Objective
 from graphpri.solvers.search import ENTROPY_RULES, Constraints, tolerance
 from graphpri.solvers.solution import Monitor
@@ -37,6 +38,8 @@ _ROUNDS = 40
 _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
 _EXACT_GAIN = 1e-13
+_BYTES_AN_EDGE, _BYTES_A_NODE = 30, 150  # beside the graph itself
+_CHECKED = 2**26
 
 
 class Sweeps:
@@ -64,12 +67,15 @@ class Sweeps:
         assert objective.sums is not None
         self.objective, self.graph, self.constraints = objective, objective.graph, constraints
         self.sums: EdgeSums = objective.sums
+        n, m = self.graph.n_nodes, self.graph.n_edges
+        if (needed := _BYTES_AN_EDGE * m + _BYTES_A_NODE * n) > _CHECKED:
+            require(needed, f"the search on {m} edges and {n} nodes", "free memory, or sparsify a part of the graph")
         self.local = objective.entropy == "local"
         self.equal = self.sums.equal
         self.moves_trace = not (fixed_size and self.equal)
         self.value = np.nan
         self._trace = np.nan  # of the subset that moves are set up for
-        n, kind = self.graph.n_nodes, cast("Any", np.float32 if self.equal else np.float64)
+        kind = cast("Any", np.float32 if self.equal else np.float64)
         self.state: State = np.zeros(self.graph.n_edges, np.uint8)
         self._fixed = np.zeros(self.graph.n_edges, np.uint8)
         for mask, code in ((constraints.protect, 3), (constraints.forbid, 2)):

@@ -1,0 +1,158 @@
+"""Baselines on large graphs: exact-K selections against NetworKit's, resistances, generators."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import graphpri
+from alone import alone, answer, peak
+from clock import alternated, cores, load, timed
+from graphpri import datasets, laplacian
+from graphpri.baselines import run
+from graphpri.graph import Graph
+from graphpri.spectral import leverages
+from graphpri.threads import workers
+from outcome import Cell, Check, Outcome
+from quality import Say
+
+RIVALS = {
+    "local-degree": "LocalDegreeSparsifier",
+    "local-similarity": "LocalSimilaritySparsifier",
+    "random": "RandomEdgeSparsifier",
+}
+KEEP, GOAL = 0.3, 1.1
+LARGE = [["ba", 100_000, 10], ["ba", 1_000_000, 10], ["grid", 1000, 0], ["cube", 40, 0]]
+
+
+def baselines(quick: bool, say: Say) -> Outcome:
+    """Local degree, local similarity and random with exact K, against NetworKit's sparsifiers."""
+    outcome = Outcome(notes=["Medians of the CPU times; conversions apart. NetworKit's K is what its search ends at."])
+    ba = ["ba", 10_000 if quick else 100_000, 10]
+    for graph in (ba, ["data", "soc-slashdot"]):
+        for name in RIVALS:
+            for threads in sorted({1, cores()}):
+                found = alone(__file__, "baseline", threads=threads, graph=graph, method=name)
+                if "missing" in found:
+                    outcome.notes.append(found["missing"])
+                    continue
+                cell = _cell(f"{name}, {_name(graph)}, {threads} thread{'s' * (threads > 1)}", found)
+                outcome.cells.append(cell)
+                outcome.checks += _ratios(cell, judged=graph == ba and not quick)
+                say(", ".join(f"{check.what} = {check.measured:.3f}" for check in outcome.checks[-2:]))
+    return outcome
+
+
+def _ratios(cell: Cell, judged: bool) -> list[Check]:
+    values, rival = cell.values, float(cell.values["NetworKit CPU s"])
+    return [
+        Check(f"{cell.case}: {what} / NetworKit, CPU", float(values[f"{what} CPU s"]) / rival, GOAL, "", is_goal)
+        for what, is_goal in (("core", False), ("sparsify", judged))
+    ]
+
+
+def resistances(quick: bool, say: Say) -> Outcome:
+    """Sketched effective resistances: time, memory, and the law Σ μR = N − components."""
+    outcome = Outcome(notes=["64 probes, GRAPHPRI_THREADS unset. The law's error is of the sum, in percent."])
+    small = [["ba", 10_000, 10], ["grid", 100, 0], ["cube", 25, 0]]
+    for graph in small if quick else LARGE:
+        for cholesky in (True, False) if graph[0] == "cube" else (True,):
+            found = alone(__file__, "resistance", graph=graph, cholesky=cholesky)
+            case = _name(graph) + ("" if cholesky else ", without approx-chol")
+            outcome.cells.append(_cell(case, found))
+            outcome.checks.append(Check(f"law Σ μR, {case}", abs(found["law error %"]), 1.0, "%", not quick))
+            memory, law = found["bytes an edge"], found["law error %"]
+            say(f"{case}: {found['seconds']:.1f} s, {memory:.0f} bytes an edge, law {law:+.3f} %")
+    return outcome
+
+
+def generators(quick: bool, say: Say) -> Outcome:
+    """Preferential attachment and uniform random graphs: time and peak memory."""
+    outcome = Outcome(notes=["The peak is that of the process less what it had after the libraries were loaded."])
+    for kind in ("ba", "er"):
+        for nodes in (100_000,) if quick else (100_000, 1_000_000, 10_000_000):
+            found, case = alone(__file__, "generator", graph=[kind, nodes, 10]), _name([kind, nodes, 10])
+            outcome.cells.append(_cell(case, found))
+            say(f"{case}: {found['seconds']:.1f} s, {found['bytes an edge']:.1f} bytes an edge")
+            if nodes >= 1_000_000:
+                limit = 5.0 if nodes == 1_000_000 else 60.0
+                outcome.checks.append(Check(f"{case}, CPU", found["CPU seconds"], limit, "s"))
+                outcome.checks.append(Check(f"{case}, peak", found["bytes an edge"], 40.0, "bytes an edge"))
+    return outcome
+
+
+def _name(graph: list[Any]) -> str:
+    return f"{graph[0]} {', '.join(str(value) for value in graph[1:])}"
+
+
+def _cell(case: str, found: dict[str, Any]) -> Cell:
+    return Cell(case, found.pop("nodes"), found.pop("edges"), found)
+
+
+def make(kind: str, *size: Any) -> Graph:
+    """A graph of a job."""
+    if kind == "ba":
+        return datasets.barabasi_albert(*size, seed=0)
+    if kind == "er":
+        return datasets.erdos_renyi(size[0], 2 * size[1], seed=0)
+    if kind == "data":
+        return graphpri.as_graph(datasets.load(size[0]), weight=None)
+    side = size[0]
+    ids = np.arange(side ** (2 if kind == "grid" else 3)).reshape(-1, *(side,) * (1 if kind == "grid" else 2))
+    steps = [(np.delete(ids, -1, axis), np.delete(ids, 0, axis)) for axis in range(ids.ndim)]
+    u, v = (np.concatenate([ends.ravel() for ends in side]) for side in zip(*steps, strict=True))
+    return Graph.from_edges(u, v)
+
+
+def baseline(graph: list[Any], method: str) -> dict[str, Any]:
+    """Both libraries, alternating."""
+    import networkit as nk
+
+    nk.setNumberOfThreads(workers())
+    made = make(*graph)
+    ends = made.source.astype(np.uint64), made.target.astype(np.uint64)
+    convert = timed(lambda: nk.GraphFromCoo(ends, n=made.n_nodes, edgesIndexed=True))
+    k = round(KEEP * made.n_edges)
+    rival: Any = getattr(nk.sparsification, RIVALS[method])()
+    done = alternated(
+        {
+            "core": lambda: run(made, method, k, np.random.default_rng(0))[0].sum(),
+            "sparsify": lambda: graphpri.sparsify(made, keep=KEEP, method=method, seed=0).mask.sum(),
+            "NetworKit": lambda: rival.getSparsifiedGraphOfSize(convert.result, KEEP).numberOfEdges(),
+        }
+    )
+    found: dict[str, Any] = {"nodes": made.n_nodes, "edges": made.n_edges}
+    for what, series in done.items():
+        found |= {f"{what} K": int(series.result), f"{what} CPU s": series.cpu, f"{what} s": series.wall}
+    return found | {"first call s": done["core"].first, "NetworKit conversion s": convert.wall, "load": load()}
+
+
+def resistance(graph: list[Any], cholesky: bool) -> dict[str, Any]:
+    """Leverages of all edges by the sketch."""
+    if not cholesky:
+        laplacian.find_spec = lambda name: None
+    leverages(datasets.barabasi_albert(30_000, 10, seed=0), n_probes=2, rng=0)
+    made = make(*graph)
+    before = peak()
+    call = timed(partial(leverages, made, method="sketch", rng=0))
+    memory = (peak() - before) / made.n_edges
+    law = made.n_nodes - made.components()[0]
+    error = 100 * (float(call.result.sum()) / law - 1)
+    sizes = {"nodes": made.n_nodes, "edges": made.n_edges}
+    return sizes | call.values | {"bytes an edge": memory, "law error %": error, "load": load()}
+
+
+def generator(graph: list[Any]) -> dict[str, Any]:
+    """A generator."""
+    make(graph[0], 30_000, 10)
+    before = peak()
+    call = timed(partial(make, *graph))
+    made = call.result
+    memory = (peak() - before) / made.n_edges
+    return {"nodes": made.n_nodes, "edges": made.n_edges} | call.values | {"bytes an edge": memory, "load": load()}
+
+
+if __name__ == "__main__":
+    answer({"baseline": baseline, "resistance": resistance, "generator": generator})

@@ -1,0 +1,64 @@
+"""The stochastic entropy: its error, error bars and time beside exact eigenvalues and scikit-primate."""
+
+from __future__ import annotations
+
+import stochastic_study as study
+from alone import alone, answer
+from outcome import Cell, Check, Outcome
+from quality import Say
+
+ERROR, COVERAGE, SPEARMAN = 0.05, 0.9, 0.99
+SEEDS, FEW = 200, 20
+
+
+def small(quick: bool, say: Say) -> Outcome:
+    """S of graphs of 4000 nodes over many seeds; LAPACK's eigenvalues and scikit-primate beside it."""
+    outcome = Outcome(notes=[f"{study.PROBES} probes for both; primate over {study.RIVAL_SEEDS} seeds, in turn."])
+    for row in study.entropies(1000 if quick else 4000, FEW if quick else SEEDS):
+        name, nodes, edges = row.pop("graph"), row.pop("nodes"), row.pop("edges")
+        outcome.cells.append(Cell(name, nodes, edges, row))
+        ratio = row["CPU s"] / row["primate CPU s"]
+        judged = not quick
+        outcome.checks += [
+            Check(f"{name}: root mean square error of S", row["rms error %"], ERROR, "%", judged),
+            Check(f"{name}: seeds within 2 s.e.", row["within 2 bars"], COVERAGE, "", judged, at_least=True),
+            Check(f"{name}: CPU time / primate's", ratio, 1.0, "", judged and ratio == ratio),
+        ]
+        inside = 100 * row["within 2 bars"]
+        say(f"{name}: rms {row['rms error %']:.4f} %, {inside:.0f} % inside, {ratio:.3f} of primate's time")
+    return outcome
+
+
+def million(quick: bool, say: Say) -> Outcome:
+    """S, D and J with error bars of a graph of a million nodes."""
+    found = alone(__file__, "million", nodes=30_000 if quick else 10**6)
+    outcome = Outcome([Cell("preferential", found.pop("nodes"), found.pop("edges"), found)])
+    outcome.checks = [
+        Check("largest standard error of S and D / S", found["largest error / S"], 1e-4, "", not quick),
+        Check("S and D with error bars", found["seconds"], 30.0, "s", not quick),
+        Check("S and D with error bars, CPU time", found["CPU s"], 60.0, "s", judged=False),
+    ]
+    outcome.notes = [f"A random third of the edges beside all of them, medians of {found['seeds']} seeds."]
+    say(f"S = {found['S']}, D = {found['D']}, {found['seconds']:.1f} s, {found['peak GB']:.1f} GB")
+    return outcome
+
+
+def gradients(quick: bool, say: Say) -> Outcome:
+    """Rank correlation of every edge's term with the exact one."""
+    outcome = Outcome(notes=["Spearman; S at all edges, J at half of them and beta = 4, the worst of three seeds."])
+    for row in study.gradients(400 if quick else 1500):
+        name, nodes, edges = row.pop("graph"), row.pop("nodes"), row.pop("edges")
+        outcome.cells.append(Cell(name, nodes, edges, row))
+        say(f"{name}: J {row['stochastic J']:.4f}, degree {row['degree J']:.4f}, local {row['local J']:.4f}")
+        for of in "SJ":
+            ours, degree = row[f"stochastic {of}"], row[f"degree {of}"]
+            lead = f"{name}, {of}: Spearman, stochastic less degree"
+            outcome.checks.append(Check(lead, ours - degree, 0.0, "", not quick, at_least=True))
+            if degree >= SPEARMAN:
+                what = f"{name}, {of}: Spearman, stochastic"
+                outcome.checks.append(Check(what, ours, SPEARMAN, "", not quick, at_least=True))
+    return outcome
+
+
+if __name__ == "__main__":
+    answer({"million": lambda nodes: study.million(nodes)})
