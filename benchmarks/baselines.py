@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import graphpri
-from alone import alone, answer, peak
+from alone import alone, answer, peak, peak_from_here
 from clock import alternated, cores, load, timed
 from graphpri import datasets, laplacian
 from graphpri.baselines import run
@@ -135,6 +135,7 @@ def resistance(graph: list[Any], cholesky: bool) -> dict[str, Any]:
         laplacian.find_spec = lambda name: None
     leverages(datasets.barabasi_albert(30_000, 10, seed=0), n_probes=2, rng=0)
     made = make(*graph)
+    peak_from_here()
     before = peak()
     call = timed(partial(leverages, made, method="sketch", rng=0))
     memory = (peak() - before) / made.n_edges

@@ -39,15 +39,14 @@ def cases(quick: bool) -> Iterator[Case]:
         for name, family in FAMILIES.items():
             if n == 5000 and name != "preferential":
                 continue
-            exact = n <= 500 or (n <= 1000 and name == "preferential")
-            yield Case(name, family(n), exact, ("fast", "normal") if n < 5000 else ("normal",))
+            yield Case(name, family(n), n < 5000, ("fast", "normal") if n < 5000 else ("normal",))
     yield Case("jazz", named("jazz"))
     if quick:
         return
     yield Case("celegans", named("celegans"))
     yield Case("netscience", named("netscience"))
     yield Case("us-airports", named("us-airports"))
-    yield Case("polblogs (largest component)", largest_component(named("polblogs")), exact=False)
+    yield Case("polblogs (largest component)", largest_component(named("polblogs")))
     yield Case("ca-grqc (largest component)", largest_component(named("ca-grqc")), False, ("normal",))
     yield Case("power-grid", named("power-grid"), False, ("normal",))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import graphpri
-from alone import alone, answer, peak
+from alone import alone, answer, peak, peak_from_here
 from clock import REPEATS, alternated, load, timed
 from graphpri import datasets
 from graphpri.graph import EdgeTable, Graph
@@ -102,6 +102,7 @@ def conversion(kind: str, nodes: int) -> dict[str, Any]:
         given, beside = _made(kind, _in_disorder(graph))
     except ImportError as error:
         return {"absent": str(error)}
+    peak_from_here()
     before = peak()
     runs = alternated({"": partial(graphpri.as_graph, given), **beside})
     found: dict[str, Any] = {"nodes": nodes, "edges": graph.n_edges}

@@ -71,12 +71,13 @@ def growth(quick: bool, say: Say) -> Outcome:
                 continue
             found = alone(__file__, "grown", method=method, nodes=nodes)
             outcome.cells.append(_cell(method, found))
-            say(f"{method}, {found['edges']} edges: {found['s']:.2f} s, {found['bytes an edge']:.1f} bytes an edge")
+            edges, seconds, size = outcome.cells[-1].edges, found["s"], found["bytes an edge"]
+            say(f"{method}, {edges} edges: {seconds:.2f} s, {size:.1f} bytes an edge")
     outcome.checks = [*_size_checks(outcome.cells), *_exponents(outcome.cells)]
     outcome.notes += [
         f"Preferential attachment, {DEGREE} edges a node, each in a process of its own, medians of {REPEATS}. Memory "
-        "is the peak of the process, generation included, less what it had with the libraries loaded; that of NetworKit "
-        "is without generation and conversion. J is by the local entropy for all."
+        "is the peak of the process, generation included, less what it had with the libraries loaded; NetworKit's is "
+        "without generation and conversion. J is by the local entropy for all."
     ]
     return outcome
 
@@ -111,7 +112,7 @@ def _exponents(cells: list[Cell]) -> list[Check]:
         if len(ends) == 2:
             (m0, t0), (m1, t1) = ends
             what = f"{method} entropy: growth exponent of time, {np.exp(m0):.0e} to {np.exp(m1):.0e} edges"
-            judged = method == "degree" and m1 > np.log(5e7)
+            judged = method == "degree" and bool(m1 > np.log(5e7))
             checks.append(Check(what, float((t1 - t0) / (m1 - m0)), EXPONENT, "", judged))
     return checks
 
@@ -222,6 +223,7 @@ def option(option: str, nodes: int) -> dict[str, Any]:
     call = graphpri.path if isinstance(chosen["beta"], list) else graphpri.sparsify
     call(_for_option(option, 1000), **chosen)
     graph = _for_option(option, nodes)
+    peak_from_here()
     before, times, start, result = peak(), [], time.perf_counter(), None
     while len(times) <= REPEATS and (len(times) < 2 or time.perf_counter() - start < PATIENCE):
         result = None

@@ -91,7 +91,8 @@ class Outcome:
 def environment() -> dict[str, str]:
     """Versions and cores, for the head of the tables."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    facts = {"python": platform.python_version(), "platform": platform.platform(), "cores": str(cores)}
+    system = f"{platform.system()} {platform.machine()}"
+    facts = {"python": platform.python_version(), "platform": system, "cores": str(cores)}
     return facts | {name: _version(name) for name in LIBRARIES}
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import graphpri
-from alone import alone, answer, peak
+from alone import alone, answer, peak, peak_from_here
 from clock import REPEATS, alternated, load, timed
 from graphpri import datasets
 from outcome import Cell, Outcome
@@ -40,7 +40,7 @@ def real_graphs(quick: bool, say: Say) -> Outcome:
         return Outcome(skipped="; ".join(outcome.notes) or "no data sets")
     outcome.notes.append(
         f"sparsify(keep={KEEP}, beta={BETA:g}), otherwise defaults; medians of {REPEATS} after a first call, each in a "
-        "process of its own, memory beyond that of the libraries and the graph. J, S and D are those of the exact "
+        "process of its own, memory beyond the graph. J, S and D are those of the exact "
         "entropy: estimate() gives them with their standard errors, or exactly where components are small."
     )
     return outcome
@@ -51,6 +51,7 @@ def one(name: str, weighted: bool) -> dict[str, Any]:
     reading = timed(lambda: graphpri.as_graph(datasets.load(name), weight="weight" if weighted else None))
     graph = reading.result
     graphpri.sparsify(datasets.barabasi_albert(1000, 5, seed=0), keep=KEEP)
+    peak_from_here()
     before = peak()
     run = alternated({"": lambda: graphpri.sparsify(graph, keep=KEEP, beta=BETA)})[""]
     most, result = peak() - before, run.result

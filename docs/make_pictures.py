@@ -1,10 +1,12 @@
 """Draw the pictures of the pages into docs/pictures, from the library and from docs/data.
 
-python docs/make_pictures.py
+python docs/make_pictures.py                 all of them
+python docs/make_pictures.py --only growth   one, repeatable
 """
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import matplotlib
@@ -14,6 +16,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import networkx as nx
 from fill_tables import DATA, read
+from scale_tables import cells
 
 import graphpri
 from graphpri.layout import spring
@@ -64,6 +67,32 @@ def edges_over_beta() -> None:
     save(figure, "edges_over_beta")
 
 
+def growth() -> None:
+    """Time and memory over the number of edges, as `make bench` measured them."""
+    found = list(cells(read(DATA / "bench.csv"), "growth"))
+    names = {"degree": "degree entropy", "local": "local entropy", "NetworKit": "NetworKit, local degree"}
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    for (method, name), marker in zip(names.items(), "os^", strict=True):
+        of_method = [cell for cell in found if cell["case"] == method]
+        edges = [int(cell["edges"]) for cell in of_method]
+        for ax, values in zip(axes, (_numbers(of_method, "s"), _numbers(of_method, "bytes an edge")), strict=True):
+            ax.plot(edges, values, marker=marker, markersize=5, label=name)
+    most, least = (f(int(cell["edges"]) for cell in found) for f in (max, min))
+    start = min(float(cell["s"]) for cell in found if int(cell["edges"]) == most) * least / most
+    axes[0].plot([least, most], [start, start * most / least], ":", color="grey", label="in proportion to the edges")
+    for ax, what in zip(axes, ("seconds", "peak memory, bytes an edge"), strict=True):
+        ax.set(xscale="log", yscale="log", xlabel="edges", ylabel=what)
+        ax.grid(alpha=0.3)
+    axes[0].legend(frameon=False)
+    axes[1].axhline(80, color="grey", linestyle=":")
+    axes[1].annotate("goal", (least, 80), (2, 2), textcoords="offset points", color="grey")
+    save(figure, "growth")
+
+
+def _numbers(of_method: list[dict[str, str]], key: str) -> list[float]:
+    return [float(cell[key]) for cell in of_method]
+
+
 def save(figure: plt.Figure, name: str) -> None:
     """Write a PNG and refuse one that is too large for a page."""
     path = PICTURES / f"{name}.png"
@@ -74,7 +103,18 @@ def save(figure: plt.Figure, name: str) -> None:
     print(f"{path.name}: {path.stat().st_size} bytes")
 
 
-if __name__ == "__main__":
+DRAWN = {draw.__name__: draw for draw in (karate, karate_over_beta, karate_path, edges_over_beta, growth)}
+
+
+def main() -> None:
+    """Draw the pictures asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=DRAWN)
+    args = parser.parse_args()
     PICTURES.mkdir(exist_ok=True)
-    for draw in (karate, karate_over_beta, karate_path, edges_over_beta):
-        draw()
+    for name in args.only or DRAWN:
+        DRAWN[name]()
+
+
+if __name__ == "__main__":
+    main()

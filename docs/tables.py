@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import scale_tables
 from fill_tables import DATA, Row, Table, columns, decimals, fixed, markdown, read, shortest, significant
 
 MEASURE = "python docs/make_tables.py"
 STUDY = "python benchmarks/defaults.py"
-BENCH = "make bench, then copy out/bench/bench.csv to docs/data"
 
 LEVELS = ("fast", "normal", "best")
 ENTROPIES = ("exact", "local", "degree")
@@ -101,14 +101,6 @@ def entropy_by_size(rows: list[Row]) -> list[str]:
     return markdown(["graph", "N", "M", "largest component", *seconds, *above], lines)
 
 
-def bench(rows: list[Row]) -> list[str]:
-    """Goals of `make bench`, with what was measured."""
-    facts = {r["measure"]: r["value"] for r in rows if r["row"] == "environment"}
-    said = f"Measured with Python {facts['python']}, numpy {facts['numpy']} and {facts['cores']} cores:"
-    goals = columns({"what": "measure", "goal": "goal", "measured": "value", "met": "met"}, lambda r: bool(r["goal"]))
-    return [said, "", *goals(rows)]
-
-
 TABLES: dict[str, tuple[str, str, Table]] = {
     **{f"along-beta-{g}": (MEASURE, "beta_free.csv", along_beta(g)) for g in ("karate", "madrid", "polbooks", "jazz")},
     "loose": (
@@ -199,5 +191,5 @@ TABLES: dict[str, tuple[str, str, Table]] = {
     "default-beta": (STUDY, "default_beta.csv", default_beta),
     "default-beta-free": (STUDY, "default_beta.csv", default_beta_free),
     "entropy-by-size": (STUDY, "entropy_by_size.csv", entropy_by_size),
-    "bench": (BENCH, "bench.csv", bench),
+    **scale_tables.TABLES,
 }

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import errno
+import os
 import sys
 from dataclasses import replace
+from unittest.mock import Mock
 
 import networkx as nx
 import numpy as np
@@ -13,6 +16,7 @@ import pytest
 import graphpri
 import zoo
 from graphpri.compare import compare
+from graphpri.datasets import barabasi_albert
 from graphpri.errors import FileError, GraphError, MissingExtraError, OptionError
 from graphpri.measures import MEASURES, Cost
 
@@ -190,8 +194,41 @@ def test_csv_has_every_digit_and_every_row(tmp_path):
     assert list(rows[0]) == table.columns
     assert [float(r["divergence"]) for r in rows] == pytest.approx([r["divergence"] for r in table], abs=0, nan_ok=True)
     assert rows[0]["K"] == ""
-    with pytest.raises(FileError, match="can't write the table"):
+    with pytest.raises(FileError, match=r"nowhere.table\.csv: can't be written"):
         table.to_csv(tmp_path / "nowhere" / "table.csv")
+
+
+def test_a_csv_that_can_not_be_written_leaves_the_older_one(tmp_path, monkeypatch):
+    table = compare(KARATE, FAST, 0.5)
+    path = tmp_path / "table.csv"
+    path.write_text("precious\n")
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", Mock(side_effect=full))
+        with pytest.raises(FileError, match=r"table\.csv: can't be written: No space left"):
+            table.to_csv(path)
+    assert path.read_text() == "precious\n"
+    assert os.listdir(tmp_path) == ["table.csv"]
+    table.to_csv(path)
+    assert path.read_text().startswith("method,")
+
+
+def test_estimates_stand_beside_their_errors(tmp_path):
+    graph, wrong = barabasi_albert(400, 4, seed=2), ("random", {"exponent": 1})
+    table = compare(graph, [wrong, *FAST], 0.5, entropy="stochastic", measures=["entropy", "edges"])
+    assert table.columns[5:8] == ["entropy", "entropy_error", "edges"]
+    assert all(list(row) == table.columns for row in table)
+    assert np.isnan(table[0]["entropy_error"])
+    exact = compare(graph, FAST, 0.5, entropy="exact", measures=["entropy", "edges"])
+    for row, truth in zip(table[1:], exact, strict=True):
+        assert abs(row["entropy"] - truth["entropy"]) <= 4 * row["entropy_error"] < 0.005
+    assert table.original["entropy_error"] > 0
+    assert "entropy_error" not in exact.columns
+    text = str(table)
+    assert text.count(" ± ") == 3
+    assert "entropy_error" not in text
+    table.to_csv(tmp_path / "table.csv")
+    assert "entropy,entropy_error,edges" in (tmp_path / "table.csv").read_text()
 
 
 def test_pandas_gets_the_same_rows(monkeypatch):

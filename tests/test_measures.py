@@ -21,7 +21,6 @@ import zoo
 from graphpri import measures as ms
 from graphpri.budget import best_forest
 from graphpri.datasets import barabasi_albert, ring_knn
-from graphpri.entropy import ENTROPIES
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
 from graphpri.measures import MEASURES, Cost, Settings, View, blocks, spectra
@@ -104,12 +103,9 @@ def test_wrong_options_are_named(call, message):
 
 
 def test_what_does_not_fit_into_memory_says_how_much_it_needs(monkeypatch):
-    def too_large(graph: Graph, y: np.ndarray, gradient: bool) -> None:
-        raise MemoryError
-
-    monkeypatch.setitem(ENTROPIES, "exact", replace(ENTROPIES["exact"], evaluate=too_large))
-    with pytest.raises(OptionError, match=r"component of 10000 nodes does not fit into memory \(1 GB a matrix\)"):
-        graphpri.von_neumann_entropy(zoo.disjoint(zoo.path(10_000), zoo.path(2)))
+    monkeypatch.setenv("GRAPHPRI_MEMORY", "1GB")
+    with pytest.raises(graphpri.MemoryLimitError, match=r"component of 10000 nodes needs about 1\.5 GB .*'stochastic'"):
+        graphpri.von_neumann_entropy(zoo.disjoint(zoo.path(10_000), zoo.path(2)), "exact")
 
 
 def test_the_kept_graph_without_edges_is_refused_by_name():

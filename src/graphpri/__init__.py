@@ -15,7 +15,14 @@ from graphpri.version import __version__
 if TYPE_CHECKING:
     from graphpri import datasets, io, plot
     from graphpri.compare import Comparison, compare
-    from graphpri.errors import FileError, GraphError, GraphPRIError, MissingExtraError, OptionError
+    from graphpri.errors import (
+        FileError,
+        GraphError,
+        GraphPRIError,
+        MemoryLimitError,
+        MissingExtraError,
+        OptionError,
+    )
     from graphpri.estimator import GraphPRI as GraphPRI
     from graphpri.graph import EdgeTable, Graph
     from graphpri.interop import as_graph
@@ -32,6 +39,7 @@ __all__ = [
     "Graph",
     "GraphError",
     "GraphPRIError",
+    "MemoryLimitError",
     "MissingExtraError",
     "OptionError",
     "Report",
@@ -57,7 +65,14 @@ __all__ = [
 _MODULES = ("baselines", "datasets", "interop", "io", "plot")
 _HOMES = {
     "graphpri.compare": ("Comparison", "compare"),
-    "graphpri.errors": ("FileError", "GraphError", "GraphPRIError", "MissingExtraError", "OptionError"),
+    "graphpri.errors": (
+        "FileError",
+        "GraphError",
+        "GraphPRIError",
+        "MemoryLimitError",
+        "MissingExtraError",
+        "OptionError",
+    ),
     "graphpri.estimator": ("GraphPRI",),
     "graphpri.graph": ("EdgeTable", "Graph"),
     "graphpri.interop": ("as_graph",),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphpri.graph import FloatArray, Graph
 from graphpri.threads import in_chunks
 
-LARGE_EDGES = 2_000
+LARGE_EDGES = 5_000
 """Number of edges from which compiled loops are used: a smaller graph is done before they are loaded."""
 
 _SHARDS = 8
@@ -105,7 +105,8 @@ class EdgeSums:
         pull : bool
             Whether its derivatives are wanted as well.
         """
-        logs = np.log(np.where(degrees > 0, degrees, 1.0))
+        logs = np.where(degrees > 0, degrees, 1.0)
+        np.log(logs, out=logs)
         if not local:
             return Side(kappa, degrees, logs, 0.0, 0.0, np.empty(0))
         from graphpri import edge_loops

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,15 +15,17 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from graphpri.defaults import DEFAULT_BETA, entropy_for
-from graphpri.errors import FileError, GraphPRIError, MissingExtraError, OptionError
+from graphpri.errors import GraphPRIError, MissingExtraError, OptionError
 from graphpri.graph import Directed, Graph, Loops, Parallel
 from graphpri.interop import load
+from graphpri.io.sink import open_sink
 from graphpri.measures import MEASURES, Measure, Settings, View, choose
 from graphpri.measures.information import Unit, check_edges, check_unit
 from graphpri.methods import find
 from graphpri.objective import Mixture, Objective
 from graphpri.solvers.budgeted import EffortName
 from graphpri.sparsify import Sparsified, sparsify
+from graphpri.stochastic import Estimate
 from graphpri.texttable import aligned
 
 Method = str | tuple[str, Mapping[str, Any]]
@@ -47,7 +50,8 @@ class Comparison(Sequence[dict[str, Any]]):
     ----------
     rows : list of dict
         Columns: ``method``, ``options`` (as text), ``keep`` as asked, ``K`` edges kept, ``seed``, the measures,
-        ``seconds`` for sparsifying and ``status``. Where a combination can't be done, ``status`` starts with
+        ``seconds`` for sparsifying and ``status``. Behind a measure that is an estimate stands its standard error,
+        as ``entropy_error``. Where a combination can't be done, ``status`` starts with
         ``"error: "``, ``K`` is None and the measures are NaN.
     measures : tuple of str
         The measures' columns.
@@ -81,10 +85,12 @@ class Comparison(Sequence[dict[str, Any]]):
         return f"Comparison({len(self)} rows, {len(self.measures)} measures)"
 
     def __str__(self) -> str:
-        columns = [c for c in self.columns if c not in ("status", "edges") and not self._says_nothing(c)]
+        hidden = {"status", "edges", *self._errors()}
+        columns = [c for c in self.columns if c not in hidden and not self._says_nothing(c)]
         head = {"method": "(original)", "options": "", "keep": None, "K": None, "seed": None, "seconds": None}
         head |= {name: self.original.get(name) for name in self.measures}
-        lines = aligned([columns, *([row[c] for c in columns] for row in [head, *self.rows])], left=2)
+        head |= {name: self.original.get(name) for name in self._errors()}
+        lines = aligned([columns, *([_shown(row, c) for c in columns] for row in [head, *self.rows])], left=2)
         failed: dict[str, list[str]] = {}
         for row in filter(_failed, self.rows):
             failed.setdefault(row["status"], []).append(f"{row['method']} at keep {row['keep']}")
@@ -95,7 +101,13 @@ class Comparison(Sequence[dict[str, Any]]):
     @property
     def columns(self) -> list[str]:
         """Names of the columns, in order."""
-        return ["method", "options", "keep", "K", "seed", *self.measures, "seconds", "status"]
+        errors = self._errors()
+        measured = [c for name in self.measures for c in (name, f"{name}_error") if c == name or c in errors]
+        return ["method", "options", "keep", "K", "seed", *measured, "seconds", "status"]
+
+    def _errors(self) -> set[str]:
+        """Columns of standard errors."""
+        return {c for row in self.rows for c in row if c.endswith("_error") and c[:-6] in self.measures}
 
     def best(self, measure: str, keep: float | int | None = None) -> dict[str, Any]:
         """The row that is best by a measure; of several, the first.
@@ -126,18 +138,19 @@ class Comparison(Sequence[dict[str, Any]]):
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the table as CSV, with a header; the measures with all their digits.
 
+        A file of that name is replaced when the new one is complete, and stays as it is where that can't be written.
+
         Raises
         ------
         FileError
-            Where the file can't be written.
+            Where the file can't be written; names it.
         """
-        try:
-            with Path(path).open("w", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, self.columns)
-                writer.writeheader()
-                writer.writerows(self.rows)
-        except OSError as error:
-            raise FileError(f"{os.fspath(path)}: can't write the table: {error.strerror or error}") from error
+        held = io.StringIO()
+        writer = csv.DictWriter(held, self.columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        with open_sink(Path(path), zipped=False, force=True) as sink:
+            sink.write(held.getvalue().encode())
 
     def to_pandas(self) -> Any:
         """The table as a pandas ``DataFrame``.
@@ -251,9 +264,36 @@ def compare(
     if all(map(_failed, rows)):
         raise OptionError(f"no combination could be done; the first, {rows[0]['method']}: {rows[0]['status'][7:]}")
     names = tuple(m.name for m in chosen)
-    original = {m.name: m.compute(bench.origin) for m in chosen if m.both}
+    original = _measured(bench.origin, [m for m in chosen if m.both])
     notes = tuple(dict.fromkeys([*notes, *bench.origin.notes, *bench.notes]))
-    return Comparison(rows, names, original, left_out, notes, asdict(settings))
+    return from_rows(rows, names, original, left_out, notes, asdict(settings))
+
+
+def from_rows(rows: list[dict[str, Any]], measures: tuple[str, ...], *rest: Any) -> Comparison:
+    """A comparison of rows of which some may lack errors: those that failed, and exact values."""
+    found = Comparison(rows, measures, *rest)
+    for row in rows:
+        missing = np.nan if _failed(row) else 0.0
+        full = {column: row.get(column, missing) for column in found.columns}
+        row.clear()
+        row.update(full)
+    return found
+
+
+def _measured(view: View, chosen: Iterable[Measure]) -> dict[str, float]:
+    """Values of measures by name, and their standard errors where they are estimates."""
+    values: dict[str, float] = {}
+    for m in chosen:
+        values[m.name] = m.compute(view)
+        if m.name in view.errors:
+            values[f"{m.name}_error"] = view.errors[m.name]
+    return values
+
+
+def _shown(row: Mapping[str, Any], column: str) -> Any:
+    """A cell of the printed table: an estimate with its error."""
+    error = row.get(f"{column}_error")
+    return str(Estimate(row[column], error)) if error else row[column]
 
 
 @dataclass
@@ -278,7 +318,7 @@ class _Bench:
             return {**head, **nothing, "seconds": time.perf_counter() - start, "status": f"error: {error}"}
         seconds = time.perf_counter() - start
         view = View(result.kept, self.origin.settings, self.origin)
-        values = {m.name: m.compute(view) for m in self.chosen}
+        values = _measured(view, self.chosen)
         self.notes += view.notes
         return {**head, "K": result.kept.n_edges, **values, "seconds": seconds, "status": result.status}
 

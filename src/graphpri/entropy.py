@@ -11,16 +11,18 @@ others. All of them are invariant under scaling of y and are in nats.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import FloatArray, Graph
+from graphpri.memory import require
 from graphpri.threads import single_thread
 
 EIGENVALUE_FLOOR = 1e-12
@@ -32,6 +34,9 @@ LEAST_SHARE = 1e-100
 LIGHTEST = 1e-290
 """Share of the trace below which an edge has no part in the local correction: it is at most that, and 1/degree
 would overflow."""
+
+_STACK_ENTRIES = 1 << 22
+"""Entries of the matrices of small components that are worked on at a time."""
 
 LN2 = float(np.log(2.0))
 
@@ -143,7 +148,13 @@ def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
 
 
 def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
-    """−Σ λ ln λ of the Laplacian's spectrum, one dense eigenproblem per connected component, O(N³)."""
+    """−Σ λ ln λ of the Laplacian's spectrum, one dense eigenproblem per connected component, O(N³).
+
+    Raises
+    ------
+    MemoryLimitError
+        For a component whose matrices don't fit into memory.
+    """
     a = y / (2 * y.sum())
     kept = a > 0
     n, u, v = graph.n_nodes, graph.source, graph.target
@@ -158,8 +169,9 @@ def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
     diagonal = np.full(n, np.log(EIGENVALUE_FLOOR))
     across = np.zeros(graph.n_edges)
     with single_thread():
-        for size in np.unique(sizes[sizes > 1]):
-            members = np.flatnonzero(sizes == size)
+        for members in _batches(sizes):
+            size = int(sizes[members[0]])
+            _require_dense(members.size, size, gradient)
             slot = np.full(count, -1)
             slot[members] = np.arange(members.size)
             inside = np.flatnonzero(kept & (slot[edge_component] >= 0))
@@ -181,6 +193,22 @@ def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
             within = np.flatnonzero((member[u] == member[v]) & (slot[member[u]] >= 0))
             across[within] = log[slot[member[u[within]]], place[u[within]], place[v[within]]]
     return Evaluation(value, diagonal[u] + diagonal[v] - 2 * across if gradient else None)
+
+
+def _batches(sizes: NDArray[np.integer[Any]]) -> Iterator[NDArray[np.int64]]:
+    """Components of one size of at least two nodes, as many as are worked on at a time."""
+    for size in np.unique(sizes[sizes > 1]):
+        members = np.flatnonzero(sizes == size)
+        yield from np.array_split(members, max(1, members.size * int(size) ** 2 // _STACK_ENTRIES))
+
+
+def _require_dense(count: int, size: int, gradient: bool) -> None:
+    """Refuse components whose matrices don't fit into memory: 2 of each, 5 for the gradient, were measured."""
+    require(
+        8.0 * (5 if gradient else 2) * count * size**2,
+        f"the exact entropy of a component of {size} nodes",
+        "take the entropy 'stochastic', 'local', 'degree' or 'auto'",
+    )
 
 
 def exact_entropies(graph: Graph, y: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -13,6 +13,7 @@ from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops
 from graphpri.interop import Source, load
 from graphpri.measures.information import edge_keys
+from graphpri.memory import require
 from graphpri.objective import Mixture
 from graphpri.solvers.budgeted import EffortName
 from graphpri.sparsify import SolverName, sparsify
@@ -168,6 +169,8 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             For a matrix that isn't square or symmetric, negative entries, and no edges.
         OptionError
             For parameters out of range, and budgets that can't be met.
+        MemoryLimitError
+            For a matrix, or an entropy, that there is not the memory for.
         """
         source, notes = self._load(self._checked(X, reset=True))
         result = sparsify(
@@ -290,6 +293,9 @@ def _without_zeros(X: Any) -> Any:
 
 def _without_rounding(X: Any) -> tuple[Any, tuple[str, ...]]:
     """The matrix made symmetric where mirrored entries differ by rounding only, as kernels do, and a note if so."""
+    if isinstance(X, np.ndarray):
+        what = f"comparing the mirrored entries of a dense matrix of {len(X)} nodes"
+        require(3.0 * X.nbytes, what, "pass it as scipy.sparse.csr_array")
     tolerance = _ROUNDING.get(str(X.dtype), 0.0)
     off = abs(X - X.T).max() if X.size else 0.0
     if not 0 < off <= tolerance * abs(X).max():

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import splu
 
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, id_dtype
+from graphpri.memory import require
 from graphpri.threads import in_chunks, single_thread
 
 LARGE = 250_000
@@ -40,6 +41,8 @@ def laplacian_pinv(graph: Graph) -> FloatArray:
     ------
     GraphError
         For weights too far apart for double precision.
+    MemoryLimitError
+        Where it doesn't fit into memory: about 5 N² numbers of 8 bytes.
 
     Examples
     --------
@@ -47,8 +50,11 @@ def laplacian_pinv(graph: Graph) -> FloatArray:
     array([[ 0.125, -0.125],
            [-0.125,  0.125]])
     """
-    result = np.zeros((graph.n_nodes, graph.n_nodes))
     count, member = graph.components()
+    most = int(np.bincount(member, minlength=1).max())
+    what = f"the dense pseudo-inverse of the Laplacian of {graph.n_nodes} nodes"
+    require(8.0 * (graph.n_nodes**2 + 4 * most**2), what, "solve systems with laplacian_solve")
+    result = np.zeros((graph.n_nodes, graph.n_nodes))
     scale = component_scales(graph, count, member)
     for part in split(graph, member, scale, pack(np.bincount(member, minlength=count))):
         same = part.member[:, None] == part.member

@@ -13,6 +13,9 @@ from graphpri.errors import MemoryLimitError, OptionError
 VARIABLE = "GRAPHPRI_MEMORY"
 """Environment variable that says how much memory one piece of work may take, such as 8GB; what is free where unset."""
 
+UNASKED = 50 << 20
+"""Bytes that work may take without a look at what is free; a limit that the user sets always counts."""
+
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 _MEMINFO = Path("/proc/meminfo")
@@ -36,7 +39,7 @@ def available() -> int:
 
 
 def require(needed: float, what: str, remedy: str) -> None:
-    """Refuse work that needs more memory than there is.
+    """Refuse work that needs more memory than there is; asking for little costs a microsecond.
 
     Parameters
     ----------
@@ -52,18 +55,20 @@ def require(needed: float, what: str, remedy: str) -> None:
     MemoryLimitError
         Says the estimate, what is available, and how to go on.
     """
+    if needed <= UNASKED and not os.environ.get(VARIABLE):
+        return
     there = available()
     if needed > there:
         whose = f"{VARIABLE} allows {size_text(there)}" if os.environ.get(VARIABLE) else f"{size_text(there)} are free"
         more = size_text(2 * needed, digits=0).replace(" ", "")
         raise MemoryLimitError(
-            f"{what} needs about {size_text(needed)} of memory, and {whose}: {remedy}, or set {VARIABLE} to what it "
-            f"may take ({VARIABLE}={more})"
+            f"{what} needs about {size_text(needed)} of memory, and {whose}: {remedy}, or set {VARIABLE} "
+            f"(--memory) to what it may take ({VARIABLE}={more})"
         )
 
 
-def parse_size(text: str) -> int:
-    """Bytes that a text such as ``8GB``, ``1.5G`` or ``500 MiB`` says, in powers of 1024.
+def parse_size(text: str, name: str = VARIABLE) -> int:
+    """Bytes that a text such as ``8GB``, ``1.5G`` or ``500 MiB`` says, in powers of 1024; messages call it `name`.
 
     Raises
     ------
@@ -73,7 +78,7 @@ def parse_size(text: str) -> int:
     found = _SIZE.fullmatch(text.strip())
     size = int(float(found[1]) * 1024 ** _POWERS[found[2].upper()]) if found else 0
     if size < 1:
-        raise OptionError(f"{VARIABLE}={text!r} must be a size of memory such as 8GB or 500MB")
+        raise OptionError(f"{name}={text!r} must be a size of memory such as 8GB or 500MB")
     return size
 
 

@@ -9,7 +9,7 @@ edge; Σ_m μ_m R_m = N − (number of components).
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +29,7 @@ from graphpri.laplacian import (
     too_wide,
     with_stride,
 )
+from graphpri.memory import require
 from graphpri.threads import in_chunks, single_thread
 
 ResistanceMethod = Literal["auto", "exact", "sketch"]
@@ -37,6 +38,7 @@ DENSE_NODES = 3000
 """Largest component, in nodes, that ``method="auto"`` solves exactly."""
 _PROBE_BLOCK = 8  # probes solved at a time, the signs of an edge in a byte
 _FACTOR_RANGE = 1e15  # weights further apart are more than any factorisation in double precision stands
+_SKETCH_BYTES = 150, 400  # an edge and a node; measured on unweighted graphs: 120 and 380
 _MERGE_WORK = 2e9  # largest M·N² for the algorithm that stands any weights
 
 
@@ -75,6 +77,8 @@ def effective_resistance(
         For an unknown method and for fewer than two probes.
     GraphError
         For a large graph whose weights lie too far apart for double precision (small ones always work).
+    MemoryLimitError
+        For a graph that there is not the memory for.
 
     See Also
     --------
@@ -138,11 +142,23 @@ def _resistances(
     sizes = np.bincount(member, minlength=count)
     cyclic = np.bincount(member[graph.source], minlength=count) >= sizes
     dense = sizes <= {"auto": DENSE_NODES, "exact": graph.n_nodes, "sketch": 0}[method]
+    _check_memory(graph, sizes[cyclic & dense], sizes[cyclic & ~dense])
     for part in split(graph, member, scale, pack(np.where(cyclic & dense, sizes, 0))):
         r[part.edges] = _bounded(part, _exact(part))
     for part in split(graph, member, scale, np.where(cyclic & ~dense, 0, -1)):
         r[part.edges] = _bounded(part, _sketch(part, n_probes, np.random.default_rng(rng)))
     return r, w, edge_scale
+
+
+def _check_memory(graph: Graph, exact: NDArray[Any], sketched: NDArray[Any]) -> None:
+    """Refuse components, of these sizes in nodes, that there is not the memory for."""
+    most = int(exact.max(initial=0))
+    what = f"the exact effective resistances of a component of {most} nodes"
+    require(4 * 8.0 * most**2, what, 'take method="sketch"')
+    if sketched.size:
+        per_edge, per_node = _SKETCH_BYTES
+        what = f"the sketch of the effective resistances of {graph.n_edges} edges"
+        require(per_edge * graph.n_edges + per_node * int(sketched.sum()), what, "score the edges by something else")
 
 
 def _bounded(part: Part, r: FloatArray) -> FloatArray:

@@ -55,6 +55,12 @@ Examples:
   graphpri compare karate --keep 0.2,0.5 --method pri,local-degree,random
   graphpri measure graph.csv small.csv
 
+Environment:
+  GRAPHPRI_MEMORY    what a piece of work may take, such as 8GB (or --memory)
+  GRAPHPRI_THREADS   threads for large graphs (or --threads)
+  GRAPHPRI_DATA      folder of data sets; GRAPHPRI_CACHE: where they are kept
+  GRAPHPRI_DEBUG     1 shows errors in full
+
 Exit codes: 0 done, 2 usage or input that can't be used, 1 anything else.
 """
 
@@ -102,9 +108,9 @@ def explain(error: Exception) -> tuple[str, int]:
     """The message for an error, in one line, and its exit code."""
     text = " ".join(str(error).split())
     if isinstance(error, GraphPRIError):
-        return text, REFUSED
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
-        return f"the output can't be written: {os.strerror(error.errno)}", FAILED
+        return text, FAILED if _is_failure(error.__context__) else REFUSED
+    if isinstance(error, OSError) and _is_failure(error):
+        return f"the output can't be written: {error.strerror}", FAILED
     if isinstance(error, MemoryError):
         return f"not enough memory{f': {text}' if text else ''}; '--entropy degree' needs the least", FAILED
     at = error.__traceback__
@@ -116,6 +122,11 @@ def explain(error: Exception) -> tuple[str, int]:
         "(GRAPHPRI_DEBUG=1 in the environment shows more)",
         FAILED,
     )
+
+
+def _is_failure(error: BaseException | None) -> bool:
+    """Whether this is a disk that is full or fails, for which nothing in the input or the options is at fault."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 
 
 def say(message: str) -> None:

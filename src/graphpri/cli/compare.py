@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, outputs, say, show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
+from graphpri.cli.limits import DEFAULT_LIMITS, Limits
 from graphpri.cli.search import DEFAULT_MEASURING, MEASURING, OUTPUT, SEARCH, Force, Json, Measuring, Plot, Quiet
 from graphpri.cli.values import parse_integers, parse_keeps, parse_options, split_names
 from graphpri.cli.watch import Watch
@@ -117,6 +118,7 @@ def compare(
     contest: Contest = Contest(),
     measuring: Measuring = DEFAULT_MEASURING,
     reading: Reading = DEFAULT_READING,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> int:
     """Compare methods at several budgets.
 
@@ -130,9 +132,8 @@ def compare(
         outputs.check_path(output, force=force)
     if plot is not None:
         outputs.check_picture(plot, force=force)
-    with Watch(quiet=quiet) as watch:
-        watch.stage(f"reading {source}")
-        table = reading.read(source)
+    with limits.held(), Watch(quiet=quiet) as watch:
+        table = reading.read(source, watch)
         watch.stage("comparing")
         try:
             found = _compare(table, keywords, watch)
@@ -151,7 +152,7 @@ def compare(
 
 def _compare(table: Any, keywords: dict[str, Any], watch: Watch) -> Comparison:
     """The comparison; the rows so far where the user interrupts it."""
-    from graphpri.compare import Comparison, compare
+    from graphpri.compare import compare, from_rows
 
     rows: list[dict[str, Any]] = []
 
@@ -165,8 +166,8 @@ def _compare(table: Any, keywords: dict[str, Any], watch: Watch) -> Comparison:
         if not rows:
             raise
     around = ("method", "options", "keep", "K", "seed", "seconds", "status")
-    names = tuple(name for name in rows[0] if name not in around)
-    return Comparison(rows, names, {}, {}, ("interrupted: these are the rows until then",))
+    names = tuple(name for name in rows[0] if name not in around and not name.endswith("_error"))
+    return from_rows(rows, names, {}, {}, ("interrupted: these are the rows until then",))
 
 
 def _write(found: Comparison, output: str | None, plot: str | None, force: bool) -> None:

@@ -9,15 +9,16 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading
+from graphpri.cli.limits import DEFAULT_LIMITS, Limits
 from graphpri.cli.search import Json
 from graphpri.cli.watch import Watch
 from graphpri.errors import GraphError
 
 if TYPE_CHECKING:
-    from graphpri.graph import EdgeTable, Graph
+    from graphpri.graph import EdgeTable, FloatArray, Graph
 
 EXACT_NODES = 3000
-"""Largest component, in nodes, for which the exact entropy is computed: some seconds."""
+"""Component, in nodes, whose exact entropy takes some seconds; it is computed for graphs that take no longer."""
 
 app = App(
     name="info",
@@ -43,28 +44,28 @@ def info(
     *,
     json: Json = False,
     reading: Reading = DEFAULT_READING,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> None:
     """Describe a graph, and say what stands in the way of sparsifying it.
 
     Works for graphs that 'sparsify' refuses: it says which options they need,
     and describes the graph that these options make of it.
     """
-    with Watch() as watch:
-        watch.stage(f"reading {source}")
-        table = reading.read(source)
+    with limits.held(), Watch() as watch:
+        table = reading.read(source, watch)
         watch.stage("describing")
-        facts = {"input": source, **_file(table), **_needs(table, reading)}
-        graph, notes = _graph(table, reading)
-        facts |= {"weights": "; ".join(notes), **_describe(graph)}
+        graph, notes, problem = _graph(table, reading)
+        rows = _count_rows(table, graph)
+        facts = {"input": source, **_file(table, rows), "needs": _needs(table, rows, reading, problem)}
+        facts |= {"problem": problem, "weights": "; ".join(notes), **_describe(graph)}
     if json:
         print(show.as_json(facts))
     else:
         print(_text(facts))
 
 
-def _file(table: EdgeTable) -> dict[str, Any]:
+def _file(table: EdgeTable, rows: Rows) -> dict[str, Any]:
     """What the file holds, before anything is done about it."""
-    rows = _count_rows(table)
     return {
         "rows": int(table.source.size),
         "directed": table.directed,
@@ -77,21 +78,24 @@ def _file(table: EdgeTable) -> dict[str, Any]:
     }
 
 
-def _count_rows(table: EdgeTable) -> Rows:
+def _count_rows(table: EdgeTable, graph: Graph) -> Rows:
+    """Counts for a table and the graph that lenient policies make of it."""
     import numpy as np
 
     from graphpri.rows import sort_rows
 
-    u, v = table.source.astype(np.int64), table.target.astype(np.int64)
+    u, v = table.source, table.target
+    loops = int(np.count_nonzero(u == v))
+    if graph.n_edges == u.size - loops:
+        return Rows(loops, 0, 0)
     plain = np.flatnonzero(u != v)
     found = sort_rows(u[plain], v[plain], plain, directed=table.directed)
     repeats = int(np.count_nonzero(found.repeat))
-    return Rows(u.size - plain.size, repeats, int(np.count_nonzero(~found.first)) - repeats)
+    return Rows(loops, repeats, int(np.count_nonzero(~found.first)) - repeats)
 
 
-def _needs(table: EdgeTable, reading: Reading) -> dict[str, Any]:
-    """Options that sparsify asks for, and what is wrong with the weights."""
-    rows = _count_rows(table)
+def _needs(table: EdgeTable, rows: Rows, reading: Reading, problem: str | None) -> list[str]:
+    """Options that sparsify asks for."""
     needs: list[str] = []
     if table.directed and reading.directed == "refuse":
         needs.append("--directed symmetrize")
@@ -99,15 +103,9 @@ def _needs(table: EdgeTable, reading: Reading) -> dict[str, Any]:
         needs.append("--loops drop")
     if rows.parallel and reading.parallel == "refuse":
         needs.append("--parallel sum, max or first")
-    problem = None
-    try:
-        table.canonical(**_lenient(reading))
-    except GraphError as error:
-        problem = str(error)
+    if problem is not None and table.source.size:
         needs.append("other weights, or --weight none")
-    if not table.source.size:
-        problem = "the graph has no edges: there is nothing to keep or to drop"
-    return {"needs": needs, "problem": problem}
+    return needs
 
 
 def _lenient(reading: Reading) -> dict[str, Any]:
@@ -117,12 +115,17 @@ def _lenient(reading: Reading) -> dict[str, Any]:
     return given | {name: usual[name] for name in usual if given[name] == "refuse"}
 
 
-def _graph(table: EdgeTable, reading: Reading) -> tuple[Graph, tuple[str, ...]]:
+def _graph(table: EdgeTable, reading: Reading) -> tuple[Graph, tuple[str, ...], str | None]:
+    """The graph that lenient policies make of a table, their notes, and what is wrong with the weights or the edges."""
+    problem = None
     try:
         found = table.canonical(**_lenient(reading))
-    except GraphError:
+    except GraphError as error:
+        problem = str(error)
         found = table.canonical(**_lenient(replace(reading, weight="none")))
-    return found.graph, found.notes
+    if not table.source.size:
+        problem = "the graph has no edges: there is nothing to keep or to drop"
+    return found.graph, found.notes, problem
 
 
 def _describe(graph: Graph) -> dict[str, Any]:
@@ -148,17 +151,20 @@ def _describe(graph: Graph) -> dict[str, Any]:
         w = graph.weights
         facts |= {"weight_least": w.min(), "weight_mean": float(w.mean()), "weight_most": w.max()}
     if m:
-        facts["entropies"] = _entropies(graph, int(sizes.max()))
+        facts["entropies"] = _entropies(graph, sizes.astype(np.float64))
         facts["defaults"] = {"entropy": entropy_for(graph), "beta": DEFAULT_BETA}
     return facts
 
 
-def _entropies(graph: Graph, largest: int) -> dict[str, float]:
-    """Entropies in nats; the exact one where it takes seconds at most."""
-    from graphpri.measures import von_neumann_entropy
+def _entropies(graph: Graph, sizes: FloatArray) -> dict[str, float]:
+    """Entropies in nats, for components of these sizes; the exact one where it takes seconds at most."""
+    from graphpri.defaults import DEFAULT_BETA
+    from graphpri.objective import Objective
 
-    names = ("exact", "local", "degree") if largest <= EXACT_NODES else ("local", "degree")
-    return {name: von_neumann_entropy(graph, name) for name in names}
+    affordable = float((sizes**3).sum()) <= EXACT_NODES**3
+    names = ("exact", "local", "degree") if affordable else ("local", "degree")
+    # An objective takes compiled passes over the edges of large graphs, in little memory.
+    return {name: max(0.0, Objective(graph, DEFAULT_BETA, 0.0, name).original_entropy) for name in names}
 
 
 def _text(f: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,11 +14,14 @@ from graphpri.cli import say
 from graphpri.errors import FileError, GraphError, OptionError
 
 if TYPE_CHECKING:
+    from graphpri.cli.watch import Watch
     from graphpri.graph import EdgeTable
 
 READING = Group("Reading the input", sort_key=20)
 
-InputName = Annotated[str, Parameter(help="A file, '-' for standard input, or the name of a data set (karate, jazz).")]
+InputName = Annotated[
+    str, Parameter(help="A file, '-' for standard input, or the name of a data set (karate, jazz); a .npyd folder too.")
+]
 
 
 @Parameter(name="*", group=READING)
@@ -28,8 +32,8 @@ class Reading:
     format: Annotated[
         str | None,
         Parameter(
-            help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, pajek, metis, npz or parquet; "
-            "by the suffix where absent. Gzip is recognised."
+            help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, pajek, metis, npz, parquet, or npy (a "
+            "folder of arrays); by the suffix where absent. Gzip is recognised."
         ),
     ] = None
     weight: Annotated[
@@ -62,8 +66,14 @@ class Reading:
         str | None, Parameter(metavar="NAME", help="GML, GraphML, Pajek: node attribute to call nodes by, or 'id'.")
     ] = None
 
-    def read(self, name: str) -> EdgeTable:
+    def read(self, name: str, watch: Watch) -> EdgeTable:
         """Read a graph; a file goes before a data set of the same name, and a note then says so.
+
+        Parameters
+        ----------
+        name : str
+        watch : Watch
+            Shows how far it is.
 
         Raises
         ------
@@ -72,6 +82,7 @@ class Reading:
         """
         from graphpri import datasets, io
 
+        watch.stage(f"reading {'standard input' if name == '-' else name}")
         file = is_file(name)
         if not file and is_dataset(name):
             if unused := [option for option in ("format", "header", "delimiter", "label") if getattr(self, option)]:
@@ -81,9 +92,17 @@ class Reading:
             refuse_unknown(name)
         elif is_dataset(name):
             say(f"note: {name} is read from the file of that name, not from the data set")
+        if name == "-" and self.format is not None and io.find_format(name, self.format)[0] is io.FOLDER:
+            raise OptionError(f"-: standard input can't be a folder, as the format {self.format} is")
         comment = None if self.comment == "none" else self.comment
         return io.read(
-            name, self.format, header=self.header, delimiter=self.delimiter, comment=comment, label=self.label
+            bare(name),
+            self.format,
+            header=self.header,
+            delimiter=self.delimiter,
+            comment=comment,
+            label=self.label,
+            progress=watch.file(name),
         )
 
     def policies(self) -> dict[str, Any]:
@@ -96,13 +115,32 @@ DEFAULT_READING = Reading()
 
 
 def is_file(name: str) -> bool:
-    """Whether the name is standard input, or of something on disk that is not a folder."""
-    return name == "-" or (_asks(Path(name).exists) and not is_folder(name))
+    """Whether the name is standard input, or of something on disk that is a graph or may be one."""
+    return name == "-" or (_asks(Path(name).exists) and (not is_folder(name) or is_graph_folder(name)))
 
 
 def is_folder(name: str) -> bool:
     """Whether the name is of a folder on disk."""
     return _asks(Path(name).is_dir)
+
+
+def is_graph_folder(name: str) -> bool:
+    """Whether a folder on disk is one graph as arrays, by its files or by its suffix."""
+    from graphpri.io.sink import is_edge_folder
+
+    return is_folder(name) and (has_folder_suffix(name) or _asks(lambda: is_edge_folder(name)))
+
+
+def bare(name: str) -> str:
+    """The name without the slash that shells put behind folders, where it is that of a folder of arrays."""
+    return name.rstrip("/" + os.sep) if has_folder_suffix(name) or is_graph_folder(name) else name
+
+
+def has_folder_suffix(name: str) -> bool:
+    """Whether the name is that of a folder of arrays."""
+    from graphpri.io import FOLDER
+
+    return Path(name).name.lower().endswith(FOLDER.suffixes)
 
 
 def _asks(question: Callable[[], bool]) -> bool:
@@ -150,8 +188,10 @@ def matched(kept: EdgeTable, original: EdgeTable) -> EdgeTable:
 
     A file of which every label is an integer is read as integers, and one with a single other label as text.
     """
-    from graphpri.cli.values import label_set, twin
+    from graphpri.cli.values import holds_numbers, label_set, twin
 
+    if holds_numbers(kept) and holds_numbers(original):
+        return kept
     labels = label_set(original)
     own = [kept.label(i) for i in range(kept.n_nodes)]
     if all(label in labels for label in own):

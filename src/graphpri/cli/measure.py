@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about, matched
+from graphpri.cli.limits import DEFAULT_LIMITS, Limits
 from graphpri.cli.search import DEFAULT_MEASURING, MEASURING, Json, Measuring, Whole
 from graphpri.cli.values import split_names
 from graphpri.cli.watch import Watch
@@ -38,6 +39,7 @@ def measure(
     json: Json = False,
     measuring: Measuring = DEFAULT_MEASURING,
     reading: Reading = DEFAULT_READING,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> None:
     """Measure what a sparsified graph keeps of the original.
 
@@ -49,10 +51,9 @@ def measure(
 
     if original == kept == "-":
         raise OptionError("only one of ORIGINAL and KEPT can be standard input (-)")
-    with Watch() as watch:
-        watch.stage(f"reading {original} and {kept}")
-        whole = reading.read(original)
-        part = matched(reading.read(kept), whole)
+    with limits.held(), Watch() as watch:
+        whole = reading.read(original, watch)
+        part = matched(reading.read(kept, watch), whole)
         watch.stage("measuring")
         try:
             found = report(

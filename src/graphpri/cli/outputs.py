@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphpri.cli.inputs import is_dataset, is_file, is_folder
+from graphpri.cli.inputs import bare, has_folder_suffix, is_dataset, is_file, is_folder, is_graph_folder
 from graphpri.errors import FileError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def plan(inputs: Sequence[str], wanted: Wanted) -> list[Target]:
     targets: list[Target] = []
     for name in inputs:
         output, form = wanted.output, _wanted_format(name, wanted, folder)
-        if folder and output is not None:
-            output = str(Path(output) / _file_name(name, form, wanted))
+        if output is not None:
+            output = str(Path(output) / _file_name(name, form, wanted)) if folder else bare(output)
         picture = wanted.plot
         if pictures and picture is not None:
             picture = str(Path(picture) / f"{_stem(name)}.png")
@@ -89,10 +89,15 @@ def plan_points(name: str, points: Sequence[str], wanted: Wanted) -> list[str]:
     return places
 
 
-def check_path(path: str, *, force: bool, make: bool = False) -> None:
-    """Refuse a path that can't be written; with `make`, its folder may be yet to be made."""
+def check_path(path: str, *, force: bool, make: bool = False, arrays: bool = False) -> None:
+    """Refuse a path that can't be written.
+
+    With `make`, its folder may be yet to be made; with `arrays`, it may be a folder of arrays itself.
+    """
     from graphpri.io import check_output
 
+    if is_folder(path) and not arrays:
+        raise FileError(f"{path}: can't be written, it is a directory")
     parent = Path(path).absolute().parent
     if is_folder(str(parent)) or not make:
         check_output(path, force=force)
@@ -166,6 +171,10 @@ def _folder(path: str | None, option: str, many: bool) -> bool:
         if option == "--plot":
             raise OptionError("--plot -: a picture goes to a file")
         return False
+    if has_folder_suffix(path) or is_graph_folder(path):
+        if many:
+            raise OptionError(f"{option} {path}: this is the folder of one graph; several inputs need one for all")
+        return False
     folder = path.endswith(("/", os.sep)) or is_folder(path)
     if many and not folder:
         raise OptionError(f"{option} {path}: several inputs need a folder to write to; write {path}/ if it is one")
@@ -193,6 +202,8 @@ def output_format(path: str, name: str | None) -> str:
 
 def _wanted_format(name: str, wanted: Wanted, folder: bool) -> str | None:
     """Format by name; None where the output's own suffix decides."""
+    from graphpri.io import FOLDER
+
     if wanted.output_format is not None or wanted.output is None:
         return wanted.output_format
     if folder or wanted.output == "-":
@@ -200,18 +211,20 @@ def _wanted_format(name: str, wanted: Wanted, folder: bool) -> str | None:
             return wanted.input_format
         if name == "-" or (is_dataset(name) and not is_file(name)):
             return "csv"
+        if folder and is_graph_folder(name):
+            return FOLDER.name
     return output_format(name, None) if wanted.output == "-" else None
 
 
 def _stem(name: str) -> str:
     """Name of an input without folder and suffixes."""
-    from graphpri.io import FORMATS
+    from graphpri.io import FOLDER, FORMATS
 
     if name == "-":
         return "stdin"
     base = Path(name).name
     plain = base[:-3] if base.lower().endswith(".gz") else base
-    suffix = max((s for f in FORMATS for s in f.suffixes if plain.lower().endswith(s)), key=len, default="")
+    suffix = max((s for f in (*FORMATS, FOLDER) for s in f.suffixes if plain.lower().endswith(s)), key=len, default="")
     return plain[: len(plain) - len(suffix)] or plain
 
 
@@ -238,6 +251,8 @@ def _check_distinct(targets: Sequence[Target]) -> None:
 
 
 def _check_graph(path: str, form: str | None, folder: bool, force: bool) -> None:
+    from graphpri.io import FOLDER
+
     try:
         known = output_format(path, form)
     except OptionError:
@@ -247,4 +262,6 @@ def _check_graph(path: str, form: str | None, folder: bool, force: bool) -> None
     if known == "parquet" and find_spec("pyarrow") is None:
         raise MissingExtraError("pyarrow", "parquet", "writing parquet")
     if path != "-":
-        check_path(path, force=force, make=folder)
+        check_path(path, force=force, make=folder, arrays=known == FOLDER.name)
+    elif known == FOLDER.name:
+        raise OptionError(f"-o -: {known} is a folder of files, and can't be standard output: pass --output-format")

@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, outputs, say, show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
+from graphpri.cli.limits import DEFAULT_LIMITS, Limits
 from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Plot, Quiet, Search
 from graphpri.cli.values import is_several, parse_betas, parse_keep, parse_keeps
 from graphpri.cli.watch import Watch
@@ -87,6 +88,7 @@ def path(
     along: Along = Along(),
     search: Search = DEFAULT_SEARCH,
     reading: Reading = DEFAULT_READING,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> int:
     """Sparsify along a range of beta or of budgets.
 
@@ -100,13 +102,13 @@ def path(
     files = Files(output, saved, output_format or reading.format, plot, force)
     files.check()
     begin = time.perf_counter()
-    with Watch(quiet=quiet) as watch:
+    with limits.held(), Watch(quiet=quiet) as watch:
         results = _solve(source, keywords, search, reading, watch)
         watch.stage("writing")
         rows = [_row(result) for result in results]
         if watch.interrupted:
             rows = [row | {"status": "interrupted: the best of what was found until then"} for row in rows]
-        files.write(results, rows)
+        files.write(results, rows, watch)
     written = {"output": output, "saved": saved or None, "picture": plot}
     done = {**_common(source, results), "rows": rows, **written, "seconds": time.perf_counter() - begin}
     if json:
@@ -135,14 +137,14 @@ class Files(NamedTuple):
         if self.plot is not None:
             outputs.check_picture(self.plot, force=self.force)
 
-    def write(self, results: Sequence[Sparsified], rows: Sequence[dict[str, Any]]) -> None:
+    def write(self, results: Sequence[Sparsified], rows: Sequence[dict[str, Any]], watch: Watch) -> None:
         """Write all of it; the picture is drawn first, so that where it can't be, nothing is there."""
         from graphpri import io
 
         picture = b"" if self.plot is None else _picture(results, self.plot)
         for place, result in zip(self.saved, results, strict=False):
             outputs.make_folder(place)
-            io.write(result.graph, place, self.format, force=self.force)
+            io.write(result.graph, place, self.format, force=self.force, progress=watch.file(place))
         if self.output is not None:
             outputs.write_csv(self.output, rows, force=self.force)
         if self.plot is not None:
@@ -152,8 +154,7 @@ class Files(NamedTuple):
 def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Reading, watch: Watch) -> list[Sparsified]:
     from graphpri.sparsify import path as solve_path
 
-    watch.stage(f"reading {source}")
-    table = reading.read(source)
+    table = reading.read(source, watch)
     watch.stage("solving")
     options = keywords | search.keywords(table) | reading.policies()
     try:
@@ -174,9 +175,13 @@ def _text(done: dict[str, Any], folder: str | None) -> str:
         f"{done['input']}: {done['edges']} edges, {done['nodes']} nodes; "
         f"weights: {done['weights'].removeprefix('weights: ')}; {done['entropy_by']} entropy"
     )
-    brief = [{k: v for k, v in row.items() if k not in ("share_kept", "status")} for row in done["rows"]]
+    brief = [{name: show.value(row, name) for name in row if _is_brief(name)} for row in done["rows"]]
     places = [("table", done["output"]), ("graphs", folder), ("picture", done["picture"])]
     return "\n".join([head, show.table(brief), show.fields([*places, ("time", f"{done['seconds']:.2f} s")])])
+
+
+def _is_brief(name: str) -> bool:
+    return name not in ("share_kept", "status") and not name.endswith("_error")
 
 
 def _saved(source: str, keywords: dict[str, Any], wanted: outputs.Wanted) -> list[str]:
@@ -195,4 +200,5 @@ def _picture(results: Sequence[Sparsified], path: str) -> bytes:
 def _row(result: Sparsified) -> dict[str, Any]:
     r = result.report()
     names = ("beta", "keep", "edges_kept", "share_kept", "objective", "entropy", "divergence")
-    return {name: r[name] for name in (*names, "components_kept", "nodes_cut_off", "status")}
+    errors = [name for name in r if name.endswith("_error")]
+    return {name: r[name] for name in (*names, *errors, "components_kept", "nodes_cut_off", "status")}

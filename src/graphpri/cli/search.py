@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from graphpri.graph import EdgeTable
 
 
-def _whole(kind: Any, tokens: Sequence[Token]) -> int:
+def to_whole(kind: Any, tokens: Sequence[Token]) -> int:
     """Convert text to an integer; the parser's own conversion rounds 0.5 to 0."""
     return int(tokens[0].value)
 
 
-Whole = Annotated[int, Parameter(converter=_whole)]
+Whole = Annotated[int, Parameter(converter=to_whole)]
 
 SEARCH = Group("What to keep", sort_key=10)
 MEASURING = Group("What to measure", sort_key=10)
@@ -34,6 +34,10 @@ Force = Annotated[
 Quiet = Annotated[
     bool,
     Parameter(name=["--quiet", "-q"], negative="", show_default=False, group=OUTPUT, help="No report and no progress."),
+]
+Entropy = Annotated[
+    Literal["auto", "exact", "stochastic", "local", "degree"],
+    Parameter(help="How entropies are computed; 'auto' goes by size, 'stochastic' has error bars."),
 ]
 Plot = Annotated[
     str | None,
@@ -59,10 +63,7 @@ class Search:
         tuple[str, ...],
         Parameter(metavar="U,V|FILE", show_default=False, help="Edge that must go, or a file of such; repeatable."),
     ] = ()
-    entropy: Annotated[
-        Literal["auto", "exact", "local", "degree"],
-        Parameter(help="How entropies are computed; 'auto' goes by size."),
-    ] = "auto"
+    entropy: Entropy = "auto"
     mixture: Annotated[
         Literal["equation", "listing"],
         Parameter(help="How the divergence averages the Laplacians: as the paper's equation or as its listing."),
@@ -89,10 +90,7 @@ class Measuring:
 
     beta: Annotated[float, Parameter(help="Weight of the divergence in the objective.")] = 4.0
     alpha: Annotated[float, Parameter(help="Weight of the degree barrier in the objective.")] = 0.0
-    entropy: Annotated[
-        Literal["auto", "exact", "stochastic", "local", "degree"],
-        Parameter(help="How entropies are computed; 'auto' goes by size, 'stochastic' has error bars."),
-    ] = "auto"
+    entropy: Entropy = "auto"
     mixture: Annotated[
         Literal["equation", "listing"], Parameter(help="How the divergence averages the Laplacians.")
     ] = "equation"

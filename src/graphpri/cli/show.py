@@ -19,6 +19,16 @@ def fields(pairs: Iterable[tuple[str, Any]]) -> str:
     return "\n".join(f"  {name:<{width}}  {value}" for name, value in given)
 
 
+def value(row: Mapping[str, Any], name: str) -> Any:
+    """A value of a report or row; with its standard error, as text, where it has one."""
+    error = row.get(f"{name}_error")
+    if not error:
+        return row[name]
+    from graphpri.stochastic import Estimate
+
+    return str(Estimate(row[name], error))
+
+
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows under the names of their columns; columns of numbers flush right, a missing value left empty."""
     from graphpri.texttable import shown

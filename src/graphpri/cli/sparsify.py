@@ -14,6 +14,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, explain, is_debugging, outputs, say, show
 from graphpri.cli.inputs import DEFAULT_READING, Reading, about
+from graphpri.cli.limits import DEFAULT_LIMITS, Limits
 from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Plot, Quiet, Search
 from graphpri.cli.values import parse_keep, parse_options
 from graphpri.cli.watch import Watch
@@ -32,6 +33,7 @@ Examples:
   graphpri sparsify g.csv -o small.csv       beta alone decides how many stay
   graphpri sparsify g.mtx --keep 0.2 --method local-degree --option exponent=0.5
   graphpri sparsify a.csv b.csv jazz -o small/ --keep 0.3         one file each
+  graphpri sparsify big.parquet -o small.npyd --keep 0.1 --memory 8GB
 
 Ctrl-C during the search writes the best result so far and exits with 1.""",
 )
@@ -130,6 +132,7 @@ def sparsify(
     asked: Asked = Asked(),
     search: Search = DEFAULT_SEARCH,
     reading: Reading = DEFAULT_READING,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> int:
     """Keep the informative edges of graphs and drop the rest.
 
@@ -141,7 +144,7 @@ def sparsify(
         raise OptionError("--json and '-o -' both want standard output: name a file for the graph")
     targets = outputs.plan(inputs, outputs.Wanted(output, output_format, reading.format, plot, force))
     job = Job(asked.keywords(), search, reading, force)
-    with Watch(quiet=quiet) as watch:
+    with limits.held(), Watch(quiet=quiet) as watch:
         results = [job.run(targets[0], watch)] if len(targets) == 1 else job.run_all(targets, watch)
     if json:
         print(show.as_json(results[0] if len(targets) == 1 else {"results": results}))
@@ -193,25 +196,26 @@ class Job(NamedTuple):
         from graphpri.sparsify import sparsify
 
         begin = time.perf_counter()
-        watch.stage(f"reading {target.input}")
-        table = self.reading.read(target.input)
+        table = self.reading.read(target.input, watch)
         watch.stage(f"sparsifying {target.input}")
         options = self.keywords | self.search.keywords(table) | self.reading.policies()
         if options["method"] == "pri":
             options["callback"] = watch.step
         result = sparsify(table, **options)
         watch.stage("writing")
-        written = self._write(target, result)
+        written = self._write(target, result, watch)
         return {"input": target.input, **result.report(), **written, "seconds": time.perf_counter() - begin}
 
-    def _write(self, target: outputs.Target, result: Sparsified) -> dict[str, Any]:
+    def _write(self, target: outputs.Target, result: Sparsified, watch: Watch) -> dict[str, Any]:
         from graphpri import io
 
         written: dict[str, Any] = {}
         picture = b"" if target.picture is None else _picture(result, target.picture)
         if target.output is not None:
             outputs.make_folder(target.output)
-            notes = io.write(result.graph, target.output, target.format, force=self.force)
+            notes = io.write(
+                result.graph, target.output, target.format, force=self.force, progress=watch.file(target.output)
+            )
             written |= {"output": target.output, "output_notes": notes}
         if target.picture is not None:
             outputs.write_bytes(target.picture, picture, force=self.force)
@@ -241,9 +245,9 @@ def _report(r: dict[str, Any]) -> str:
             ("method", ", ".join(how)),
             ("budget", f"{budget}, beta {r['beta']:g}" + (f", alpha {r['alpha']:g}" if r["alpha"] else "")),
             ("weights", r["weights"].removeprefix("weights: ")),
-            ("entropy S", f"{r['entropy']:.4f} nats, original {r['entropy_original']:.4f} ({r['entropy_by']})"),
-            ("divergence D", f"{r['divergence']:.4f} nats"),
-            ("objective J", f"{r['objective']:.4f} = S + 2·{r['beta']:g}·D" + (" + barrier" if r["alpha"] else "")),
+            ("entropy S", f"{_told(r, 'entropy')} nats, original {_told(r, 'entropy_original')} ({r['entropy_by']})"),
+            ("divergence D", f"{_told(r, 'divergence')} nats"),
+            ("objective J", f"{_told(r, 'objective')} = S + 2·{r['beta']:g}·D" + (" + barrier" if r["alpha"] else "")),
             ("components", f"{after}, original {before}{lost}"),
             ("status", r["status"]),
             ("time", f"{r['seconds']:.2f} s"),
@@ -254,6 +258,11 @@ def _report(r: dict[str, Any]) -> str:
     )
 
 
+def _told(r: dict[str, Any], name: str) -> str:
+    told = show.value(r, name)
+    return told if isinstance(told, str) else f"{told:.4f}"
+
+
 def _row(r: dict[str, Any]) -> dict[str, Any]:
     """A result as a row of the table of a batch."""
     if "error" in r:
@@ -262,9 +271,9 @@ def _row(r: dict[str, Any]) -> dict[str, Any]:
         "input": r["input"],
         "edges": r["edges"],
         "kept": r["edges_kept"],
-        "S": r["entropy"],
-        "D": r["divergence"],
-        "J": r["objective"],
+        "S": show.value(r, "entropy"),
+        "D": show.value(r, "divergence"),
+        "J": show.value(r, "objective"),
         "components": r["components_kept"],
         "cut off": r["nodes_cut_off"],
         "status": re.split("[:;]", r["status"])[0],

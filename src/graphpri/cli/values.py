@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -125,9 +125,28 @@ def parse_pairs(texts: Sequence[str], table: EdgeTable, option: str) -> list[tup
     return [(_known(u, labels, (u, v), option), _known(v, labels, (u, v), option)) for u, v in pairs]
 
 
-def label_set(table: EdgeTable) -> set[Any]:
+def holds_numbers(table: EdgeTable) -> bool:
+    """Whether the labels of a table are integers, and held as such: those of a large graph from a file are."""
+    labels: Any = table.labels
+    return labels is None or getattr(getattr(labels, "dtype", None), "kind", "") in ("i", "u")
+
+
+def label_set(table: EdgeTable) -> Container[Any]:
     """Labels of all nodes of a table."""
-    return {table.label(i) for i in range(table.n_nodes)}
+    labels: Any = table.labels
+    if labels is None:
+        return _Numbers(table.n_nodes)
+    return set(labels.tolist()) if holds_numbers(table) else {table.label(i) for i in range(table.n_nodes)}
+
+
+class _Numbers(Container[Any]):
+    """0, 1, 2 and so on, without a set of them."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __contains__(self, label: object) -> bool:
+        return isinstance(label, int) and 0 <= label < self._n
 
 
 def twin(label: Any) -> Any:
@@ -155,7 +174,7 @@ def _pairs(text: str, option: str) -> Iterator[tuple[Any, Any]]:
     yield ends[0], ends[1]
 
 
-def _known(label: Any, labels: set[Any], pair: tuple[Any, Any], option: str) -> Any:
+def _known(label: Any, labels: Container[Any], pair: tuple[Any, Any], option: str) -> Any:
     for candidate in (label, twin(label)):
         if candidate in labels:
             return candidate

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,12 @@ class Watch:
         text = f"{progress.stage} {progress.step}: {progress.edges} edges, J = {progress.objective:.4f}"
         return self.show(text, progress.fraction)
 
-    def show(self, text: str, fraction: float) -> bool:
+    def file(self, name: str) -> Callable[[str, float], object]:
+        """Progress of reading or writing a file."""
+        shown = name if name != "-" else "a stream"
+        return lambda stage, share: self.show(f"{stage} {shown}", None if math.isnan(share) else share)
+
+    def show(self, text: str, fraction: float | None) -> bool:
         """Say what is being done and how much of it is; True where the user has asked to stop."""
         now = time.monotonic()
         if self._shown and now - self._updated > _INTERVAL:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphpri.endnames import END_NAMES, find_ends
 from graphpri.errors import GraphError
 from graphpri.graph import EdgeTable
-from graphpri.interop.matrices import check_matrix, read_entries, write_entries
+from graphpri.interop.matrices import check_matrix, check_room, read_entries, write_entries
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
 
 
@@ -103,6 +103,7 @@ def _from_adjacency(F: Any, policies: Policies) -> Source:
     """A square frame with index equal to columns; 0 is no edge."""
     dense = _numbers(F)
     check_matrix(dense.shape, dense.dtype)
+    check_room(dense)
     labels = F.index.to_numpy() if F.index.dtype.kind in "iu" else F.index.tolist()
     row, col = np.nonzero(dense)
     values = dense[row, col]

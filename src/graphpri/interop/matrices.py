@@ -13,6 +13,7 @@ from graphpri.errors import GraphError
 from graphpri.graph import EdgeTable
 from graphpri.interop.mirror import Mirrored, Wording, pair_up
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
+from graphpri.memory import require
 
 WORDS = Wording(
     "the matrix",
@@ -23,6 +24,7 @@ WORDS = Wording(
 )
 # These formats store blocks or diagonals with zeros as padding; elsewhere a stored zero was put there.
 _PADDED = ("bsr", "dia")
+_ENTRY_BYTES = 80  # measured: 35 to 79
 
 
 @accepts("a square SciPy sparse array or matrix", "scipy.sparray", "scipy.spmatrix")
@@ -57,6 +59,7 @@ def from_dense(A: Any, policies: Policies) -> Source:
         raise GraphError("a masked array may mean unknown entries or absent edges: pass A.filled(0) if these are none")
     check_matrix(A.shape, A.dtype)
     dense = np.asarray(A)
+    check_room(dense)
     row, col = np.nonzero(dense)
     values = dense[row, col]
     entries = read_entries(row, col, values, dense.shape[0], policies)
@@ -81,6 +84,12 @@ def check_matrix(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         raise GraphError(f"the matrix holds complex numbers ({dtype}); weights must be real: take abs(A) or A.real")
     if dtype.kind not in "fiub":
         raise GraphError(f"the matrix holds {dtype}, not numbers: convert it with A.astype(float)")
+
+
+def check_room(dense: NDArray[Any]) -> None:
+    """Refuse a dense matrix that there is not the memory to turn into edges and back."""
+    needed = dense.nbytes + _ENTRY_BYTES * int(np.count_nonzero(dense))
+    require(needed, f"a dense matrix of {dense.shape[0]} nodes as a graph", "pass it as scipy.sparse.csr_array")
 
 
 def read_entries(

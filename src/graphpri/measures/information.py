@@ -44,32 +44,27 @@ def edge_keys(graph: Graph) -> NDArray[np.int64]:
 def overlay(original: Graph, kept: Graph) -> Overlay:
     """Lay `kept` over `original`; the graph is `original` itself where that has all the edges."""
     mine, other = edge_keys(original), edge_keys(kept)
-    keys = np.union1d(mine, other)
-    graph = original
-    if keys.size > mine.size:
-        u, v = (ends.astype(original.source.dtype) for ends in np.divmod(keys, original.n_nodes))
-        graph = Graph(original.n_nodes, u, v, unit_weights(keys.size), original.labels)
-    return Overlay(graph, _placed(original.weights, mine, keys), _placed(kept.weights, other, keys))
+    at = np.searchsorted(mine, other)
+    if bool((mine.take(at, mode="clip") == other).all()):
+        return Overlay(original, original.weights, _placed(kept.weights, at, mine.size))
+    both = np.sort(np.concatenate([mine, other]), kind="stable")
+    keys = both[np.concatenate([[True], both[1:] != both[:-1]])]
+    u, v = (ends.astype(original.source.dtype) for ends in np.divmod(keys, original.n_nodes))
+    graph = Graph(original.n_nodes, u, v, unit_weights(keys.size), original.labels)
+    places = np.searchsorted(keys, mine), np.searchsorted(keys, other)
+    return Overlay(graph, _placed(original.weights, places[0], keys.size), _placed(kept.weights, places[1], keys.size))
 
 
-def _placed(weights: FloatArray, keys: NDArray[np.int64], all_keys: NDArray[np.int64]) -> FloatArray:
-    placed = np.zeros(all_keys.size)
-    placed[np.searchsorted(all_keys, keys)] = weights
+def _placed(weights: FloatArray, at: NDArray[np.integer[Any]], size: int) -> FloatArray:
+    placed = np.zeros(size)
+    placed[at] = weights
     return placed
 
 
 def entropy_of(graph: Graph, name: str, y: FloatArray | None = None) -> float:
     """Entropy in nats of a graph with at least one edge, by the entropy of that name."""
     y = scaled(graph.weights if y is None else y)
-    try:
-        value = entropy_named(name).evaluate(graph, y, False).value
-    except MemoryError as error:
-        size = int(np.bincount(graph.components()[1]).max())
-        raise OptionError(
-            f"the {name} entropy of a component of {size} nodes does not fit into memory "
-            f"({8 * size**2 / 1e9:.0f} GB a matrix): take 'stochastic', 'local', 'degree' or 'auto'"
-        ) from error
-    return _not_below_zero(value)
+    return _not_below_zero(entropy_named(name).evaluate(graph, y, False).value)
 
 
 def method_for(graph: Graph, method: str = "auto") -> str:

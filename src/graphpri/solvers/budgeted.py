@@ -78,7 +78,8 @@ DRAFT_NODES_WEIGHTED = 200
 """With more nodes in a component, the exact search starts from the local entropy's solution."""
 
 CORRECTED_NODES = 600
-"""With more nodes in a component, single moves by the exact entropy are left to effort="best"."""
+"""With more nodes in a component, exact prices correct the local entropy's sweeps, and single moves by the exact
+entropy are left to effort="best"."""
 
 INERTIA = 0.1
 """Share of the spread of prices that a flip must gain where prices are corrected, so that it stays where they hold."""
@@ -191,12 +192,17 @@ def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | No
     if start is None and isinstance(landscape, ResolventLandscape) and _wants_draft(landscape):
         start = _draft(search, k)
         search.reset(start)
-        _correct(search, k, level.corrections)
-        if not level.patience > 1 and search.landscape.work > CORRECTED_NODES**2:
-            return CORRECTED
+        if _is_corrected(search):
+            _correct(search, k, level.corrections)
+            if not level.patience > 1:
+                return CORRECTED
         start = search.monitor.best
     _start(search, k, level, start)
     return _improve(search, level)
+
+
+def _is_corrected(search: Search) -> bool:
+    return search.landscape.work > CORRECTED_NODES**2
 
 
 def _correct(search: Search, k: int | None, rounds: int) -> None:
@@ -206,9 +212,7 @@ def _correct(search: Search, k: int | None, rounds: int) -> None:
     entropy.
     """
     landscape = search.landscape
-    local = replace(landscape.objective, entropy="local")
-    if local.sums is None:
-        return
+    local = landscape.objective.by_local_sweeps()
     sweeps, least = Sweeps(local, search.constraints, k is not None), least_size(local, search.constraints)
     prices, inertia, tries = _exact_prices(search, k), INERTIA, 0
     spread = float(np.subtract(*np.quantile(prices[np.isfinite(prices)], [0.75, 0.25])))
@@ -270,9 +274,10 @@ def _wants_draft(landscape: ResolventLandscape) -> bool:
 
 def _draft(search: Search, k: int | None) -> BoolArray:
     """A subset by the local entropy, from which the exact search starts on graphs where that is slow."""
-    objective = replace(search.landscape.objective, entropy="local")
     monitor, fast = search.monitor.for_draft(), EFFORTS["fast"]
-    if objective.sums is not None:
+    objective = replace(search.landscape.objective, entropy="local")
+    if _is_corrected(search) or objective.graph.n_edges > SWAP_LIMIT:
+        objective = objective.by_local_sweeps()
         _sweep(objective, k, search.constraints, EFFORTS["normal"], monitor, None)
     else:
         landscape = LocalLandscape(objective, fixed_size=not search.sizes_vary)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from graphpri.entropy import log_mean_inverse, xlogx
 from graphpri.graph import FloatArray
+from graphpri.memory import require
 from graphpri.objective import Objective
 from graphpri.solvers.landscape import Edges, Landscape
 
@@ -210,13 +211,22 @@ class ResolventLandscape(Landscape):
         graph = self.graph
         source, target = graph.source.astype(np.int64), graph.target.astype(np.int64)
         self._blocks = blocks_of(graph.components()[1], source, target)
+        # Light edges of a weighted graph act at the low end of the spectrum.
+        self._quadrature = quadrature(LOWEST * max(float(self.mu.min()), 1e-2))
+        self._check_memory()
         self._home = np.zeros(graph.n_edges, np.int64)
         self._local = np.zeros(graph.n_edges, np.int64)
         for number, block in enumerate(self._blocks):
             self._home[block.edges] = number
             self._local[block.edges] = np.arange(block.edges.size)
-        # Light edges of a weighted graph act at the low end of the spectrum.
-        self._quadrature = quadrature(LOWEST * max(float(self.mu.min()), 1e-2))
+
+    def _check_memory(self) -> None:
+        """Refuse graphs for which there is not the memory: 4 matrices a block, 10 of the largest were measured."""
+        sizes = np.array([block.nodes.size for block in self._blocks], np.float64)
+        numbers = 4 * float((sizes**2).sum()) + 6 * float((sizes**2).max())
+        numbers += 8 * len(self.sides) * self._quadrature[0].size * self.graph.n_edges
+        what = f"the exact entropy's solver of a component of {int(sizes.max())} nodes and {self.graph.n_edges} edges"
+        require(8 * numbers, what, "take the entropy 'local', 'degree' or 'auto'")
 
     @property
     def work(self) -> float:

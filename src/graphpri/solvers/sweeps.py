@@ -301,7 +301,7 @@ class Sweeps:
         limit += 1e-6 * abs(limit)  # the sample is rounded
         room = min(4 * abs(need) + 64 * self._stride, self.graph.n_edges)
         edges, changes = np.empty(room, np.int64), np.empty(room)
-        found = sweep_loops.collect(*self._edges, *self._model, kept, limit, edges, changes)
+        found = sweep_loops.collect(*self._edges, *self._model, int(kept), limit, edges, changes)
         return edges[:found][np.argsort(changes[:found], kind="stable")], limit
 
     def _take(self, edges: NDArray[np.int64], limit: float, most: int) -> int:

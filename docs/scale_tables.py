@@ -1,0 +1,366 @@
+"""The tables that show what `make bench` measured: cells of its rows, and how its goals were met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+
+from fill_tables import Cell, Row, Table, decimals, fixed, markdown
+
+LARGE = (
+    *("large-degree", "large-local", "conversions", "first-calls", "baselines", "resistances", "generators", "growth"),
+    *("options", "stochastic", "stochastic-million", "gradients", "files", "strategy", "polish", "real-graphs"),
+)
+TITLES = {
+    "best-known": "J against the best values known, the paper's graphs",
+    "karate-call": "one call on karate",
+    "jazz-time": "every budget and β on jazz",
+    "free-path": "order and time of paths without a budget",
+    "help-time": "`graphpri --help`",
+    "rivals": "J against other methods at equal K",
+    "large-degree": "10⁶ edges, degree entropy, against NetworKit's local degree",
+    "large-local": "10⁶ edges, local entropy, against NetworKit's local degree",
+    "baselines": "local degree, local similarity and random, against NetworKit's own",
+    "resistances": "effective resistances of large graphs",
+    "generators": "random graphs of up to 10⁸ edges",
+    "growth": "10⁷ and 10⁸ edges, degree entropy",
+    "stochastic": "S of 4000 nodes by probes, against scikit-primate",
+    "stochastic-million": "S and D with error bars, 10⁶ nodes and 5·10⁶ edges",
+    "gradients": "edge terms by probes, rank correlation with the exact ones",
+    "files": "reading 10⁷ edges, against pyarrow",
+    "strategy": "J of the strategy by size, against the all-exact solver",
+}
+
+
+def cells(rows: list[Row], name: str) -> Iterator[dict[str, str]]:
+    """Cells of a row: case, nodes and edges, and its measures by name."""
+    cell: dict[str, str] = {}
+    for row in rows:
+        if row["row"] != name or not row["case"]:
+            continue
+        if row["case"] != cell.get("case") or row["edges"] != cell["edges"] or row["measure"] in cell:
+            if cell:
+                yield cell
+            cell = {key: row[key] for key in ("case", "nodes", "edges")}
+        cell[row["measure"]] = row["value"]
+    if cell:
+        yield cell
+
+
+def not_measured(name: str) -> list[str]:
+    """What stands in place of a table that is not measured."""
+    return [f"*(not measured yet: `make bench BENCH_ARGS='--only {name} --publish'`)*"]
+
+
+def when(rows: list[Row], name: str) -> str:
+    """When a row was measured, and how."""
+    facts = {row["measure"]: row["value"] for row in rows if row["row"] == name and not row["case"]}
+    made = {row["measure"]: row["value"] for row in rows if row["row"] == "environment"}
+    quick = "; a quick run on smaller graphs, not the one that the goals are about" if facts["quick"] == "yes" else ""
+    busy = f", {facts['load before']} other programs running" if float(facts["load before"]) >= 0.5 else ""
+    return f"Measured on {facts['measured on']}, {made['cores']} cores{busy}{quick}."
+
+
+def of_row(name: str, shown: Mapping[str, str | Cell]) -> Table:
+    """A table with a line for each cell of a row: headers, and a measure or a function for the columns."""
+
+    def make(rows: list[Row]) -> list[str]:
+        found = list(cells(rows, name))
+        if not found:
+            return not_measured(name)
+        lines = [
+            [cell.get(what, "") if isinstance(what, str) else what(cell) for what in shown.values()] for cell in found
+        ]
+        return [when(rows, name), "", *markdown(list(shown), lines)]
+
+    return make
+
+
+def figure(key: str) -> Cell:
+    """Cells of a number in three digits; empty where there is none."""
+    return lambda row: digits(row.get(key, ""))
+
+
+def digits(text: str) -> str:
+    """A number in three digits."""
+    if text in ("", "nan"):
+        return ""
+    value = float(text)
+    if not value:
+        return "0"
+    if not 1e-4 <= abs(value) < 1e6:
+        return f"{value:.2g}".replace("-", "−")
+    return fixed(value, max(0, 2 - _magnitude(value)))
+
+
+def _magnitude(value: float) -> int:
+    """Place of the first digit: 0 for 1 to 9, negative below."""
+    return int(f"{value:e}".partition("e")[2]) if value else 0
+
+
+def size(key: str) -> Cell:
+    """Cells of a whole number, thousands apart."""
+    return lambda row: f"{int(float(row[key])):,}".replace(",", " ") if row.get(key) else ""
+
+
+def percent(key: str) -> Cell:
+    """Cells of a share as percent."""
+    return lambda row: fixed(100 * float(row[key]), 1)
+
+
+def bytes_or(key: str) -> Cell:
+    """Cells of bytes an edge."""
+    return lambda row: fixed(row[key], 0) if row.get(key) not in (None, "", "nan") else ""
+
+
+def unsure(short: str, prefix: str = "") -> Cell:
+    """Cells of an estimate with its error."""
+
+    def make(row: Row) -> str:
+        value, error = row[f"{prefix}{short}"], float(row[f"{prefix}{short} error"])
+        if not error:
+            return fixed(value)
+        places = max(0, 1 - _magnitude(error))
+        return f"{fixed(value, places)} ± {fixed(error, places)}"
+
+    return make
+
+
+def growth(rows: list[Row]) -> list[str]:
+    """A line for each size, the methods side by side."""
+    found = list(cells(rows, "growth"))
+    if not found:
+        return not_measured("growth")
+    header = ["edges", "degree, s", "bytes an edge", "local, s", "bytes an edge", "NetworKit, s", "bytes an edge"]
+    lines: list[list[str]] = []
+    for edges, of_size in groupby(found, key=lambda cell: cell["edges"]):
+        by = {cell["case"]: cell for cell in of_size}
+        line = [f"{int(edges):,}".replace(",", " ")]
+        for method in ("degree", "local", "NetworKit"):
+            line += [digits(by[method]["s"]), bytes_or("bytes an edge")(by[method])] if method in by else ["", ""]
+        above = ""
+        if {"degree", "local"} <= by.keys():
+            above = fixed(100 * (float(by["degree"]["J"]) / float(by["local"]["J"]) - 1), 2)
+        lines.append([*line, above])
+    return [when(rows, "growth"), "", *markdown([*header, "J of degree, % above local's"], lines)]
+
+
+def rivals(rows: list[Row]) -> list[str]:
+    """Both entropies against NetworKit, by number of threads."""
+    names = ("large-degree", "large-local")
+    found = [(name.removeprefix("large-"), cell) for name in names for cell in cells(rows, name)]
+    if not found:
+        return not_measured("large-degree --only large-local")
+    header = ["entropy", "", "CPU s", "s", "NetworKit's CPU s", "its s", "ratio of CPU", "J", "J of NetworKit's"]
+    shown: list[Callable[[Row], str]] = [
+        *(figure(key) for key in ("CPU s", "s", "NetworKit CPU s", "NetworKit s", "CPU ratio")),
+        *(unsure("J"), unsure("J", "NetworKit ")),
+    ]
+    lines = [[entropy, cell["case"], *(make(cell) for make in shown)] for entropy, cell in found]
+    return [when(rows, names[0]), "", *markdown(header, lines)]
+
+
+def strategy(rows: list[Row]) -> list[str]:
+    """A line for each graph: loss and speed-up of every way."""
+    found = list(cells(rows, "strategy"))
+    if not found:
+        return not_measured("strategy")
+    ways = [way for way in dict.fromkeys(cell["way"] for cell in found) if way != "all-exact"]
+    header = ["graph", "N", *(f"{way}, % above" for way in ways), *(f"{way}, times faster" for way in ways)]
+    lines: list[list[str]] = []
+    for (case, nodes), group in groupby(found, key=lambda cell: (cell["case"], cell["nodes"])):
+        by = {cell["way"]: cell for cell in group}
+        rival = by["all-exact"]
+        above = [fixed(by[way]["above %"], 3) for way in ways]
+        faster = [f"{float(by[way]['speed-up']):.0f}" for way in ways]
+        stopped = " (stopped)" if rival["status"].startswith("time limit") else ""
+        lines.append([case, nodes, *above, *faster, digits(rival["CPU s"]) + stopped])
+    return [when(rows, "strategy"), "", *markdown([*header, "all-exact, CPU s"], lines)]
+
+
+def gains(way: str) -> dict[str, Cell]:
+    """Columns of the polish."""
+    return {f"{way}, gain %": decimals(f"{way}, gain %", 3), f"{way}, CPU s": figure(f"{way}, CPU s")}
+
+
+def goals(rows: list[Row]) -> list[str]:
+    """Every goal of the large rows that was judged, with what was measured."""
+    found = [row for row in rows if row["row"] in LARGE and row["met"] in ("yes", "no")]
+    if not found:
+        return ["*(no goal of this page has been judged yet: `make bench BENCH_ARGS=--publish`)*"]
+    lines = [[row["row"], row["measure"], row["goal"], digits(row["value"]), row["met"]] for row in found]
+    return markdown(["row", "what", "goal", "measured", "met"], lines)
+
+
+def missed(rows: list[Row]) -> list[str]:
+    """The goals that were missed."""
+    found = [row for row in rows if row["met"] == "no"]
+    if not found:
+        return ["No goal that was judged was missed."]
+    lines = [[row["row"], row["measure"], row["goal"], digits(row["value"])] for row in found]
+    return markdown(["row", "what", "goal", "measured"], lines)
+
+
+def by_row(rows: list[Row]) -> list[str]:
+    """A line for each row of the benchmark: goals met, and the figure that comes nearest to its goal, or misses it."""
+    facts = {row["measure"]: row["value"] for row in rows if row["row"] == "environment"}
+    said = f"Python {facts['python']}, numpy {facts['numpy']}, numba {facts['numba']}, NetworKit {facts['networkit']}"
+    lines: list[list[str]] = []
+    for name, group in groupby((row for row in rows if row["row"] != "environment"), key=lambda row: row["row"]):
+        of_name = list(group)
+        judged = [row for row in of_name if row["met"] in ("yes", "no")]
+        if not judged:
+            continue
+        worst = min(judged, key=_room)
+        shown = f"{worst['measure']}: {digits(worst['value'])} ({worst['goal']})"
+        met = sum(row["met"] == "yes" for row in judged)
+        lines.append([TITLES.get(name, name), f"{met} of {len(judged)}", shown])
+    return [f"{said}, {facts['cores']} cores:", "", *markdown(["work", "goals met", "nearest to its goal"], lines)]
+
+
+def _room(row: Row) -> tuple[bool, float]:
+    """How far a figure is inside its goal: missed ones first."""
+    mark, limit = row["goal"].split()[:2]
+    value, bound = float(row["value"]), float(limit)
+    ratio = value / bound if mark == "≥" and bound else bound / value if value > 0 and bound else float("inf")
+    return row["met"] == "yes", ratio
+
+
+HOW = "make bench BENCH_ARGS=--publish"
+FILE = "bench.csv"
+
+TABLES: dict[str, tuple[str, str, Table]] = {
+    "bench": (HOW, FILE, by_row),
+    "growth": (HOW, FILE, growth),
+    "networkit": (HOW, FILE, rivals),
+    "conversions": (
+        HOW,
+        FILE,
+        of_row(
+            "conversions",
+            {
+                "from": "case",
+                "edges": size("edges"),
+                "s": figure("s"),
+                "NetworKit from the same, s": figure("NetworKit s"),
+            }
+            | {"bytes an edge": bytes_or("bytes an edge")},
+        ),
+    ),
+    "first-calls": (
+        HOW,
+        FILE,
+        of_row(
+            "first-calls",
+            {"call": "case", "edges": size("edges"), "first ever, s": figure("compiling s")}
+            | {"first in a later process, s": figure("compiled before s"), "second, s": figure("second call s")},
+        ),
+    ),
+    "options": (
+        HOW,
+        FILE,
+        of_row(
+            "options",
+            {"call": "case", "edges": size("edges"), "entropy": "entropy", "s": figure("s"), "CPU s": figure("CPU s")}
+            | {"bytes an edge": bytes_or("bytes an edge"), "K": size("K"), "components": size("components")}
+            | {"J": decimals("J"), "D": decimals("D")},
+        ),
+    ),
+    "strategy": (HOW, FILE, strategy),
+    "polish": (
+        HOW,
+        FILE,
+        of_row(
+            "polish",
+            {"graph": "case", "N": "nodes", "J local": decimals("J local")}
+            | gains("exact gradient")
+            | gains("stochastic gradient")
+            | gains("exact prices"),
+        ),
+    ),
+    "stochastic": (
+        HOW,
+        FILE,
+        of_row(
+            "stochastic",
+            {"graph": "case", "N": "nodes", "M": size("edges"), "S": decimals("S")}
+            | {"rms error, %": figure("rms error %"), "largest, %": figure("largest error %")}
+            | {"seeds within 2 s.e., %": percent("within 2 bars"), "CPU s": figure("CPU s")}
+            | {"primate: rms error, %": figure("primate rms error %"), "CPU s ": figure("primate CPU s")}
+            | {"eigvalsh, CPU s": figure("LAPACK CPU s")},
+        ),
+    ),
+    "stochastic-million": (
+        HOW,
+        FILE,
+        of_row(
+            "stochastic-million",
+            {"N": size("nodes"), "M": size("edges"), "S": "S", "S kept": "S kept", "D": "D", "J": "J"}
+            | {"s": figure("seconds"), "CPU s": figure("CPU s"), "peak, GB": figure("peak GB")},
+        ),
+    ),
+    "gradients": (
+        HOW,
+        FILE,
+        of_row(
+            "gradients",
+            {"graph": "case", "N": "nodes"}
+            | {
+                f"{what}, {how}": decimals(f"{how} {what}", 4)
+                for what in "SJ"
+                for how in ("degree", "local", "stochastic")
+            }
+            | {"CPU s": figure("CPU s"), "exact, CPU s": figure("exact CPU s")},
+        ),
+    ),
+    "files": (
+        HOW,
+        FILE,
+        of_row(
+            "files",
+            {"file": "file", "edges": size("edges"), "MB": bytes_or("megabytes"), "work": "work"}
+            | {"s": figure("seconds"), "CPU s": figure("cpu_seconds"), "beside": "rival"}
+            | {"its s": figure("rival_seconds"), "ratio": figure("ratio"), "bytes an edge": bytes_or("bytes_per_edge")},
+        ),
+    ),
+    "baselines": (
+        HOW,
+        FILE,
+        of_row(
+            "baselines",
+            {"method, graph": "case", "edges": size("edges"), "sparsify, CPU s": figure("sparsify CPU s")}
+            | {"score and selection, CPU s": figure("core CPU s"), "NetworKit's CPU s": figure("NetworKit CPU s")}
+            | {"K": size("sparsify K"), "NetworKit's K": size("NetworKit K")},
+        ),
+    ),
+    "resistances": (
+        HOW,
+        FILE,
+        of_row(
+            "resistances",
+            {"graph": "case", "nodes": size("nodes"), "edges": size("edges"), "s": figure("seconds")}
+            | {"bytes an edge": bytes_or("bytes an edge"), "Σ μR off its law by, %": decimals("law error %", 3)},
+        ),
+    ),
+    "generators": (
+        HOW,
+        FILE,
+        of_row(
+            "generators",
+            {"graph": "case", "edges": size("edges"), "s": figure("seconds")}
+            | {"bytes an edge": bytes_or("bytes an edge")},
+        ),
+    ),
+    "real-graphs": (
+        HOW,
+        FILE,
+        of_row(
+            "real-graphs",
+            {"graph": "case", "nodes": size("nodes"), "edges": size("edges"), "K": size("K"), "entropy": "entropy"}
+            | {"s": figure("s"), "MB": bytes_or("MB"), "J": unsure("J"), "S": unsure("S"), "D": unsure("D")}
+            | {"components": size("components"), "kept": size("components kept"), "estimate, s": figure("estimate s")},
+        ),
+    ),
+    "goals": (HOW, FILE, goals),
+    "missed": (HOW, FILE, missed),
+}
