@@ -8,6 +8,7 @@ BENCH_ARGS ?=
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+RIVALS := .venv/.rivals
 
 # Data sets that are not shipped; tests that read them are skipped where the folder is not known.
 ifndef GRAPHPRI_DATA
@@ -25,7 +26,7 @@ help:
 	@echo "make test    run the tests (PYTEST_ARGS=...)"
 	@echo "make lint    check style, types and the direction of imports"
 	@echo "make format  format the code"
-	@echo "make bench   run the benchmarks (BENCH_ARGS=...)"
+	@echo "make bench   run the benchmarks (BENCH_ARGS=--quick: minutes instead of hours)"
 	@echo "make clean   remove .venv, caches and results"
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -55,7 +56,13 @@ format: $(INSTALLED)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(INSTALLED)
+# Libraries that only the benchmarks compare with.
+$(RIVALS): $(INSTALLED)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --log .venv/install.log \
+		-c constraints.txt -e '.[bench]' || { echo "Installation failed; details in .venv/install.log" >&2; exit 1; }
+	@touch $@
+
+bench: $(RIVALS)
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
 clean:

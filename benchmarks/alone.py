@@ -11,6 +11,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,5 +62,5 @@ def peak() -> float:
 
 def peak_from_here() -> None:
     """Forget the peak so far, where the system can do that."""
-    if _RESET.exists():
+    with suppress(OSError):
         _RESET.write_text("5")

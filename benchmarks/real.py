@@ -50,7 +50,7 @@ def one(name: str, weighted: bool) -> dict[str, Any]:
     """One graph."""
     reading = timed(lambda: graphpri.as_graph(datasets.load(name), weight="weight" if weighted else None))
     graph = reading.result
-    graphpri.sparsify(datasets.barabasi_albert(1000, 5, seed=0), keep=KEEP)
+    graphpri.sparsify(datasets.barabasi_albert(2000, 5, seed=0), keep=KEEP)
     peak_from_here()
     before = peak()
     run = alternated({"": lambda: graphpri.sparsify(graph, keep=KEEP, beta=BETA)})[""]

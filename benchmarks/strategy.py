@@ -38,7 +38,7 @@ JUDGED_NODES = 2000
 def strategy(quick: bool, say: Say) -> Outcome:
     """J by the exact entropy, and time: each way against single moves by the exact entropy from all edges on."""
     outcome = Outcome()
-    graphpri.sparsify(FAMILIES["communities"](700), keep=0.3)  # compiles, or loads what was compiled
+    graphpri.sparsify(FAMILIES["communities"](2000), keep=0.3)  # compiles, or loads what was compiled
     for n, keep, beta in ((700, 0.3, 4.0),) if quick else SIZES:
         for name, family in list(FAMILIES.items())[: 1 if quick else None]:
             cells = _ways(f"{name}, keep {keep:g}, beta {beta:g}", family(n), keep, beta, 20.0 if quick else TIME_LIMIT)

@@ -83,6 +83,10 @@ def growth() -> None:
     for ax, what in zip(axes, ("seconds", "peak memory, bytes an edge"), strict=True):
         ax.set(xscale="log", yscale="log", xlabel="edges", ylabel=what)
         ax.grid(alpha=0.3)
+    # Bytes an edge stay within a few octaves: powers of ten would leave the axis without numbers.
+    axes[1].set_yticks(ticks := [10, 20, 40, 80, 160, 320, 640], map(str, ticks))
+    axes[1].minorticks_off()
+    axes[1].set_ylim(10, 700)
     axes[0].legend(frameon=False)
     axes[1].axhline(80, color="grey", linestyle=":")
     axes[1].annotate("goal", (least, 80), (2, 2), textcoords="offset points", color="grey")

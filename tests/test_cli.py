@@ -7,6 +7,7 @@ import gzip
 import io
 import itertools
 import json
+import math
 import os
 import shlex
 import signal
@@ -27,9 +28,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphpri
+import zoo
 from graphpri.cli import COMMANDS, build_app, main, values, watch
 from graphpri.graph import EdgeTable
-from graphpri.io import FORMATS, read, write
+from graphpri.io import FOLDER, FORMATS, read, write
 from graphpri.solvers.solution import Progress
 
 SQUARE = "source,target,weight\na,b,1\nb,c,2\nc,d,3\nd,a,4\na,c,5\n"
@@ -196,7 +198,14 @@ def test_help_names_every_method_and_format(cli: Cli):
     text = " ".join(cli("sparsify", "--help").out.replace("│", " ").split())
     listed = text.partition("--method")[2].partition("--reweight")[0].replace("- ", "-")
     assert [name for name in graphpri.methods() if f" {name}," not in listed and f" {name}." not in listed] == []
-    assert [form.name for form in FORMATS if form.name not in text] == []
+    assert [form.name for form in (*FORMATS, FOLDER) if f" {form.name}" not in text] == []
+
+
+def test_help_names_the_limits_and_their_variables(cli: Cli):
+    assert all(name in cli("--help").out for name in ("GRAPHPRI_MEMORY", "GRAPHPRI_THREADS", "--memory", "--threads"))
+    for command in ("sparsify", "path", "compare", "measure", "info"):
+        text = cli(command, "--help").out
+        assert all(name in text for name in ("GRAPHPRI_MEMORY", "GRAPHPRI_THREADS", "--memory", "--threads")), command
 
 
 def test_version(cli: Cli):
@@ -1081,14 +1090,368 @@ def test_progress_appears_only_after_a_while():
         deadline = monotonic() + 20
         while "reading karate" not in held.getvalue() and monotonic() < deadline:
             sleep(0.02)
+        slow.file("-")("reading", math.nan)
+        while "reading a stream" not in held.getvalue() and monotonic() < deadline:
+            sleep(0.02)
+        sleep(2 * watch._INTERVAL)
         slow.step(Progress("kick", 3, 12, 1.5, 0.5))
         while "kick 3" not in held.getvalue() and monotonic() < deadline:
             sleep(0.02)
     assert "reading karate" in held.getvalue()
+    assert "reading a stream" in held.getvalue()
     assert "12 edges, J = 1.5000" in held.getvalue()
 
 
+# Large graphs
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one graph of 79 600 edges in several formats: labelled by numbers far apart, and by 0, 1, 2."""
+    folder = tmp_path_factory.mktemp("large")
+    graph = graphpri.datasets.barabasi_albert(10_000, 8, seed=3)
+    table = EdgeTable(graph.n_nodes, graph.source, graph.target)
+    for name in ("plain.npyd", "plain.csv", "plain.csv.gz", "plain.mtx"):
+        write(table, folder / name)
+    far = 2**31 + 2**40 * np.arange(graph.n_nodes)
+    write(EdgeTable(graph.n_nodes, graph.source, graph.target, labels=far), folder / "far.npyd")
+    write(graph_table(zoo.star(100_001)), folder / "star.npyd")
+    write(graph_table(zoo.path(100_001)), folder / "path.npyd")
+    return folder
+
+
+def graph_table(graph: graphpri.Graph, weights: np.ndarray | None = None) -> EdgeTable:
+    attributes = {} if weights is None else {"weight": weights}
+    return EdgeTable(graph.n_nodes, graph.source, graph.target, edge_attributes=attributes)
+
+
+def arrays(folder: Path, **columns: Any) -> None:
+    """A folder of arrays as other programs make it."""
+    folder.mkdir()
+    for name, column in columns.items():
+        np.save(folder / f"{name}.npy", np.asarray(column))
+
+
+def test_folders_of_arrays_are_graphs_for_every_command(cli: Cli, square: Path, tmp_path: Path):
+    assert cli("sparsify", square, "-o", "all.npyd", "--keep", "1.0", "-q") == Result(0, "", "")
+    assert kept_edges(tmp_path / "all.npyd") == kept_edges(square)
+    for name in ("all.npyd", "all.npyd/", tmp_path / "all.npyd"):
+        assert cli("info", name, "--json").json["weights"] == "weights: 'weight'"
+        assert cli("sparsify", name, "--keep", "2", "--json").json["edges_kept"] == 2
+    assert cli("measure", "all.npyd", square, "--measures", "edges", "--json").json["measures"]["edges"] == 5
+    assert len(cli("compare", "all.npyd/", "--method", "random", "--keep", "0.4", "--json").json["rows"]) == 1
+    assert cli("path", "all.npyd", "--keep", "2,3", "--save", "steps/", "-q").code == 0
+    assert sorted(path.name for path in (tmp_path / "steps").iterdir()) == ["all-keep2.npyd", "all-keep3.npyd"]
+    assert cli("sparsify", square, "--keep", "3", "--protect", "steps/all-keep2.npyd", "-o", "k.csv").code == 0
+    assert kept_edges(tmp_path / "steps" / "all-keep2.npyd") < kept_edges(tmp_path / "k.csv")
+
+
+def test_folders_of_arrays_under_any_name_and_in_batches(cli: Cli, square: Path, tmp_path: Path):
+    arrays(tmp_path / "made elsewhere", source=[10, 20, 30], target=[20, 30, 10])
+    result = cli("sparsify", "made elsewhere/", square, "-o", "out/", "--keep", "2", "-q")
+    assert result == Result(0, "", "")
+    assert read(tmp_path / "out" / "made elsewhere").source.size == 2
+    assert kept_edges(tmp_path / "out" / "made elsewhere") < kept_edges(tmp_path / "made elsewhere")
+    assert cli("sparsify", square, "karate", "-o", "arrays/", "--keep", "2", "--output-format", "npy", "-q").code == 0
+    assert sorted(path.name for path in (tmp_path / "arrays").iterdir()) == ["karate.npyd", "square.npyd"]
+
+
+def test_a_folder_of_arrays_takes_the_place_of_an_older_one(cli: Cli, square: Path, tmp_path: Path):
+    arguments = ["--keep", "3", "-o", "small.npyd/"]
+    assert cli("sparsify", square, *arguments, "-q").code == 0
+    with nothing_new(tmp_path):
+        refused(cli("sparsify", square, *arguments), "small.npyd", "exists already", "--force")
+    assert cli("sparsify", "small.npyd", "--keep", "2", "-o", "small.npyd", "--force", "-q").code == 0
+    assert read(tmp_path / "small.npyd").source.size == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small.npyd", "square.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["sparsify", "g.npyd", "--keep", "1", "-o", "-"], ["npy", "folder", "--output-format"]),
+        (["sparsify", "karate", "--keep", "1", "-o", "-", "--output-format", "npy"], ["npy", "folder"]),
+        (["sparsify", "-", "--format", "npy", "--keep", "1"], ["standard input", "folder"]),
+        (["sparsify", "g.npyd", "karate", "--keep", "1", "-o", "out.npyd"], ["out.npyd", "several inputs"]),
+        (["sparsify", "g.npyd", "g.npyd/", "--keep", "1", "-o", "out/"], ["g.npyd", "rename"]),
+        (["sparsify", "g.npyd", "--keep", "1", "-o", "g.npyd.gz"], ["g.npyd.gz", "gzip"]),
+        (["sparsify", "karate", "--keep", "1", "-o", "other.npyd", "--force"], ["other.npyd", "directory"]),
+        (["sparsify", "karate", "--keep", "1", "-o", "g.npyd", "--output-format", "csv", "--force"], ["directory"]),
+        (["compare", "karate", "-o", "g.npyd", "--force"], ["g.npyd", "directory"]),
+        (["path", "karate", "--beta", "0,1", "-o", "g.npyd", "--force"], ["g.npyd", "directory"]),
+    ],
+)
+def test_folders_of_arrays_where_none_can_be_are_refused(
+    arguments: list[str], words: list[str], cli: Cli, tmp_path: Path
+):
+    arrays(tmp_path / "g.npyd", source=[0, 1], target=[1, 2])
+    (tmp_path / "other.npyd").mkdir()
+    (tmp_path / "other.npyd" / "notes.txt").write_text("precious")
+    with nothing_new(tmp_path):
+        refused(cli(*arguments), *words)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({}, ["without source.npy"]),
+        ({"source": [0, 1]}, ["without target.npy"]),
+        ({"source": [0, 1], "target": [1, 2, 3]}, ["target.npy", "(3,)"]),
+        ({"source": [0.0, 1.0], "target": [1, 2]}, ["source.npy", "float64"]),
+        ({"source": [[0], [1]], "target": [[1], [2]]}, ["source.npy", "(2, 1)"]),
+        ({"source": ["a", "b"], "target": ["b", "c"]}, ["source.npy"]),
+        ({"source": [0, 1], "target": [1, 2], "weight": [1.0]}, ["weight.npy"]),
+        ({"source": [0, 1], "target": [1, 2], "weight": [1.0, np.nan]}, ["edge number 1", "nan"]),
+        ({"source": [0, 1], "target": [1, 1]}, ["self-loop", "edge number 1"]),
+        ({"source": np.zeros(0, int), "target": np.zeros(0, int)}, ["no edges"]),
+    ],
+)
+def test_folders_of_arrays_that_are_no_graph_are_refused(
+    columns: dict[str, Any], words: list[str], cli: Cli, tmp_path: Path
+):
+    arrays(tmp_path / "g.npyd", **columns)
+    with nothing_new(tmp_path):
+        refused(cli("sparsify", "g.npyd", "--keep", "1", "-o", "small.csv"), "g.npyd", *words)
+
+
+def test_ids_below_zero_and_beyond_32_and_62_bits_come_back(cli: Cli, tmp_path: Path):
+    ids = np.array([-(2**62), -7, 2**31, 2**31 + 1, 2**62, 2**63 - 1])
+    arrays(tmp_path / "g.npyd", source=ids[:-1], target=ids[1:])
+    lines = "".join(f"{u},{v}\n" for u, v in itertools.pairwise([*ids.tolist(), 2**70]))
+    (tmp_path / "g.csv").write_text(lines)
+    for name, edges in (("g.npyd", 5), ("g.csv", 6)):
+        for out in ("all.csv", "all.npyd", "all.mtx"):
+            assert cli("sparsify", name, "--keep", "1.0", "-o", out, "--force", "-q").code == 0
+            assert read(tmp_path / out).source.size == edges
+        for out in ("all.csv", "all.npyd"):
+            assert kept_edges(tmp_path / out) == kept_edges(tmp_path / name)
+
+
+def test_a_large_graph_is_the_same_from_every_file(cli: Cli, large: Path, tmp_path: Path):
+    arguments = ["--keep", "0.1", "--effort", "fast", "-q"]
+    for name in ("plain.npyd", "plain.csv", "plain.csv.gz", "plain.mtx", "far.npyd"):
+        assert cli("sparsify", large / name, *arguments, "-o", "small.npyd", "--force") == Result(0, "", "")
+        graph = read(tmp_path / "small.npyd").canonical().graph
+        if name == "plain.npyd":
+            first = graph
+        assert np.array_equal(graph.source, first.source)
+        assert np.array_equal(graph.target, first.target)
+    assert graph.label(9999) == 2**31 + 2**40 * 9999
+
+
+def test_a_large_graph_is_described_measured_and_compared(cli: Cli, large: Path):
+    facts = cli("info", large / "far.npyd", "--json").json
+    assert (facts["edges"], facts["components"], facts["needs"], facts["problem"]) == (79_936, 1, [], None)
+    assert facts["entropies"].keys() == {"local", "degree"}
+    graph = graphpri.datasets.barabasi_albert(10_000, 8, seed=3)
+    for name, value in facts["entropies"].items():
+        assert value == pytest.approx(graphpri.von_neumann_entropy(graph, name), abs=1e-12)
+    cli("sparsify", large / "plain.npyd", "--keep", "0.2", "--method", "random", "-o", "small.npyd", "-q")
+    measures = cli("measure", large / "plain.csv", "small.npyd", "--measures", "edges,cut_off", "--json").json[
+        "measures"
+    ]
+    assert measures["edges"] == 15_987
+    rows = cli("compare", large / "plain.npyd", "--keep", "0.2", "--method", "random,local-degree", "--json").json[
+        "rows"
+    ]
+    assert rows[0]["cut_off"] == measures["cut_off"] > rows[1]["cut_off"]
+
+
+def test_estimates_show_their_errors_in_every_command(cli: Cli, tmp_path: Path):
+    write(graph_table(graphpri.datasets.barabasi_albert(3000, 4, seed=1)), tmp_path / "g.npyd")
+    arguments = ["g.npyd", "--keep", "0.3", "--entropy", "stochastic"]
+    told = cli("sparsify", *arguments, "-o", "small.npyd").out
+    for word in ("entropy S", "divergence D", "objective J"):
+        assert " ± " in next(line for line in told.splitlines() if word in line)
+    report = cli("sparsify", *arguments, "--json").json
+    measured = cli("measure", "g.npyd", "small.npyd", "--measures", "core", "--json").json["measures"]
+    for name in ("entropy", "divergence", "objective"):
+        error = np.hypot(report[f"{name}_error"], measured[f"{name}_error"])
+        assert 0 < abs(report[name] - measured[name]) < 5 * error < 0.02
+    assert cli("measure", "g.npyd", "small.npyd", "--measures", "core").out.count(" ± ") == 4
+    table = cli("path", "g.npyd", "--beta", "0,4", "--keep", "0.3", "--entropy", "stochastic", "-o", "path.csv").out
+    assert table.count(" ± ") == 6
+    assert float(rows_of(tmp_path / "path.csv")[1]["entropy_error"]) == pytest.approx(report["entropy_error"], rel=5)
+    assert cli("compare", *arguments, "--method", "random", "-o", "c.csv").out.count(" ± ") == 4
+    assert float(rows_of(tmp_path / "c.csv")[0]["divergence_error"]) < 0.001
+    assert cli("sparsify", *arguments[:1], "karate", *arguments[1:]).out.count(" ± ") == 3
+    assert " ± " not in cli("sparsify", *arguments[:3], "--entropy", "local").out
+
+
+@pytest.mark.parametrize("name", ["star", "path"])
+def test_stars_and_paths_of_a_hundred_thousand_edges(name: str, cli: Cli, large: Path):
+    file, arguments = large / f"{name}.npyd", ["--keep", "0.3", "--json"]
+    report = cli("sparsify", file, *arguments).json
+    assert report["edges_kept"] == 30_000
+    assert report["nodes_cut_off"] == 70_000 if name == "star" else report["nodes_cut_off"] < 70_000
+    rows = cli("compare", file, *arguments, "--method", "random,local-degree,local-similarity,triangles").json["rows"]
+    assert [row["K"] for row in rows] == [30_000] * 4
+    assert all(row["objective"] >= report["objective"] - 1e-9 for row in rows)
+
+
+def test_equal_scores_keep_exactly_the_budget_and_depend_on_the_seed_alone(cli: Cli, tmp_path: Path):
+    write(graph_table(graphpri.datasets.ring_knn(3000, 10)), tmp_path / "ring.npyd")
+    for method in ("pri", "local-degree", "jaccard", "effective-resistance"):
+        found: list[np.ndarray] = []
+        for seed, threads in ((0, 1), (0, 2), (7, 2)):
+            options = ["--method", method, "--seed", seed, "--threads", threads, "-o", "k.npyd", "--force", "-q"]
+            assert cli("sparsify", "ring.npyd", "--keep", "4000", *options) == Result(0, "", "")
+            found.append(np.stack([read(tmp_path / "k.npyd").source, read(tmp_path / "k.npyd").target]))
+        assert found[0].shape == (2, 4000)
+        assert np.array_equal(found[0], found[1])
+        assert method == "pri" or not np.array_equal(found[0], found[2])
+
+
+def test_extreme_weights_of_large_graphs(cli: Cli, tmp_path: Path):
+    graph = graphpri.datasets.barabasi_albert(600, 5, seed=1)
+    rng = np.random.default_rng(0)
+    weights = {"one": np.ones(graph.n_edges), "tiny": np.full(graph.n_edges, 1e-300)}
+    weights |= {"two": np.where(rng.random(graph.n_edges) < 0.5, 1e-300, 1e300)}
+    weights |= {"huge": np.full(graph.n_edges, 1e300), "wide": 10.0 ** rng.uniform(-300, 300, graph.n_edges)}
+    reports: dict[str, Any] = {}
+    for name, column in weights.items():
+        write(graph_table(graph, column), tmp_path / f"{name}.npyd")
+        told = cli("sparsify", f"{name}.npyd", "--keep", "900", "--effort", "fast", "-o", f"{name}.csv", "--json")
+        reports[name] = told.json
+        assert np.isfinite([reports[name][key] for key in ("entropy", "divergence", "objective")]).all()
+        assert reports[name]["edges_kept"] == 900
+        assert name != "wide" or cli("path", f"{name}.npyd", "--beta", "0,4", "--keep", "0.3", "-q").code == 0
+        arguments = ["--method", "weight,local-degree", "--keep", "0.3", "--measures", "objective,components"]
+        assert cli("compare", f"{name}.npyd", *arguments, "-q").code == 0
+    assert reports["tiny"]["objective"] == pytest.approx(reports["one"]["objective"], rel=1e-9)
+    assert kept_edges(tmp_path / "tiny.csv") == kept_edges(tmp_path / "huge.csv") == kept_edges(tmp_path / "one.csv")
+
+
+def test_memory_and_threads_hold_for_one_run(cli: Cli, large: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("GRAPHPRI_MEMORY", raising=False)
+    monkeypatch.setenv("GRAPHPRI_THREADS", "3")
+    arguments = ["sparsify", large / "plain.npyd", "--keep", "0.1", "--entropy", "exact"]
+    message = refused(
+        cli(*arguments, "--memory", "1GB", "--threads", "1"), "plain.npyd", "10000 nodes", "1.0 GB", "'local'"
+    )
+    assert "--memory" in message
+    assert os.environ.get("GRAPHPRI_MEMORY") is None
+    assert os.environ["GRAPHPRI_THREADS"] == "3"
+    for option, value in (("--memory", "plenty"), ("--memory", "0"), ("--threads", "0"), ("--threads", "1.5")):
+        for command in (["sparsify", "karate"], ["path", "karate", "--beta", "0,1"], ["info", "karate"]):
+            refused(cli(*command, option, value), option, value)
+    monkeypatch.setenv("GRAPHPRI_THREADS", "many")
+    refused(cli("sparsify", large / "plain.npyd", "--keep", "0.1"), "GRAPHPRI_THREADS='many'")
+    monkeypatch.setenv("GRAPHPRI_MEMORY", "1MB")
+    for command in (
+        ["sparsify", *arguments[1:]],
+        ["measure", large / "plain.npyd", large / "plain.npyd", "--entropy", "exact"],
+    ):
+        refused(cli(*command, "--threads", "2"), "GRAPHPRI_MEMORY allows 1.0 MB")
+
+
+def test_every_batch_input_that_does_not_fit_is_refused_alone(cli: Cli, large: Path, tmp_path: Path):
+    inputs = [large / "plain.npyd", "g1"]
+    result = cli("sparsify", *inputs, "-o", "out/", "--keep", "0.1", "--entropy", "exact", "--memory", "200MB")
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["g1.csv"]
+
+
+def test_reading_and_writing_show_how_far_they_are(cli: Cli, large: Path, monkeypatch: pytest.MonkeyPatch):
+    shown: dict[str, list[float | None]] = {}
+
+    def show(self: watch.Watch, text: str, fraction: float | None) -> bool:
+        shown.setdefault(text, []).append(fraction)
+        return False
+
+    monkeypatch.setattr(watch.Watch, "show", show)
+    assert cli("sparsify", large / "plain.csv", "--keep", "0.9", "--method", "random", "-o", "k.mtx").err == ""
+    cli("path", large / "plain.npyd", "--keep", "0.5,0.6", "--save", "steps/")
+    cli("measure", "k.mtx", "k.mtx", "--measures", "edges")
+    cli("sparsify", "-", "--format", "csv", "--keep", "1", stdin=SQUARE)
+    read_from = shown[f"reading {large / 'plain.csv'}"]
+    assert read_from == sorted(read_from)
+    for name in (large / "plain.csv", large / "plain.npyd", "k.mtx", "a stream"):
+        assert shown[f"reading {name}"][-1] == 1
+    for name in ("k.mtx", "steps/plain-keep0.5.npyd", "steps/plain-keep0.6.npyd"):
+        assert shown[f"writing {name}"][-1] == 1
+
+
+@pytest.mark.parametrize("stage", ["reading", "writing"])
+@pytest.mark.parametrize("command", ["sparsify", "path", "measure", "compare", "info"])
+@pytest.mark.parametrize(("form", "written"), [("csv", "npz"), ("npyd", "npyd")])
+def test_an_interruption_while_reading_or_writing_leaves_nothing(
+    stage: str,
+    command: str,
+    form: str,
+    written: str,
+    cli: Cli,
+    large: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+):
+    if stage == "writing" and command not in ("sparsify", "path"):
+        pytest.skip("this command writes no graph")
+    arguments: dict[str, list[object]] = {
+        "sparsify": ["--keep", "0.5", "--method", "random", "-o", f"small.{written}"],
+        "path": ["--keep", "0.5,0.6", "--save", ".", "--output-format", written.replace("npyd", "npy")],
+        "measure": [large / f"plain.{form}"],
+        "compare": ["--method", "random", "-o", "table.csv"],
+        "info": [],
+    }
+
+    def show(self: watch.Watch, text: str, fraction: float | None) -> bool:
+        # When writing is done, the file is there.
+        if text.startswith(stage) and (stage == "reading" or fraction != 1):
+            signal.raise_signal(signal.SIGINT)
+        return False
+
+    monkeypatch.setattr(watch.Watch, "show", show)
+    with nothing_new(tmp_path):
+        assert cli(command, large / f"plain.{form}", *arguments[command]) == Result(1, "", "graphpri: interrupted\n")
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("entropy", ["local", "degree"])
+def test_an_interrupted_search_of_a_large_graph_writes_its_best(entropy: str, cli: Cli, large: Path, tmp_path: Path):
+    arguments = ["--keep", "0.1", "--effort", "best", "--entropy", entropy, "-o", "small.npyd", "--json"]
+    result = cli("sparsify", large / "plain.npyd", *arguments)
+    assert result.code == 1
+    assert "interrupted" in result.json["status"]
+    assert result.err == "graphpri: interrupted; what was found until then is written\n"
+    assert read(tmp_path / "small.npyd").source.size == 7994
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sparsify karate --keep 9 --output-format mtx -o",
+        "path karate --beta 0,1 -o",
+        "compare karate --method random -o",
+    ],
+)
+def test_a_full_disk_is_no_fault_of_the_input(command: str, cli: Cli):
+    result = cli(*command.split(), "/dev/full")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "graphpri: error: /dev/full: can't be written: No space left on device\n"
+
+
 # As a program
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals of this kind")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_reading_ends_the_program_in_one_line(number: int, tmp_path: Path):
+    command = [sys.executable, "-m", "graphpri", "sparsify", "-", "--format", "csv", "--keep", "1", "-o", "small.csv"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=tmp_path, **pipes) as opened:
+        assert opened.stdin is not None
+        rows = b"".join(b"%d,%d\n" % (i, i + 1) for i in range(100_000))
+        # A pipe holds 64 kilobytes: when all is written the program is reading, and waits for more.
+        for _ in range(4):
+            opened.stdin.write(rows)
+        opened.stdin.flush()
+        opened.send_signal(number)
+        out, err = opened.communicate()
+    assert (opened.returncode, out, err) == (1, b"", b"graphpri: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture(scope="module")

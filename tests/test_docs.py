@@ -11,15 +11,19 @@ import numpy as np
 import pytest
 
 import graphpri
+from graphpri.bulk import LARGE_EDGES
 from graphpri.defaults import DEFAULT_BETA, EXACT_NODES, LOCAL_EDGES
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "docs"))
+sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
 
 import fill_tables  # noqa: E402
 import make_tables  # noqa: E402
 import run_blocks  # noqa: E402
+import scale_tables  # noqa: E402
 import tables  # noqa: E402
+
+import outcome  # noqa: E402
 
 PAGES = fill_tables.PAGES
 LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
@@ -143,6 +147,42 @@ def test_tables_are_those_of_the_data(page: Path) -> None:
     assert fill_tables.filled(text) == text, "run python docs/make_tables.py --fill"
 
 
+@pytest.fixture
+def found(tmp_path: Path) -> list[fill_tables.Row]:
+    """A benchmark's table, with equal cases and a missed goal, saved and read again."""
+    row = outcome.Outcome(
+        [outcome.Cell("ring", 10, edges, {"s": edges / 7, "way": way}) for edges in (20, 30) for way in "ab"],
+        [outcome.Check("slow", 3.0, 2.0, "s"), outcome.Check("enough", 0.95, 0.9, at_least=True)],
+        facts={"measured on": "a day", "load before": "0.1", "quick": "no"},
+    )
+    row.save(tmp_path / "row.json")
+    again = outcome.Outcome.load(tmp_path / "row.json")
+    assert again == row
+    outcome.write_csv(tmp_path / "bench.csv", outcome.environment(), {"strategy": again})
+    return fill_tables.read(tmp_path / "bench.csv")
+
+
+def test_cells_of_a_benchmark_are_those_that_were_written(found: list[fill_tables.Row]) -> None:
+    cells = list(scale_tables.cells(found, "strategy"))
+    assert [(cell["edges"], cell["way"]) for cell in cells] == [("20", "a"), ("20", "b"), ("30", "a"), ("30", "b")]
+    assert [float(cell["s"]) for cell in cells] == pytest.approx([20 / 7, 20 / 7, 30 / 7, 30 / 7], rel=1e-5)
+    assert not list(scale_tables.cells(found, "growth"))
+
+
+def test_missed_goals_are_said(found: list[fill_tables.Row]) -> None:
+    text = "\n".join(scale_tables.missed(found))
+    assert "| strategy | slow | ≤ 2 s | 3.00 |" in text
+    assert "enough" not in text
+    line = scale_tables.by_row(found)[-1]
+    assert "| 1 of 2 | slow: 3.00 (≤ 2 s) |" in line
+
+
+def test_a_quick_run_is_said_to_be_one(found: list[fill_tables.Row]) -> None:
+    assert "quick" not in scale_tables.when(found, "strategy")
+    quick = [row | {"value": "yes"} if row["measure"] == "quick" else row for row in found]
+    assert "a quick run" in scale_tables.when(quick, "strategy")
+
+
 def test_every_table_stands_on_a_page() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert set(re.findall(r"<!-- table: (\S+) -->", text)) == set(tables.TABLES)
@@ -151,7 +191,7 @@ def test_every_table_stands_on_a_page() -> None:
 def test_pictures_are_small_and_used() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     pictures = sorted((ROOT / "docs" / "pictures").glob("*.png"))
-    assert len(pictures) == 4
+    assert len(pictures) == 5
     for picture in pictures:
         assert picture.stat().st_size < 150_000, picture.name
         assert f"pictures/{picture.name})" in text, picture.name
@@ -164,10 +204,12 @@ def test_pages_name_no_path_of_one_machine() -> None:
 
 def test_pages_name_the_defaults() -> None:
     sizes = f"up to {EXACT_NODES} nodes", f"up to {LOCAL_EDGES:,} edges".replace(",", " ")
-    for page in ("README.md", "beta.md"):
+    for page in ("README.md", "beta.md", "scale.md"):
         text = " ".join(next(p for p in PAGES if p.name == page).read_text(encoding="utf-8").split())
         for size in sizes:
             assert size in text, f"{page}: {size}"
+    assert f"From {LARGE_EDGES} edges on" in (ROOT / "docs" / "solver.md").read_text(encoding="utf-8")
+    assert f"less than {LARGE_EDGES} edges" in (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
 
 
 def csv_rows(name: str) -> list[dict[str, str]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import graphpri
 import zoo
 from graphpri.datasets import ring_knn
-from graphpri.entropy import ENTROPIES, evaluate, exact_entropies, log_mean_inverse, xlogx
+from graphpri.entropy import ENTROPIES, evaluate, exact_entropies, exact_entropy, log_mean_inverse, xlogx
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
 
@@ -320,3 +320,14 @@ def test_log_mean_inverse_is_accurate_at_the_seams(gap):
 def test_zero_times_its_logarithm_is_zero():
     np.testing.assert_array_equal(xlogx(np.array([0.0, 1.0])), [0.0, 0.0])
     assert xlogx(np.array([0.5]))[0] == pytest.approx(-0.5 * np.log(2))
+
+
+@pytest.mark.parametrize("entries", [1, 10, 100, 10**6])
+def test_components_worked_on_in_batches_give_the_same_entropy(monkeypatch, entries):
+    graph = zoo.disjoint(zoo.ring(5), zoo.complete(5), zoo.path(5), zoo.star(9), isolated=3)
+    y = np.linspace(0.5, 2, graph.n_edges)
+    expected = exact_entropy(graph, y, True)
+    monkeypatch.setattr("graphpri.entropy._STACK_ENTRIES", entries)
+    found = exact_entropy(graph, y, True)
+    assert found.value == pytest.approx(expected.value, abs=1e-12)
+    assert np.allclose(found.log_term, expected.log_term, atol=1e-10)

@@ -280,3 +280,21 @@ def test_without_scikit_learn_the_extra_is_named():
     assert done.returncode == 1
     assert "MissingExtraError: GraphPRI needs scikit-learn" in done.stderr
     assert "graphpri[sklearn]" in done.stderr
+
+
+def test_estimated_entropies_have_their_errors_in_the_report():
+    graph = graphpri.datasets.barabasi_albert(400, 4, seed=2)
+    A = graph.adjacency()
+    fitted = GraphPRI(keep=0.4, entropy="stochastic", effort="fast").fit(A)
+    exact = graphpri.report(graph, graph.select(fitted.mask_), entropy="exact", measures=["entropy", "divergence"])
+    for name in ("entropy", "divergence"):
+        assert abs(fitted.report_[name] - exact[name]) <= 4 * fitted.report_[f"{name}_error"] < 0.005
+
+
+def test_a_dense_matrix_beyond_the_memory_is_refused_and_a_sparse_one_is_not(monkeypatch):
+    A = graphpri.datasets.barabasi_albert(500, 2, seed=2).adjacency()
+    monkeypatch.setenv("GRAPHPRI_MEMORY", "3MB")
+    estimator = GraphPRI(keep=0.4, method="random", entropy="degree")
+    with pytest.raises(graphpri.MemoryLimitError, match=r"dense matrix of 500 nodes needs about 5\.7 MB.*csr_array"):
+        estimator.fit(A.toarray())
+    assert estimator.fit(A).mask_.sum() == 398

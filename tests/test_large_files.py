@@ -800,3 +800,21 @@ def test_sparse_matrices_in_archives_keep_their_entry_numbers() -> None:
     table = gio.read(io.BytesIO(stream.getvalue()), "npz")
     with pytest.raises(GraphError, match=r"entry number 2"):
         table.canonical(loops="drop")
+
+
+def test_a_folder_with_other_files_is_not_replaced(tmp_path):
+    table = EdgeTable(3, np.array([0, 1]), np.array([1, 2]))
+    gio.write(table, tmp_path / "g.npyd")
+    (tmp_path / "g.npyd" / "thesis.docx").write_text("mine")
+    with pytest.raises(FileError, match=r"other files, such as 'thesis.docx'"):
+        gio.write(table, tmp_path / "g.npyd", force=True)
+    assert (tmp_path / "g.npyd" / "thesis.docx").read_text() == "mine"
+
+
+def test_node_numbers_beyond_signed_integers_in_a_folder_are_refused(tmp_path):
+    folder = tmp_path / "g.npyd"
+    folder.mkdir()
+    np.save(folder / "source.npy", np.array([0, 2**63], np.uint64))
+    np.save(folder / "target.npy", np.array([1, 2], np.uint64))
+    with pytest.raises(FileError, match="beyond 64-bit"):
+        gio.read(folder)

@@ -37,6 +37,16 @@ def test_type_checkers_see_every_name():
     assert set(graphpri.__all__) <= imported
 
 
+def test_every_error_of_the_package_has_its_name_here():
+    from graphpri import errors
+
+    names = {name for name, value in vars(errors).items() if isinstance(value, type)}
+    assert names >= {"MemoryLimitError", "GraphPRIError"}
+    assert names <= set(graphpri.__all__)
+    for name in names:
+        assert getattr(graphpri, name) is getattr(errors, name)
+
+
 def test_a_strange_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'graphpri' has no attribute 'sparsifi'"):
         _ = graphpri.sparsifi

@@ -1,8 +1,8 @@
 """Compiled loops over edges for the degree and the local entropy: node sums, corrections, slopes.
 
 An edge e weighs y = μ (x + κ): μ is ``mu[e]``, or 1 where `mu` is None and the loop is compiled without it, x what
-is kept of it, and κ the part of the original graph that the mixture adds. Loops take a piece of the edges, so that pieces
-can run in threads; what they add up they return or write for their piece alone.
+is kept of it, and κ the part of the original graph that the mixture adds. Loops take a piece of the edges, so that
+pieces can run in threads; what they add up they return or write for their piece alone.
 """
 
 # The type checker takes elements of arrays for arrays.

@@ -199,7 +199,8 @@ def _batches(sizes: NDArray[np.integer[Any]]) -> Iterator[NDArray[np.int64]]:
     """Components of one size of at least two nodes, as many as are worked on at a time."""
     for size in np.unique(sizes[sizes > 1]):
         members = np.flatnonzero(sizes == size)
-        yield from np.array_split(members, max(1, members.size * int(size) ** 2 // _STACK_ENTRIES))
+        pieces = members.size * int(size) ** 2 // _STACK_ENTRIES
+        yield from np.array_split(members, min(max(1, pieces), members.size))
 
 
 def _require_dense(count: int, size: int, gradient: bool) -> None:

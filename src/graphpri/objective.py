@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Mixture = Literal["equation", "listing"]
 BATCHED_NODES = 200
 ROUNDING = 1e-15
+BULK_ROUNDING = 1e-12
 LARGEST_BETA = 1e12
 BARRIER_FLOOR = 1e-3
 """Smallest degree inside the barrier's logarithm, as a share of the graph's smallest weight."""
@@ -93,7 +94,7 @@ class Objective:
     mixture: Mixture = "equation"
     weights: FloatArray = field(init=False)
     sums: EdgeSums | None = field(init=False)
-    _estimated: tuple[int, Terms, Terms] | None = field(init=False, default=None)
+    _estimated: tuple[int, Terms, Terms, Estimate] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         check_beta(self.beta)
@@ -132,8 +133,15 @@ class Objective:
         if self.sums is not None:
             return _entropy(self._everything, float(self.original_degrees.sum()))
         if self.is_stochastic:
-            return self._estimate([self.weights], [[1.0]])[0].value
+            return self.original_estimate.value
         return self.entropy_of(self.weights)[0]
+
+    @property
+    def original_estimate(self) -> Estimate:
+        """S(ρ̃) in nats and its standard error by the stochastic entropy: that of the last selection's probes."""
+        if self._estimated is not None:
+            return self._estimated[3]
+        return self._estimate([self.weights], [[1.0]])[0]
 
     @property
     def is_stochastic(self) -> bool:
@@ -156,11 +164,12 @@ class Objective:
             y = self._kept(w)
             mixed = self.mixed(y, 2 * float(y.sum()))
             ys = [scaled(y), self.weights, scaled(mixed)]
-            factors = [[1.0, 0.0, 0.0], [-0.5, -0.5, 1.0], [1 - self.beta, -self.beta, 2 * self.beta]]
-            s, d, j = self._estimate(ys, factors)
+            factors = [[1.0, 0.0, 0.0], [-0.5, -0.5, 1.0], [1 - self.beta, -self.beta, 2 * self.beta], [0.0, 1.0, 0.0]]
+            s, d, j, original = self._estimate(ys, factors)
             barrier = self._barrier(w)
             values = Terms(j.value + barrier, s.value, d.value, barrier)
-            object.__setattr__(self, "_estimated", (key, values, Terms(j.error, s.error, d.error, 0.0)))
+            errors = Terms(j.error, s.error, d.error, 0.0)
+            object.__setattr__(self, "_estimated", (key, values, errors, original))
         assert self._estimated is not None
         return self._estimated[1], self._estimated[2]
 
@@ -212,7 +221,7 @@ class Objective:
 
     def _terms(self, kept: float, mixed: float, barrier: float) -> Terms:
         divergence = mixed - 0.5 * (kept + self.original_entropy)
-        if abs(divergence) < ROUNDING:
+        if abs(divergence) < (ROUNDING if self.sums is None else BULK_ROUNDING):
             divergence = 0.0
         return Terms(kept + 2 * self.beta * divergence + barrier, kept, divergence, barrier)
 

@@ -77,6 +77,7 @@ class Sparsified:
     notes: tuple[str, ...]
     settings: dict[str, Any]
     _original_entropy: float
+    _original_error: float
     _rebuild: Callable[[], Any] = field(repr=False)
 
     @cached_property
@@ -142,8 +143,8 @@ class Sparsified:
     def _error_values(self) -> dict[str, float]:
         if self.errors is None:
             return {}
-        names = ("objective", "entropy", "divergence")
-        return {f"{name}_error": getattr(self.errors, name) for name in names}
+        found = {f"{name}_error": getattr(self.errors, name) for name in ("objective", "entropy", "divergence")}
+        return found | {"entropy_original_error": self._original_error}
 
     def __repr__(self) -> str:
         return (
@@ -512,6 +513,7 @@ def _result(
         notes=source.notes,
         settings=settings | {"reweight": reweight, "own_weights": new is not None},
         _original_entropy=objective.original_entropy,
+        _original_error=objective.original_estimate.error if objective.is_stochastic else 0.0,
         _rebuild=partial(source.rebuild, mask, new),
     )
 

@@ -39,6 +39,7 @@ DENSE_NODES = 3000
 _PROBE_BLOCK = 8  # probes solved at a time, the signs of an edge in a byte
 _FACTOR_RANGE = 1e15  # weights further apart are more than any factorisation in double precision stands
 _SKETCH_BYTES = 150, 400  # an edge and a node; measured on unweighted graphs: 120 and 380
+_ROW_ENTRIES = 2**22  # of the matrix, that distances of rows are taken of at a time
 _MERGE_WORK = 2e9  # largest M·N² for the algorithm that stands any weights
 
 
@@ -154,7 +155,9 @@ def _check_memory(graph: Graph, exact: NDArray[Any], sketched: NDArray[Any]) -> 
     """Refuse components, of these sizes in nodes, that there is not the memory for."""
     most = int(exact.max(initial=0))
     what = f"the exact effective resistances of a component of {most} nodes"
-    require(4 * 8.0 * most**2, what, 'take method="sketch"')
+    # Four matrices while they are made, and differences of rows beside the last of them.
+    rows = 24.0 * min(_ROW_ENTRIES, graph.n_edges * most)
+    require(8.0 * most**2 + max(24.0 * most**2, rows), what, 'take method="sketch"')
     if sketched.size:
         per_edge, per_node = _SKETCH_BYTES
         what = f"the sketch of the effective resistances of {graph.n_edges} edges"
@@ -199,7 +202,7 @@ def _by_factorisation(part: Part) -> FloatArray:
 
 def _squared_distances(rows: FloatArray, u: IntArray, v: IntArray) -> FloatArray:
     result = np.empty(u.size)
-    step = max(1, 2**22 // max(1, rows.shape[1]))
+    step = max(1, _ROW_ENTRIES // max(1, rows.shape[1]))
     for a in range(0, u.size, step):
         difference = rows[u[a : a + step]] - rows[v[a : a + step]]
         result[a : a + step] = np.einsum("ij,ij->i", difference, difference)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from graphpri.cli import say
-from graphpri.errors import FileError, GraphError, OptionError
+from graphpri.errors import FileError, GraphError, MemoryLimitError, OptionError
 
 if TYPE_CHECKING:
     from graphpri.cli.watch import Watch
@@ -178,7 +178,7 @@ def refuse_unknown(name: str) -> None:
 def about(name: str, error: Exception) -> Exception:
     """The error with the input's name before its message, where that does not say it."""
     shown = "standard input" if name == "-" else name
-    if isinstance(error, GraphError) and shown not in str(error):
+    if isinstance(error, GraphError | MemoryLimitError) and shown not in str(error):
         return type(error)(f"{shown}: {error}")
     return error
 

@@ -89,6 +89,8 @@ def _plain(source: Source, arrays: dict[str, NDArray[Any]]) -> EdgeTable:
     for name, ids in zip(_ENDS, (u, v), strict=True):
         if ids.ndim != 1 or ids.dtype.kind not in "iu":
             raise ValueError(f"{name}.npy holds {ids.dtype} of shape {ids.shape}, not a list of node numbers")
+        if ids.dtype == np.uint64 and ids.size and int(ids.max()) >= 2**63:
+            raise ValueError(f"{name}.npy holds the node number {ids.max()}, beyond 64-bit signed integers")
     if u.size > MOST_EDGES:
         raise ValueError(f"{u.size} edges are more than a graph can have, {MOST_EDGES}")
     for name, array in {"target": v, **arrays}.items():

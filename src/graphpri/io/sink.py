@@ -169,6 +169,10 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> None:
     folder = path.resolve().parent
     if mode is not None and stat.S_ISDIR(mode) and not is_edge_folder(path):
         raise FileError(f"{path}: can't be written, it is a directory")
+    if mode is not None and stat.S_ISDIR(mode):
+        others = sorted(name for name in os.listdir(path) if not name.endswith((".npy", ".json")))
+        if others:
+            raise FileError(f"{path}: can't be replaced, it holds other files, such as {others[0]!r}: move them first")
     if mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         return
     if not folder.is_dir():

@@ -123,7 +123,10 @@ def _leading(inverse: Any, start: FloatArray, against: FloatArray, tolerance: fl
         z -= against * float(against @ z)
         for _ in range(2):
             z -= basis[: k + 1].T @ (basis[: k + 1] @ z)
-        beside[k] = float(np.linalg.norm(z))
+        with np.errstate(over="ignore", invalid="ignore"):
+            beside[k] = float(np.linalg.norm(z))
+        if not np.isfinite(beside[k]):
+            break  # weights too far apart
         theta, s = eigh_tridiagonal(diagonal[: k + 1], beside[:k], select="i", select_range=(k, k))
         if beside[k] * abs(float(s[-1, 0])) <= tolerance * float(theta[0]):
             return float(theta[0]), basis[: k + 1].T @ s[:, 0]

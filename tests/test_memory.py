@@ -1,0 +1,163 @@
+"""Memory: work that needs more than there is is refused before it begins, and the estimates are those of the work."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import graphpri
+import zoo
+from graphpri import entropy, memory
+from graphpri.datasets import barabasi_albert
+from graphpri.errors import GraphPRIError, MemoryLimitError, OptionError
+from graphpri.laplacian import laplacian_pinv
+from graphpri.objective import Objective
+from graphpri.solvers.resolvent import ResolventLandscape
+from graphpri.spectral import effective_resistance
+
+
+class Work(NamedTuple):
+    """Work whose memory is estimated: the module that does it, a size that shows, and what a refusal says."""
+
+    module: str
+    run: Callable[[], Any]
+    words: tuple[str, ...]
+
+
+def graph(n: int = 700, degree: int = 4) -> graphpri.Graph:
+    return barabasi_albert(n, degree, seed=1)
+
+
+def landscape(g: graphpri.Graph) -> None:
+    found = ResolventLandscape(Objective(g, 4.0, 0.0, "exact"))
+    found.reset(np.arange(g.n_edges) % 3 == 0)
+    found.flips()
+
+
+@lru_cache
+def dense(n: int, share: float) -> np.ndarray:
+    upper = np.triu(np.random.default_rng(0).random((n, n)) < share, 1)
+    return (upper | upper.T).astype(np.float64)
+
+
+WORK = {
+    "entropy": Work(
+        "entropy",
+        lambda: entropy.evaluate(graph(), "exact"),
+        ("the exact entropy of a component of 700 nodes", "'stochastic'"),
+    ),
+    "gradient": Work(
+        "entropy",
+        lambda: entropy.evaluate(graph(), "exact", gradient=True),
+        ("the exact entropy of a component of 700 nodes", "'local'"),
+    ),
+    "solver": Work(
+        "solvers.resolvent", lambda: landscape(graph()), ("component of 700 nodes and 2784 edges", "'local'")
+    ),
+    "solver of many edges": Work("solvers.resolvent", lambda: landscape(graph(300, 60)), ("14400 edges", "'degree'")),
+    "pseudo-inverse": Work("laplacian", lambda: laplacian_pinv(graph()), ("pseudo-inverse", "laplacian_solve")),
+    "resistance": Work(
+        "spectral", lambda: effective_resistance(graph(), method="exact"), ("component of 700 nodes", 'method="sketch"')
+    ),
+    "matrix of few entries": Work(
+        "interop.matrices",
+        lambda: graphpri.sparsify(dense(1500, 0.001), keep=0.5, method="random", entropy="degree"),
+        ("a dense matrix of 1500 nodes", "csr_array"),
+    ),
+    "matrix of many entries": Work(
+        "interop.matrices",
+        lambda: graphpri.sparsify(dense(700, 0.6), keep=0.5, method="random", entropy="degree"),
+        ("a dense matrix of 700 nodes", "csr_array"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_estimates_are_those_of_the_work(name: str, monkeypatch: pytest.MonkeyPatch):
+    asked: list[float] = []
+    work = WORK[name]
+    work.run()  # whatever is loaded or compiled once
+    monkeypatch.setattr(import_module(f"graphpri.{work.module}"), "require", lambda needed, *_: asked.append(needed))
+    tracemalloc.start()
+    try:
+        work.run()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # What LAPACK takes is not seen here.
+    assert 0.6 * peak < max(asked) < 3 * peak
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_work_beyond_the_limit_is_refused_before_it_begins(name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(memory.VARIABLE, "2MB")
+    with pytest.raises(MemoryLimitError, match=r"needs about [0-9.]+ .B of memory, and .* allows 2\.0 MB") as caught:
+        WORK[name].run()
+    for words in (*WORK[name].words, "GRAPHPRI_MEMORY", "--memory"):
+        assert words in str(caught.value)
+
+
+def test_sketches_of_resistances_are_refused_by_their_edges(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(memory.VARIABLE, "1MB")
+    with pytest.raises(
+        MemoryLimitError, match=r"sketch of the effective resistances of 11984 edges needs about 2\.9 MB"
+    ):
+        effective_resistance(graph(3000), method="sketch")
+    monkeypatch.setenv(memory.VARIABLE, "3MB")
+    assert (effective_resistance(graph(3000), method="sketch") > 0).all()
+
+
+def test_an_adjacency_frame_is_refused_like_a_matrix(monkeypatch: pytest.MonkeyPatch):
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setenv(memory.VARIABLE, "100KB")
+    with pytest.raises(MemoryLimitError, match="a dense matrix of 200 nodes"):
+        graphpri.as_graph(pandas.DataFrame(dense(200, 0.2)))
+
+
+def test_small_work_is_not_weighed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(memory.VARIABLE, raising=False)
+    monkeypatch.setattr(memory, "available", lambda: 0)
+    memory.require(memory.UNASKED, "this", "that")
+    graphpri.sparsify(graph(200), keep=0.5, entropy="exact", effort="fast")
+    with pytest.raises(MemoryLimitError, match="0 bytes are free"):
+        memory.require(memory.UNASKED + 1, "this", "that")
+    with pytest.raises(MemoryLimitError):
+        entropy.evaluate(zoo.path(2000), "exact")
+
+
+def test_a_refusal_is_an_error_of_the_package_and_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(memory.VARIABLE, "1KB")
+    for kind in (GraphPRIError, MemoryError, graphpri.MemoryLimitError):
+        with pytest.raises(kind):
+            graphpri.von_neumann_entropy(zoo.path(50), "exact")
+
+
+def test_a_method_that_does_not_fit_is_a_row_of_a_comparison(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(memory.VARIABLE, "2MB")
+    table = graphpri.compare(graph(), ["random", "effective-resistance"], 0.5, entropy="degree")
+    assert table[0]["K"] == 1392
+    assert "component of 700 nodes needs about" in table[1]["status"]
+
+
+def test_messages_call_a_size_what_the_user_calls_it():
+    assert memory.parse_size("2GB", "--memory") == 2**31
+    with pytest.raises(OptionError, match="--memory='2 bananas'"):
+        memory.parse_size("2 bananas", "--memory")
+
+
+def test_components_are_worked_on_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    parts = zoo.disjoint(*[zoo.ring(9), zoo.star(5), zoo.complete(5)] * 7)
+    at_once = entropy.evaluate(parts, "exact", gradient=True)
+    monkeypatch.setattr(entropy, "_STACK_ENTRIES", 100)
+    asked: list[float] = []
+    monkeypatch.setattr(entropy, "require", lambda needed, *_: asked.append(needed))
+    few = entropy.evaluate(parts, "exact", gradient=True)
+    assert len(asked) == 5 + 3
+    assert few.value == pytest.approx(at_once.value, abs=1e-14)
+    np.testing.assert_array_equal(few.log_term, at_once.log_term)
