@@ -83,8 +83,8 @@ def growth(quick: bool, say: Say) -> Outcome:
 
 
 def _too_large(method: str, nodes: int) -> str | None:
-    if method == "NetworKit" and nodes > MOST_RIVAL_NODES:
-        return f"NetworKit was not run on {DEGREE * nodes} edges."
+    if method != "degree" and nodes > MOST_RIVAL_NODES:
+        return f"{method} was not run on {DEGREE * nodes} edges."
     if memory.available() < BYTES * DEGREE * nodes:
         free = memory.size_text(memory.available())
         return (

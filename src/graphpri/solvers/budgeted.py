@@ -47,8 +47,8 @@ class Effort:
     either side; kicks end after `patience` (grown with β) without a gain, or at `work` seconds of a
     nominal machine. A third of that may go to other starts, where β < 2. A free size is searched from
     the `sizes` best sizes of the elimination, and large graphs see at most `exchanges` bulk exchanges, or
-    sweeps that look at `visits` edges. On a graph that is large for the exact entropy, `corrections` exact
-    gradients set the prices of the local entropy right.
+    sweeps that look at `visits` edges. On a graph that is large for the exact entropy, `corrections`
+    rounds of exact prices set those of the local entropy right.
     """
 
     share: float
@@ -70,7 +70,7 @@ EFFORTS: dict[str, Effort] = {
 }
 
 CONVERGED = "converged: no swap improves J"
-CORRECTED = "good: the local entropy's solution, set right by exact gradients; effort='best' goes on with single moves"
+CORRECTED = "good: the local entropy's solution, set right by exact prices; effort='best' goes on with single moves"
 UNFINISHED = "good: moves still improved J when the work of this effort was spent; effort='best' goes on"
 
 DRAFT_NODES = 600
