@@ -62,7 +62,7 @@ class Effort:
 
 
 EFFORTS: dict[str, Effort] = {
-    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 1),
+    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 3),
     "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8),
     # For a point of a path, which starts from its neighbour's solution.
     "path": Effort(0.1, (24,), 0, 0.0, 1, 12, 0, 2),
@@ -214,28 +214,22 @@ def _correct(search: Search, k: int | None, rounds: int) -> None:
     landscape = search.landscape
     local = landscape.objective.by_local_sweeps()
     sweeps, least = Sweeps(local, search.constraints, k is not None), least_size(local, search.constraints)
-    prices, inertia, tries = _exact_prices(search, k), INERTIA, 0
+    mask, value, prices = landscape.mask.copy(), landscape.value, _exact_prices(search, k)
     spread = float(np.subtract(*np.quantile(prices[np.isfinite(prices)], [0.75, 0.25])))
-    for _ in range(3 * rounds):
-        mask, value = landscape.mask.copy(), landscape.value
+    inertia, tries = INERTIA, 0
+    while tries < rounds and inertia > LEAST_INERTIA:
         sweeps.correct(mask, prices, inertia * spread)
         monitor = search.monitor.for_draft()
         Run(sweeps, monitor, EFFORTS["normal"].visits).from_here(k, least)
         if monitor.best is None or np.array_equal(monitor.best, mask):
-            if inertia < LEAST_INERTIA:
-                return
             inertia /= 4
             continue
         search.reset(monitor.best)
         tries += 1
         if landscape.value < value - tolerance(value):
-            prices = _exact_prices(search, k)
+            mask, value, prices = landscape.mask.copy(), landscape.value, _exact_prices(search, k)
         else:
-            # Too far from where the prices hold.
-            landscape.reset(mask)
-            inertia *= 2
-        if tries == rounds:
-            return
+            inertia *= 2  # too far from where the prices hold
 
 
 def _exact_prices(search: Search, k: int | None) -> FloatArray:
