@@ -337,7 +337,7 @@ def test_stochastic_results_come_with_errors_that_cover_the_exact_values():
     report = result.report()
     for name in ("objective", "entropy", "divergence"):
         error = report[f"{name}_error"]
-        assert 0 < error < 2e-3
+        assert 0 < error < (1e-2 if name == "objective" else 2e-3)
         assert abs(getattr(result, name) - getattr(terms, name)) < 4 * error
     slopes = exact.gradient(result.mask.astype(float))
     assert np.corrcoef(-slopes[result.mask], result.scores[result.mask])[0, 1] > 0.99

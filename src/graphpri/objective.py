@@ -148,10 +148,14 @@ class Objective:
         """Whether values are estimates with errors."""
         return entropy_named(self.entropy).stochastic
 
-    def _estimate(self, ys: Sequence[FloatArray], combinations: Sequence[Sequence[float]]) -> list[Estimate]:
-        from graphpri.stochastic import estimate
+    def _estimate(
+        self, ys: Sequence[FloatArray], combinations: Sequence[Sequence[float]], exempt: tuple[int, ...] = ()
+    ) -> list[Estimate]:
+        """Estimates of combinations of entropies, those at `exempt` with whatever error comes of the others'."""
+        from graphpri.stochastic import TARGET, estimate
 
-        return estimate(self.graph, ys, combinations)
+        targets = [np.inf if i in exempt else TARGET for i in range(len(combinations))]
+        return estimate(self.graph, ys, combinations, target=targets)
 
     def estimated(self, w: FloatArray) -> tuple[Terms, Terms]:
         """The parts of J_β at the selection w by the stochastic entropy, and their standard errors.
@@ -165,7 +169,7 @@ class Objective:
             mixed = self.mixed(y, 2 * float(y.sum()))
             ys = [scaled(y), self.weights, scaled(mixed)]
             factors = [[1.0, 0.0, 0.0], [-0.5, -0.5, 1.0], [1 - self.beta, -self.beta, 2 * self.beta], [0.0, 1.0, 0.0]]
-            s, d, j, original = self._estimate(ys, factors)
+            s, d, j, original = self._estimate(ys, factors, exempt=(2,))
             barrier = self._barrier(w)
             values = Terms(j.value + barrier, s.value, d.value, barrier)
             errors = Terms(j.error, s.error, d.error, 0.0)
