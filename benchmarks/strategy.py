@@ -32,7 +32,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "exact, normal": {"entropy": "exact"},
 }
 ALL_EXACT = "all-exact"
-JUDGED, JUDGED_NODES = "exact, fast", 2000
+JUDGED, JUDGED_NODES = "auto", 2000
 
 
 def strategy(quick: bool, say: Say) -> Outcome:

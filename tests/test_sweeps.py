@@ -240,6 +240,15 @@ def test_free_sizes_keep_components_together_and_are_no_worse_than_everything(na
     assert found.objective <= objective.value(np.ones(graph.n_edges)) + 1e-9
 
 
+def test_free_sizes_of_dense_graphs_find_the_tree_that_no_path_from_all_edges_leads_to():
+    graph = zoo.complete(120)
+    objective = small_objective(graph, 4.0, 0.0, "local")
+    found = solve(objective, None, Constraints(connected=True))
+    tree = solve(objective, 119, Constraints(connected=True))
+    assert found.objective <= tree.objective + 1e-9
+    assert tree.objective < objective.value(np.ones(graph.n_edges)) - 0.1
+
+
 def test_without_connectivity_a_small_beta_ends_at_one_edge():
     found = solve(small_objective(zoo.random_graph(40, 200, 12), 0.5), None, Constraints())
     assert found.mask.sum() == 1

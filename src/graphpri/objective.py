@@ -225,7 +225,7 @@ class Objective:
 
     def _terms(self, kept: float, mixed: float, barrier: float) -> Terms:
         divergence = mixed - 0.5 * (kept + self.original_entropy)
-        if abs(divergence) < (ROUNDING if self.sums is None else BULK_ROUNDING):
+        if abs(divergence) < (ROUNDING if self.sums is None else BULK_ROUNDING) or -BULK_ROUNDING < divergence < 0:
             divergence = 0.0
         return Terms(kept + 2 * self.beta * divergence + barrier, kept, divergence, barrier)
 

@@ -16,6 +16,7 @@ from graphpri.objective import Objective, Terms
 from graphpri.solvers.budgeted import CONVERGED, solve
 from graphpri.solvers.search import Constraints
 from graphpri.solvers.solution import Callback, Progress, Solution
+from graphpri.solvers.sweeps import SETTLED
 
 TIE = 1e-12
 AFRESH = 8
@@ -80,7 +81,7 @@ def solve_betas(
     from_scratch = "path" if k is None else "normal"
     plan = [(beta, True) for beta in scratch] + [(beta, False) for beta in ascending[::-1] + ascending]
     settled: dict[float, bytes] = {}
-    status = CONVERGED
+    status = CONVERGED if objective.sums is None else SETTLED
     try:
         for done, (beta, afresh) in enumerate(plan):
             start = None if afresh or not pool.masks else pool.best(beta)[0]

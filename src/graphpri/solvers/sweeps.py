@@ -39,7 +39,6 @@ _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
 _EXACT_GAIN = 1e-13
 _BYTES_AN_EDGE, _BYTES_A_NODE = 30, 150  # beside the graph itself
-_CHECKED = 2**26
 
 
 class Sweeps:
@@ -68,8 +67,8 @@ class Sweeps:
         self.objective, self.graph, self.constraints = objective, objective.graph, constraints
         self.sums: EdgeSums = objective.sums
         n, m = self.graph.n_nodes, self.graph.n_edges
-        if (needed := _BYTES_AN_EDGE * m + _BYTES_A_NODE * n) > _CHECKED:
-            require(needed, f"the search on {m} edges and {n} nodes", "free memory, or sparsify a part of the graph")
+        needed = _BYTES_AN_EDGE * m + _BYTES_A_NODE * n
+        require(needed, f"the search on {m} edges and {n} nodes", "free memory, or sparsify a part of the graph")
         self.local = objective.entropy == "local"
         self.equal = self.sums.equal
         self.moves_trace = not (fixed_size and self.equal)
@@ -389,6 +388,11 @@ class Run:
     def of_any_size(self, least: int, start: BoolArray | None) -> str:
         """Search among all sizes from `least` on; returns the status."""
         s = self.sweeps
+        if start is None:
+            # Dense graphs have a valley at the smallest size that no path from all edges leads to.
+            s.spread_out(least)
+            self._settle(least)
+            self._settle(None, least)
         self._go_to(s.allowed() if start is None else start)
         self.monitor.offer(s.mask, s.value)
         if start is None:
