@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# A run in the background of a shell ignores Ctrl-C, and so would the commands that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Every run draws the same examples, so that a failure is there for everyone; look for new ones with
 # `make test PYTEST_ARGS=--hypothesis-profile=explore`.
