@@ -363,6 +363,18 @@ def test_stochastic_results_can_be_reweighted_and_lie_on_paths():
     assert along[0].divergence > along[1].divergence
 
 
+def test_ctrl_c_while_estimating_keeps_the_subset(monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    graph = graphpri.datasets.barabasi_albert(700, 4, seed=2)
+    monkeypatch.setattr("graphpri.stochastic.estimate", interrupted)
+    result = graphpri.sparsify(graph, keep=0.4, entropy="stochastic")
+    assert result.status.startswith("interrupted while estimating")
+    assert result.mask.sum() == round(0.4 * graph.n_edges)
+    assert result.report()["entropy_by"] == "local"
+
+
 def test_the_paper_s_solver_refuses_an_entropy_with_noise():
     with pytest.raises(OptionError, match="without noise"):
         graphpri.sparsify(zoo.ring(9), keep=4, entropy="stochastic", solver="gumbel")

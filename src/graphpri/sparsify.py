@@ -28,6 +28,7 @@ from graphpri.solvers.solution import Callback, Progress, Solution
 from graphpri.version import __version__
 
 SolverName = Literal["auto", "budgeted", "gumbel"]
+UNESTIMATED = "interrupted while estimating; J, S and D are by the local entropy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +270,14 @@ def sparsify(
         raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
     settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings()
     if method == "pri":
-        result = _result(source, objective, run_by.solve(objective, k, constraints), settings, reweight)
+        solution = run_by.solve(objective, k, constraints)
+        try:
+            result = _result(source, objective, solution, settings, reweight)
+        except KeyboardInterrupt:
+            if not objective.is_stochastic:
+                raise
+            solution = replace(solution, status=UNESTIMATED)
+            result = _result(source, _local_if_stochastic(objective), solution, settings | {"entropy_by": "local"})
     else:
         solution, scored = run_by.score(graph, cast("int", k), constraints)
         result = _result(source, objective, solution, settings, reweight, scored)

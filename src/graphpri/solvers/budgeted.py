@@ -142,7 +142,7 @@ def solve(
     Notes
     -----
     The stochastic entropy, and the exact one of a graph with thousands of small components, are searched by the
-    local entropy, which costs O(M) a step; the objective of the result is theirs.
+    local entropy, which costs O(M) a step; the objective of the result is the exact one, or the local one.
     """
     level = effort_named(effort)
     constraints = constraints or Constraints()
@@ -152,7 +152,8 @@ def solve(
         found = solve(
             local, k, constraints, effort=effort, seed=seed, callback=callback, time_limit=time_limit, start=start
         )
-        return replace(found, objective=objective.value(objective.selection(found.mask)))
+        # Estimating is left to the caller: it takes long, and an interruption must not cost the subset.
+        return replace(found, objective=objective.value(objective.selection(found.mask))) if exact else found
     monitor = Monitor(callback, time_limit)
     large = objective.sums is not None
     search = None if large else _search(objective, k, constraints, monitor, seed)
