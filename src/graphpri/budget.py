@@ -11,9 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from graphpri.errors import OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph, id_dtype
-
-LARGE = 250_000
-"""Edges from which the compiler pays: below, SciPy is done before compiled loops are loaded."""
+from graphpri.threads import LARGE
 
 
 def count_edges(keep: float | int, n_edges: int) -> int:

@@ -7,7 +7,6 @@ number an edge beside the graph, and results don't depend on the number of threa
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +44,10 @@ class Side(NamedTuple):
     def f(self) -> float:
         """F."""
         return -float(self.degrees @ self.logs) - self.correction
+
+    def entropy(self, trace: float) -> float:
+        """S in nats, for the trace T of the matrix."""
+        return float(np.log(trace)) + self.f / trace
 
 
 class EdgeSums:
@@ -111,27 +114,17 @@ class EdgeSums:
             return Side(kappa, degrees, logs, 0.0, 0.0, np.empty(0))
         from graphpri import edge_loops
 
-        run = partial(self._correct, edge_loops.correct, read_only(x), kappa, least, degrees, logs)
+        x = read_only(x)
+
+        def run(start: int, stop: int, out: FloatArray) -> tuple[float, float]:
+            return edge_loops.correct(start, stop, *self.ends, x, kappa, least, degrees, logs, out)
+
         if pull:
             pulls, sums = self._by_node(run)
         else:
             pulls = np.empty(0)
             sums = in_chunks(lambda a, b: run(a, b, pulls), self.n_edges)
         return Side(kappa, degrees, logs, float(sum(s for s, _ in sums)), float(sum(s for _, s in sums)), pulls)
-
-    def _correct(
-        self,
-        loop: Any,
-        x: Kept,
-        kappa: float,
-        least: float,
-        degrees: FloatArray,
-        logs: FloatArray,
-        start: int,
-        stop: int,
-        out: FloatArray,
-    ) -> tuple[float, float]:
-        return loop(start, stop, *self.ends, x, kappa, least, degrees, logs, out)
 
     def slopes(self, x: Kept, node: FloatArray, constant: float, own: list[tuple[Side, float]]) -> FloatArray:
         """μ (node_u + node_v + constant) of each edge, and factor · μ · 2 y Λ for each side and its factor.

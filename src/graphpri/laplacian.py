@@ -15,10 +15,8 @@ from scipy.sparse.linalg import splu
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, id_dtype
 from graphpri.memory import require
-from graphpri.threads import in_chunks, single_thread
+from graphpri.threads import LARGE, in_chunks, single_thread
 
-LARGE = 250_000
-"""Edges from which the compiler pays: below, SciPy is done before compiled loops are loaded."""
 ROWS = 1 << 14
 """Rows that a thread takes at a time; sized for the cache."""
 

@@ -131,7 +131,7 @@ class Objective:
     def original_entropy(self) -> float:
         """S(ρ̃) in nats."""
         if self.sums is not None:
-            return _entropy(self._everything, float(self.original_degrees.sum()))
+            return self._everything.entropy(float(self.original_degrees.sum()))
         if self.is_stochastic:
             return self.original_estimate.value
         return self.entropy_of(self.weights)[0]
@@ -203,9 +203,9 @@ class Objective:
         if self.is_stochastic:
             return self.estimated(w)[0]
         if self._in_bulk(w):
-            kept, mixed = self._bulk_sides(w)
-            t, m = self._traces(kept)
-            return self._terms(_entropy(kept, t), _entropy(mixed, m), self._barrier(w))
+            kept, mixed = self.sides(w)
+            t, m = self.traces(kept)
+            return self._terms(kept.entropy(t), mixed.entropy(m), self._barrier(w))
         y = self._kept(w)
         mixed = self.mixed(y, 2 * float(y.sum()))
         return self._terms(self.entropy_of(y)[0], self.entropy_of(mixed)[0], self._barrier(w))
@@ -288,8 +288,8 @@ class Objective:
             raise _nothing_kept()
         return sums.side(w, 0.0, degrees, local=self.entropy == "local", least=LIGHTEST * trace, pull=pull)
 
-    def _bulk_sides(self, w: Kept, pull: bool = False) -> tuple[Side, Side]:
-        """The kept graph and the mixture, in one unit."""
+    def sides(self, w: Kept, pull: bool = False) -> tuple[Side, Side]:
+        """The kept graph and the mixture of a large graph, in one unit; `pull` as in :meth:`EdgeSums.side`."""
         assert self.sums is not None
         kept = self._bulk_kept(self.sums, w, pull)
         trace, total = float(kept.degrees.sum()), float(self.original_degrees.sum())
@@ -299,15 +299,16 @@ class Objective:
         mixed = self.sums.side(w, kappa, degrees, local=local, least=LIGHTEST * 2 * trace, pull=pull)
         return kept, mixed
 
-    def _traces(self, kept: Side) -> tuple[float, float]:
+    def traces(self, kept: Side) -> tuple[float, float]:
+        """Traces of the kept graph and of the mixture, in the unit of :meth:`sides`."""
         trace, total = float(kept.degrees.sum()), float(self.original_degrees.sum())
         return trace, 2 * trace if self.mixture == "equation" else trace + total
 
     def _bulk_combination(self, w: Kept, of_kept: float, of_mixed: float) -> tuple[float, float, FloatArray]:
         assert self.sums is not None
-        kept, mixed = self._bulk_sides(w, pull=True)
-        t, m = self._traces(kept)
-        s, s_mixed = _entropy(kept, t), _entropy(mixed, m)
+        kept, mixed = self.sides(w, pull=True)
+        t, m = self.traces(kept)
+        s, s_mixed = kept.entropy(t), mixed.entropy(m)
         node, node_mixed = _at_nodes(kept, t), _at_nodes(mixed, m)
         if self.mixture == "equation":
             along = float(kept.degrees @ node_mixed) + 2 * mixed.correction - mixed.kappa * mixed.along
@@ -375,10 +376,6 @@ class Objective:
 
 def _nothing_kept() -> GraphError:
     return GraphError("no edge is kept, so the entropy of the kept graph is not defined")
-
-
-def _entropy(side: Side, trace: float) -> float:
-    return float(np.log(trace)) + side.f / trace
 
 
 def _at_nodes(side: Side, trace: float) -> FloatArray:

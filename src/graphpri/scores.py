@@ -19,10 +19,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphpri.graph import FloatArray, Graph, id_dtype
-from graphpri.threads import in_chunks, workers
+from graphpri.threads import LARGE, in_chunks, workers
 
-LARGE = 250_000
-"""Edges from which the compiler pays: below, NumPy is done before compiled loops are loaded."""
 _WEDGES = 2**21  # the same for triangles, in pairs of arcs; sized for the memory of the whole-array way
 _COUNTERS = 8  # threads that count triangles at once, each in its own array
 _EXACT_WORK = 1e8  # largest N·M for which betweenness is computed from all nodes (some seconds)

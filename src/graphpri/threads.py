@@ -19,6 +19,10 @@ VARIABLE = "GRAPHPRI_THREADS"
 CHUNK = 1 << 18
 """Edges or nodes that one task of :func:`in_chunks` takes: fixed, so that results don't depend on the threads."""
 
+LARGE = 250_000
+"""Edges from which compiled loops pay: below, NumPy and SciPy are done before the loops are loaded. Loops that gain
+more have thresholds of their own."""
+
 
 @lru_cache(maxsize=1)
 def _controller() -> ThreadpoolController:

@@ -15,12 +15,9 @@ from numpy.typing import NDArray
 
 from graphpri.errors import OptionError
 from graphpri.graph import Graph, id_dtype, unit_weights
-from graphpri.threads import CHUNK, in_chunks
+from graphpri.threads import CHUNK, LARGE, in_chunks
 
 Ids = NDArray[np.int64]
-
-LARGE = 250_000
-"""Edges from which the compiler pays."""
 
 
 def ring_knn(n: int = 20, k: int = 10) -> Graph:

@@ -221,7 +221,7 @@ def _correct(search: Search, k: int | None, rounds: int) -> None:
     while tries < rounds and inertia > LEAST_INERTIA:
         sweeps.correct(mask, prices, inertia * spread)
         monitor = search.monitor.for_draft()
-        Run(sweeps, monitor, EFFORTS["normal"].visits).from_here(k, least)
+        Run(sweeps, monitor, EFFORTS["normal"].visits).settle(k, least)
         if monitor.best is None or np.array_equal(monitor.best, mask):
             inertia /= 4
             continue

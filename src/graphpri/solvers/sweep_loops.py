@@ -171,10 +171,9 @@ def sweep(
     bend: Nodes | None,
     c: Coefficients,
     price: float,
-) -> tuple[int, int]:
-    """Keep each edge exactly where that costs J less than `price`; returns how many came and how many went."""
+) -> None:
+    """Keep each edge exactly where that costs J less than `price`."""
     equal = mu is None
-    came = went = 0
     for e in range(start, stop):
         if state[e] > 1:
             continue
@@ -185,9 +184,6 @@ def sweep(
             state[e] = 1 - kept
             moved(i, sign * m, equal, near, nodes, bend, c)
             moved(j, sign * m, equal, near, nodes, bend, c)
-            went += kept
-            came += 1 - kept
-    return int(came), int(went)
 
 
 @compiled

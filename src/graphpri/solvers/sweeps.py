@@ -8,6 +8,7 @@ improve, swaps of two edges at one node can. docs/scale.md says how far that lea
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from graphpri.budget import best_forest_by
 from graphpri.bulk import EdgeSums, Side
-from graphpri.entropy import LIGHTEST
 from graphpri.graph import BoolArray, FloatArray, id_dtype
 from graphpri.memory import require
 from graphpri.objective import Objective
@@ -120,7 +120,8 @@ class Sweeps:
         self.state = self._fixed.copy()
         if self.constraints.connected:
             # Prices for the first forest: as if every edge kept its share of the budget.
-            self._set_up(*self._sides(np.full(self.graph.n_edges, k / self.graph.n_edges)))
+            share = np.full(self.graph.n_edges, k / self.graph.n_edges)
+            self._set_up(*self.objective.sides(share, pull=True))
             self._hold_forest(self.prices())
         loose = self.state <= 1
         among, held = int(np.count_nonzero(loose)), int(np.count_nonzero(self.state == 3))
@@ -134,15 +135,15 @@ class Sweeps:
         if self.equal and not self.local and self._trace == 2 * self.size:
             kept, mixed = self._sides_now()
         else:
-            kept, mixed = self._sides(self._kept)
+            kept, mixed = self.objective.sides(self._kept, pull=True)
             self._set_up(kept, mixed)
-        o, (t, m) = self.objective, self._traces(kept)
-        j = (1 - o.beta) * (np.log(t) + kept.f / t) + 2 * o.beta * (np.log(m) + mixed.f / m)
+        o, (t, m) = self.objective, self.objective.traces(kept)
+        j = (1 - o.beta) * kept.entropy(t) + 2 * o.beta * mixed.entropy(m)
         barrier = 0.0
         if o.alpha:
             degrees = np.where(o.original_degrees > 0, kept.degrees * self._unit, 1.0)
             barrier = -o.alpha * float(np.log(np.maximum(degrees, self._floor)).sum())
-        self.value = float(j) - o.beta * o.original_entropy + barrier
+        self.value = j - o.beta * o.original_entropy + barrier
         if self.extra is not None:
             self.value += float(self.extra[self.mask].sum(dtype=np.float64))
         return self.value
@@ -161,15 +162,6 @@ class Sweeps:
         """Mean weight of the edges at each node."""
         return np.asarray(self.objective.original_degrees / np.maximum(self.graph.degrees(), 1))
 
-    def _sides(self, x: NDArray[np.uint8] | FloatArray) -> tuple[Side, Side]:
-        sums, original = self.sums, self.objective.original_degrees
-        degrees = sums.degrees(x)
-        t = float(degrees.sum())
-        kappa = t / float(original.sum()) if self.objective.mixture == "equation" else 1.0
-        least = LIGHTEST * t
-        kept = sums.side(x, 0.0, degrees, local=self.local, least=least)
-        return kept, sums.side(x, kappa, degrees + kappa * original, local=self.local, least=least)
-
     def _sides_now(self) -> tuple[Side, Side]:
         """Both sides where the degrees are known and nothing has changed that moves are set up with."""
         degrees, original = self._nodes[:, 0].astype(np.float64), self.objective.original_degrees
@@ -177,14 +169,10 @@ class Sweeps:
         kept = self.sums.side(zeros, 0.0, degrees, local=False)
         return kept, self.sums.side(zeros, kappa, degrees + kappa * original, local=False)
 
-    def _traces(self, kept: Side) -> tuple[float, float]:
-        t = float(kept.degrees.sum())
-        return t, 2 * t if self.objective.mixture == "equation" else t + float(self.objective.original_degrees.sum())
-
     def _set_up(self, kept: Side, mixed: Side) -> None:
         from graphpri.solvers import sweep_loops
 
-        o, (t, m) = self.objective, self._traces(kept)
+        o, (t, m) = self.objective, self.objective.traces(kept)
         self._trace = t
         slope = self._trace_slope(kept, mixed, t, m) if self.moves_trace else 0.0
         floor = self._floor / self._unit if o.alpha else 1.0
@@ -226,21 +214,19 @@ class Sweeps:
 
     # Moves.
 
-    def sweep(self, price: float) -> int:
-        """Keep exactly the edges that cost less than `price`, one after the other; returns how many flipped.
+    def sweep(self, price: float) -> None:
+        """Keep exactly the edges that cost less than `price`, one after the other.
 
         Pieces of the list of edges take their turns in bit-reversed order: in the order of the list, the edges
         of the first nodes would all be settled against neighbours that have not moved yet.
         """
         from graphpri.solvers import sweep_loops
 
-        flips, m = 0, self.graph.n_edges
+        m = self.graph.n_edges
         for turn in range(_PIECES):
             piece = int(f"{turn:0{_PIECES.bit_length() - 1}b}"[::-1], 2)
             ends = m * piece // _PIECES, m * (piece + 1) // _PIECES
-            came, went = sweep_loops.sweep(*ends, *self._edges, *self._model, price)
-            flips += came + went
-        return flips
+            sweep_loops.sweep(*ends, *self._edges, *self._model, price)
 
     def prices(self, stride: int = 1) -> NDArray[np.float32]:
         """What keeping each stride-th edge costs, J without it held against J with it."""
@@ -369,21 +355,18 @@ class Run:
         if start is not None:
             self._go_to(start)
             self._resize(k)
-            return self._settle(k)
+            return self.settle(k)
         status, concave = SETTLED, self.sweeps.objective.beta < ENTROPY_RULES
         both = self.thorough or 4 * self.sweeps.state.size <= self.visits
         for shrunk in (True, False) if both else (concave,):
             if shrunk:
                 self._go_to(self.sweeps.allowed())
-                self._shrink(k)
+                for _ in self._shrunk(k):
+                    pass
             else:
                 self.sweeps.spread_out(k)
-            status = self._settle(k)
+            status = self.settle(k)
         return status
-
-    def from_here(self, k: int | None, least: int) -> str:
-        """Improve the subset at hand, of `k` edges or of any size from `least` on; returns the status."""
-        return self._settle(k, least)
 
     def of_any_size(self, least: int, start: BoolArray | None) -> str:
         """Search among all sizes from `least` on; returns the status."""
@@ -391,14 +374,14 @@ class Run:
         if start is None:
             # Dense graphs have a valley at the smallest size that no path from all edges leads to.
             s.spread_out(least)
-            self._settle(least)
-            self._settle(None, least)
+            self.settle(least)
+            self.settle(None, least)
         self._go_to(s.allowed() if start is None else start)
         self.monitor.offer(s.mask, s.value)
         if start is None:
             self._shrink_while_better(least)
         self._search_near(least, s.size)
-        return self._settle(None, least)
+        return self.settle(None, least)
 
     def _go_to(self, mask: BoolArray) -> None:
         self.sweeps.set_to(mask)
@@ -413,29 +396,27 @@ class Run:
         s.resize(k)
         return s.refresh()
 
-    def _shrink(self, k: int) -> None:
-        """Go through smaller and smaller sizes to `k` edges."""
+    def _shrunk(self, k: int) -> Iterator[float]:
+        """Go through smaller and smaller sizes to `k` edges; yields J at each."""
         s, step = self.sweeps, 0
         while s.size > k:
             size, step = max(k, int(_SIZES * s.size)), step + 1
-            self._resize(size)
-            self.monitor.step("shrink", step, size, s.value, 1 - size / s.state.size)
+            found = self._resize(size)
+            self.monitor.step("shrink", step, size, found, 1 - size / s.state.size)
+            yield found
             s.hold()
 
     def _shrink_while_better(self, least: int) -> None:
         """Go through smaller and smaller sizes while that pays, and stay at the best."""
-        s, step = self.sweeps, 0
-        best, value, worse = s.mask.copy(), s.value, 0
-        while s.size > least and worse < _PATIENCE:
-            k, step = max(least, int(_SIZES * s.size)), step + 1
-            found = self._resize(k)
-            self.monitor.step("shrink", step, k, found, 1 - k / s.state.size)
+        s, worse = self.sweeps, 0
+        best, value = s.mask.copy(), s.value
+        for found in self._shrunk(least):
+            worse += 1
             if found < value:
                 best, value, worse = s.mask.copy(), found, 0
                 self.monitor.offer(best, value)
-            else:
-                worse += 1
-            s.hold()
+            if worse == _PATIENCE:
+                break
         self._go_to(best)
 
     def _search_near(self, least: int, size: int) -> None:
@@ -455,8 +436,8 @@ class Run:
                     break
                 self._go_to(best)
 
-    def _settle(self, k: int | None, least: int = 1) -> str:
-        """Improve the subset until nothing helps, or for the number of rounds."""
+    def settle(self, k: int | None, least: int = 1) -> str:
+        """Improve the subset at hand, of `k` edges or of any size from `least` on; returns the status."""
         s = self.sweeps
         value = np.inf
         for step in range(1, self.rounds + 1):
