@@ -244,13 +244,14 @@ def test_pandas_gets_the_same_rows(monkeypatch):
 
 
 def test_text_has_the_original_first_and_hides_columns_that_say_nothing():
-    text = str(compare(KARATE, FAST, 0.5)).splitlines()
+    settings, *text = str(compare(KARATE, FAST, 0.5)).splitlines()
+    assert settings == "exact entropy in nats, beta 4, alpha 0, equation mixture"
     assert text[0].split()[:3] == ["method", "keep", "K"]
     assert text[1].startswith("(original)")
     assert f"{graphpri.von_neumann_entropy(KARATE):.4f}" in text[1]
     assert [line.split()[0] for line in text[2:4]] == FAST
     many = str(compare(KARATE, [("local-degree", {"exponent": 0.5})], 0.5, seeds=(0, 1)))
-    assert many.splitlines()[0].split()[:5] == ["method", "options", "keep", "K", "seed"]
+    assert many.splitlines()[1].split()[:5] == ["method", "options", "keep", "K", "seed"]
     assert "exponent=0.5" in many
     assert repr(compare(KARATE, FAST, 0.5)) == f"Comparison(2 rows, {len(CORE)} measures)"
 

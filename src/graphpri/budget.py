@@ -172,7 +172,10 @@ def check_budget(
         return
     components = graph.components()[0]
     if forbid is not None and graph.components(~forbid)[0] > components:
-        raise OptionError("connected=True: without the edges in forbid the graph falls apart; forbid fewer edges")
+        raise OptionError(
+            "without the edges in forbid the graph falls apart: forbid fewer edges, or pass connected=False "
+            "(no budget and connected=True both keep it together)"
+        )
     need = graph.n_nodes - components
     if protect is not None:
         need = least + graph.components(protect)[0] - components

@@ -21,6 +21,7 @@ from graphpri.interop import load
 from graphpri.io.sink import open_sink
 from graphpri.measures import MEASURES, Measure, Settings, View, choose
 from graphpri.measures.information import Unit, check_edges, check_unit
+from graphpri.measures.report import said
 from graphpri.methods import find
 from graphpri.objective import Mixture, Objective
 from graphpri.solvers.budgeted import EffortName
@@ -90,7 +91,8 @@ class Comparison(Sequence[dict[str, Any]]):
         head = {"method": "(original)", "options": "", "keep": None, "K": None, "seed": None, "seconds": None}
         head |= {name: self.original.get(name) for name in self.measures}
         head |= {name: self.original.get(name) for name in self._errors()}
-        lines = aligned([columns, *([_shown(row, c) for c in columns] for row in [head, *self.rows])], left=2)
+        lines = [said(self.settings)] if self.settings else []
+        lines += aligned([columns, *([_shown(row, c) for c in columns] for row in [head, *self.rows])], left=2)
         failed: dict[str, list[str]] = {}
         for row in filter(_failed, self.rows):
             failed.setdefault(row["status"], []).append(f"{row['method']} at keep {row['keep']}")

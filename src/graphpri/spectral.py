@@ -154,13 +154,13 @@ def _resistances(
 def _check_memory(graph: Graph, exact: NDArray[Any], sketched: NDArray[Any]) -> None:
     """Refuse components, of these sizes in nodes, that there is not the memory for."""
     most = int(exact.max(initial=0))
-    what = f"the exact effective resistances of a component of {most} nodes"
+    what = f"computing the exact effective resistances of a component of {most} nodes"
     # Four matrices while they are made, and differences of rows beside the last of them.
     rows = 24.0 * min(_ROW_ENTRIES, graph.n_edges * most)
     require(8.0 * most**2 + max(24.0 * most**2, rows), what, 'take method="sketch"')
     if sketched.size:
         per_edge, per_node = _SKETCH_BYTES
-        what = f"the sketch of the effective resistances of {graph.n_edges} edges"
+        what = f"sketching the effective resistances of {graph.n_edges} edges"
         require(per_edge * graph.n_edges + per_node * int(sketched.sum()), what, "score the edges by something else")
 
 

@@ -63,16 +63,14 @@ class Report(Mapping[str, float]):
         }
 
     def __str__(self) -> str:
-        s = self.settings
-        how = f"{s['entropy']} entropy in {s['unit']}, beta {s['beta']:g}, alpha {s['alpha']:g}, {s['mixture']} mixture"
         rows: list[tuple[Any, ...]] = [("", "original", "kept", "")]
         group = None
         for m in (MEASURES[name] for name in self.values_by_name if name in MEASURES):
             if m.group != group:
                 group = m.group
                 rows.append((group, None, None, ""))
-            rows.append((f"  {m.name}", self._shown(f"{m.name}_original"), self._shown(m.name), _summary(m, s["unit"])))
-        lines = [how, *(line for line in _with_summaries(rows))]
+            rows.append((f"  {m.name}", self._shown(f"{m.name}_original"), self._shown(m.name), _summary(m, self.settings["unit"])))
+        lines = [said(self.settings), *(line for line in _with_summaries(rows))]
         lines += [f"left out: {name} ({why})" for name, why in self.left_out.items()]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
@@ -80,6 +78,12 @@ class Report(Mapping[str, float]):
         """A value for the table, with its error where it has one; None where there is no such value."""
         error = self.get(f"{name}_error")
         return self.get(name) if error is None else str(Estimate(self[name], error))
+
+
+def said(settings: Mapping[str, Any]) -> str:
+    """The settings of measures, in a line."""
+    s = settings
+    return f"{s['entropy']} entropy in {s['unit']}, beta {s['beta']:g}, alpha {s['alpha']:g}, {s['mixture']} mixture"
 
 
 def _summary(m: Measure, unit: str) -> str:

@@ -397,7 +397,8 @@ def _kick(search: Search, level: Effort) -> str:
     landscape, monitor = search.landscape, search.monitor
     # Local minima are many where the divergence rules.
     rugged = 1 + 1.5 * min(max(landscape.beta - 2, 0.0), 18.0)
-    patience = round(level.patience * max(2.0, landscape.graph.n_nodes / 16) * rugged)
+    joined = int(np.count_nonzero(landscape.graph.degrees()))
+    patience = round(level.patience * max(2.0, joined / 16) * rugged)
     budget = level.work / _seconds_per_move(search)
     best, value, flips = landscape.mask.copy(), landscape.value, landscape.flips()
     failures, number, moves = 0, 0, 0.0
