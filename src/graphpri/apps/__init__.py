@@ -1,0 +1,1 @@
+"""What the principle is used for: multi-task regression, points."""

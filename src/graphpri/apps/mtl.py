@@ -1,0 +1,469 @@
+"""Graph-regularised multi-task regression, and sparsifying the task graph (Section 4.2 of Yu et al., UAI 2022).
+
+One linear model a task; a graph over the tasks says whose coefficients should be alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphpri.apps.mtl_solve import System, edge_lengths, half_quadratic, leave_one_out, ridged
+from graphpri.apps.mtl_tasks import Tasks, as_matrix, collect
+from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.graph import BoolArray, FloatArray, Graph
+from graphpri.interop import as_graph
+from graphpri.sparsify import Sparsified, sparsify
+
+try:
+    from sklearn.base import BaseEstimator, RegressorMixin
+    from sklearn.metrics import r2_score
+    from sklearn.neighbors import NearestNeighbors
+    from sklearn.utils.validation import check_is_fitted
+except ImportError as error:
+    raise MissingExtraError("scikit-learn", "sklearn", "multi-task regression") from error
+
+Penalty = Literal["squared", "l2"]
+Weights = Literal["unit", "similarity"]
+GammaAfter = Literal["fixed", "rescaled", "loo"]
+
+GAMMAS = tuple(float(10.0**e) for e in np.arange(-3, 3.01, 0.5))
+"""Values of γ that leave-one-out chooses among, in units at which both terms of the objective weigh the same."""
+
+MIN_DEGREE = 3
+"""Neighbours that sparsifying leaves each task, by default."""
+
+
+class GraphMTL(RegressorMixin, BaseEstimator):
+    """Linear regression of several tasks whose coefficients a graph draws together.
+
+    Squared penalty: min Σ_t ‖X_t w_t − y_t‖² + ridge Σ_t ‖w_t‖² + γ Σ_i Σ_{j∈N_i} a_ij ‖w_i − w_j‖²
+    (Eq. obj_MTL of Yu et al.; the double sum counts each edge twice). l2 penalty (convex clustering, CCMTL, He et
+    al., AAAI 2019): min ½ Σ_t ‖X_t w_t − y_t‖² + ½ ridge Σ_t ‖w_t‖² + (γ/2) Σ_E a_ij ‖w_i − w_j‖.
+
+    Parameters
+    ----------
+    penalty : {"squared", "l2"}
+        Squares draw all neighbours together; lengths make some equal and leave others apart.
+    gamma : float or "loo"
+        Weight γ ≥ 0 of the graph; "loo" takes the one of `gammas` with the least exact leave-one-out error
+        (squared penalty only).
+    gammas : iterable of float, optional
+        For "loo"; 13 values around the balance of the two terms (and 0, where there are ridges) where absent.
+    ridge : float or "own"
+        Weight ≥ 0 of the squared coefficients; "own" gives each task the ridge that leave-one-out chooses for it alone.
+    graph : "knn", or a graph
+        "knn" joins each task to the `k` tasks with the nearest coefficients when each is fitted on its own (edges of
+        both directions). Otherwise anything that :func:`graphpri.as_graph` takes, with a node for each task: by
+        label, or, for matrices, in the order of `tasks_`.
+    k : int
+        Neighbours for "knn"; all other tasks where there are fewer.
+    edge_weights : {"unit", "similarity"}
+        For "knn": 1, or exp(−‖w_i − w_j‖² / median).
+    fit_intercept : bool
+        An intercept for each task, which the graph does not couple.
+    unseen : {"error", "mean"}
+        What :meth:`predict` does with a task that was not fitted: refuse, or take the mean coefficients and intercept.
+    tol : float
+        For the l2 penalty: stop where a step lowers the objective by a smaller share.
+
+    Attributes
+    ----------
+    tasks_ : tuple
+        The tasks.
+    coef_ : ndarray of float64, shape (T, P)
+    intercept_ : ndarray of float64, shape (T,)
+    graph_ : Graph
+        The task graph; nodes in the order of `tasks_`.
+    gamma_ : float
+        The γ that was used.
+    ridge_ : ndarray of float64, shape (T,)
+        The ridge of each task.
+    objective_history_ : list of float
+        The objective at the solution, and before it at each step where there are several.
+    loo_ : dict of float to float, or None
+        Root mean squared leave-one-out error of each γ that was tried.
+    sparsified_ : Sparsified or None
+        How the task graph was sparsified.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, tasks = rng.normal(size=(120, 2)), np.repeat(["a", "b", "c", "d"], 30)
+    >>> y = X @ [1.0, -1.0] + np.where(tasks == "a", 5.0, 0.0)
+    >>> model = GraphMTL(gamma=10.0, k=2).fit(X, y, tasks=tasks)
+    >>> model.coef_.round(2)[0], model.intercept_.round(2)[0]
+    (array([ 1., -1.]), 5.0)
+    """
+
+    tasks_: tuple[Any, ...]
+    coef_: FloatArray
+    intercept_: FloatArray
+    graph_: Graph
+    gamma_: float
+    objective_history_: list[float]
+    ridge_: FloatArray
+    loo_: dict[float, float] | None
+    sparsified_: Sparsified | None
+    n_features_in_: int
+    _rows: Tasks
+    _columns: list[Any] | None
+
+    def __init__(
+        self,
+        penalty: Penalty = "squared",
+        gamma: float | Literal["loo"] = 1.0,
+        *,
+        gammas: Iterable[float] | None = None,
+        ridge: float | Literal["own"] = 0.0,
+        graph: Any = "knn",
+        k: int = 10,
+        edge_weights: Weights = "unit",
+        fit_intercept: bool = True,
+        unseen: Literal["error", "mean"] = "error",
+        tol: float = 1e-4,
+    ) -> None:
+        self.penalty: Penalty = penalty
+        self.gamma = gamma
+        self.gammas = gammas
+        self.ridge = ridge
+        self.graph = graph
+        self.k = k
+        self.edge_weights: Weights = edge_weights
+        self.fit_intercept = fit_intercept
+        self.unseen: Literal["error", "mean"] = unseen
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any, tasks: Any = None) -> GraphMTL:
+        """Fit all tasks together.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, P), or list of arrays of shape (n_t, P)
+        y : array of shape (n,), or list of arrays
+        tasks : array of shape (n,), or str
+            The task of each row, or the column of a DataFrame that has it; names of the tasks for lists.
+
+        Raises
+        ------
+        OptionError
+            Names the task, row, column or parameter at fault.
+        GraphError
+            For a graph that does not have a node for each task.
+        """
+        self._check()
+        return self.fit_rows(self._collect(X, y, tasks))
+
+    def fit_rows(self, rows: Tasks) -> GraphMTL:
+        """Fit rows that are grouped by task already; see :meth:`fit`."""
+        self._check()
+        if self.ridge == "own":
+            self.ridge_, alone = rows.own_ridges()
+        else:
+            self.ridge_, alone = np.full(rows.count, float(self.ridge)), rows.without_others()
+        graph = self._graph(rows, alone)
+        self.sparsified_, self.loo_ = None, None
+        gamma = self._choose(rows, graph) if self.gamma == "loo" else float(self.gamma)
+        return self._solve(rows, graph, gamma, alone)
+
+    def predict(self, X: Any, tasks: Any = None) -> Any:
+        """Predictions for rows of tasks.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, P), or list of arrays
+        tasks : as in :meth:`fit`
+
+        Returns
+        -------
+        ndarray of float64, shape (n,), a Series for a DataFrame, or a list of arrays
+
+        Raises
+        ------
+        OptionError
+            For a task that was not fitted (unless ``unseen="mean"``), and other columns than in fitting.
+        """
+        check_is_fitted(self)
+        if isinstance(X, list | tuple):
+            names = self.tasks_ if tasks is None else tuple(tasks)
+            if len(names) != len(X):
+                raise OptionError(f"{len(X)} matrices and {len(names)} tasks: pass as many of each")
+            places = self._places(names)
+            return [self._predict(as_matrix(x, "X"), np.full(len(x), i)) for x, i in zip(X, places, strict=True)]
+        frame, ids, index = self._apart(X, tasks)
+        found = self._predict(as_matrix(frame, "X"), self._places(ids))
+        return _as_series(found, index)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, tasks: Any = None) -> float:
+        """R² of the predictions, over the rows of all tasks."""
+        found = self.predict(X, tasks)
+        together = np.concatenate(found) if isinstance(found, list) else found
+        truth = np.concatenate([np.ravel(v) for v in y]) if isinstance(X, list | tuple) else y
+        return float(r2_score(truth, together, sample_weight=sample_weight))
+
+    def sparsify_tasks(
+        self,
+        keep: float | int,
+        *,
+        method: str = "pri",
+        beta: float = 100.0,
+        min_degree: int = MIN_DEGREE,
+        gamma: GammaAfter = "loo",
+        seed: int = 0,
+        **options: Any,
+    ) -> GraphMTL:
+        """The same model on a sparsified task graph.
+
+        Parameters
+        ----------
+        keep : float or int
+            Share or number of edges to keep.
+        method, beta, seed, **options
+            As in :func:`graphpri.sparsify`; `beta` is for method "pri".
+        min_degree : int
+            Neighbours that each task keeps at least, or all that it has where it has fewer.
+        gamma : {"fixed", "rescaled", "loo"}
+            Pruning lowers the penalty as a whole. "fixed" leaves γ as it is, "rescaled" multiplies the Laplacian by
+            M/m (the ratio of total weights), and "loo" chooses γ again by leave-one-out (squared penalty).
+
+        Returns
+        -------
+        GraphMTL
+            Another estimator, fitted on the same rows.
+
+        Raises
+        ------
+        OptionError
+            For a budget below what `min_degree` needs; says the smallest.
+        """
+        check_is_fitted(self)
+        if gamma not in ("fixed", "rescaled", "loo"):
+            raise OptionError(f"gamma={gamma!r}: choose 'fixed', 'rescaled' or 'loo'")
+        if method == "pri":
+            options["beta"] = beta
+        kept = guarded(self.graph_, keep, min_degree, method=method, seed=seed, **options)
+        graph = kept.kept
+        if gamma == "rescaled":
+            ratio = float(self.graph_.weights.sum() / graph.weights.sum())
+            graph = _weighted(graph, graph.weights * ratio)
+        other = copy(self)
+        other.sparsified_, other.loo_ = kept, None
+        value = other._choose(self._rows, graph) if gamma == "loo" else self.gamma_
+        return other._solve(self._rows, graph, value, self.coef_)
+
+    def _solve(self, rows: Tasks, graph: Graph, gamma: float, start: FloatArray) -> GraphMTL:
+        if self.penalty == "squared":
+            system = self._system(rows, graph, gamma)
+            w = system.solve(rows.moments[1], start)
+            history = [
+                float((rows.centred[1] ** 2).sum() - 2 * (w * rows.moments[1]).sum() + (w * system.times(w)).sum())
+            ]
+        else:
+            w, history = half_quadratic(rows, graph, gamma, self.ridge_, self.tol, start)
+        mean_x, mean_y = rows.means
+        self.coef_, self.intercept_ = w, mean_y - (mean_x * w).sum(axis=1)
+        self.graph_, self.gamma_, self.objective_history_ = graph, gamma, history
+        self._rows, self.tasks_, self.n_features_in_ = rows, rows.labels, w.shape[1]
+        return self
+
+    def _system(self, rows: Tasks, graph: Graph, gamma: float) -> System:
+        return System(ridged(rows.moments[0], self.ridge_), graph.laplacian(), 2 * gamma)
+
+    def _choose(self, rows: Tasks, graph: Graph) -> float:
+        """The γ with the least leave-one-out error; the largest of those that tie."""
+        if self.penalty != "squared":
+            raise OptionError('gamma="loo" is for the squared penalty: the error has no such formula for "l2"')
+        values = self._gammas(rows, graph)
+        errors = [float(np.sqrt((leave_one_out(rows, self._system(rows, graph, g)) ** 2).mean())) for g in values]
+        self.loo_ = dict(zip(values, errors, strict=True))
+        return min(zip(errors, (-value for value in values), values, strict=True))[2]
+
+    def _gammas(self, rows: Tasks, graph: Graph) -> list[float]:
+        """Values of γ to choose among; by default around that at which graph and rows pull alike, and 0 with ridges."""
+        if self.gammas is not None:
+            for value in (found := list(self.gammas)):
+                _at_least_zero("gammas", value)
+            return found
+        own = float(np.einsum("tii->", rows.moments[0]))
+        between = 4 * float(graph.weights.sum()) * rows.X.shape[1]
+        unit = own / between if own and between else 1.0
+        return [0.0] * self._is_ridged() + [value * unit for value in GAMMAS]
+
+    def _is_ridged(self) -> bool:
+        return bool(self.ridge_.min() > 0)
+
+    def _graph(self, rows: Tasks, alone: FloatArray) -> Graph:
+        if isinstance(self.graph, str):
+            return knn_graph(alone, self.k, self.edge_weights)
+        graph = as_graph(self.graph)
+        if graph.n_nodes != rows.count:
+            raise GraphError(f"graph has {graph.n_nodes} nodes and there are {rows.count} tasks: one node a task")
+        return _in_order(graph, rows.labels)
+
+    def _collect(self, X: Any, y: Any, tasks: Any) -> Tasks:
+        if isinstance(X, list | tuple):
+            self._columns = None
+            return collect(X, y, tasks, self.fit_intercept)
+        columns: list[Any] | None = list(getattr(X, "columns", ())) or None
+        if isinstance(tasks, str) and columns is not None and columns.count(tasks) == 1:
+            columns.remove(tasks)
+        self._columns = columns
+        frame, ids, _ = self._apart(X, tasks)
+        return collect(frame, y, ids, self.fit_intercept)
+
+    def _apart(self, X: Any, tasks: Any) -> tuple[Any, Any, Any]:
+        """Features, tasks and index of what may be a DataFrame."""
+        columns: list[Any] = list(getattr(X, "columns", ()))
+        if not columns:
+            if isinstance(tasks, str):
+                raise OptionError(f"tasks={tasks!r} names a column, and X has no names of columns: pass an array")
+            return X, tasks, None
+        if twice := sorted({str(c) for c in columns if columns.count(c) > 1}):
+            raise OptionError(f"X has several columns called {twice[0]!r}: names must differ")
+        ids, features = tasks, X
+        if isinstance(tasks, str):
+            if tasks not in columns:
+                raise OptionError(f"tasks={tasks!r} is no column of X; it has {', '.join(map(str, columns))}")
+            ids, features = X[tasks], X.drop(columns=tasks)
+        if self._columns is not None and list(features.columns) != self._columns:
+            here, before = (", ".join(map(str, names)) for names in (features.columns, self._columns))
+            raise OptionError(f"X has the columns {here}, and fit saw {before}")
+        return features, ids, X.index
+
+    def _places(self, names: Any) -> NDArray[np.int64]:
+        """The place of each task; −1 for those that were not fitted, where that is allowed."""
+        if names is None:
+            raise OptionError("tasks= is missing: pass the task of each row")
+        place = {label: i for i, label in enumerate(self.tasks_)}
+        found = np.array([place.get(label, -1) for label in np.asarray(names).tolist()], np.int64)
+        if self.unseen != "mean" and (found < 0).any():
+            strange = np.asarray(names).tolist()[int(np.argmin(found))]
+            raise OptionError(
+                f'task {strange!r} was not fitted: fit on rows of it, or pass unseen="mean" for the mean of all tasks'
+            )
+        return found
+
+    def _predict(self, X: FloatArray, places: NDArray[np.int64]) -> FloatArray:
+        if X.shape[1] != self.n_features_in_:
+            raise OptionError(f"X has {X.shape[1]} columns, and fit saw {self.n_features_in_}")
+        if places.shape != X.shape[:1]:
+            raise OptionError(f"tasks has {places.size} entries, and X has {X.shape[0]} rows: one a row")
+        w = np.vstack([self.coef_, self.coef_.mean(axis=0)])
+        intercepts = np.append(self.intercept_, self.intercept_.mean())
+        return np.einsum("np,np->n", X, w[places]) + intercepts[places]
+
+    def _check(self) -> None:
+        if self.penalty not in ("squared", "l2"):
+            raise OptionError(f"penalty={self.penalty!r}: choose 'squared' or 'l2'")
+        if self.edge_weights not in ("unit", "similarity"):
+            raise OptionError(f"edge_weights={self.edge_weights!r}: choose 'unit' or 'similarity'")
+        if self.unseen not in ("error", "mean"):
+            raise OptionError(f"unseen={self.unseen!r}: choose 'error' or 'mean'")
+        if isinstance(self.graph, str) and self.graph != "knn":
+            raise OptionError(f"graph={self.graph!r}: choose 'knn' or pass a graph over the tasks")
+        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:  # pyright: ignore
+            raise OptionError(f"k={self.k!r} must be a whole number of neighbours, 1 or more")
+        if self.ridge != "own":
+            _at_least_zero("ridge", self.ridge)
+        _at_least_zero("tol", self.tol)
+        if self.gamma != "loo":
+            _at_least_zero("gamma", self.gamma)
+
+
+def knn_graph(coefficients: ArrayLike, k: int = 10, edge_weights: Weights = "unit") -> Graph:
+    """Graph that joins each task to those with the nearest coefficients; edges of both directions.
+
+    Parameters
+    ----------
+    coefficients : array_like of float, shape (T, P)
+    k : int
+        Neighbours of each task; all others where there are fewer.
+    edge_weights : {"unit", "similarity"}
+        1, or exp(−‖w_i − w_j‖² / median of these squares over the edges).
+    """
+    w = np.asarray(coefficients, np.float64)
+    k = min(k, len(w) - 1)
+    if k < 1:
+        return Graph.from_edges([], [], n_nodes=len(w))
+    # In more than a few dimensions trees look at all points, and more slowly.
+    search = NearestNeighbors(n_neighbors=k, algorithm="brute" if w.shape[1] > 5 else "auto").fit(w)
+    near = cast("NDArray[np.int64]", search.kneighbors(return_distance=False))
+    own = np.repeat(np.arange(len(w)), k)
+    pairs = np.unique(np.sort(np.column_stack([own, near.ravel()]), axis=1), axis=0)
+    graph = Graph.from_edges(pairs[:, 0], pairs[:, 1], n_nodes=len(w))
+    if edge_weights == "unit":
+        return graph
+    squares = edge_lengths(graph, w) ** 2
+    return _weighted(graph, np.exp(-squares / (float(np.median(squares)) or 1.0)))
+
+
+def _weighted(graph: Graph, weights: FloatArray) -> Graph:
+    return graph.select(np.ones(graph.n_edges, bool), weights)
+
+
+def guarded(graph: Graph, keep: float | int, min_degree: int, **options: Any) -> Sparsified:
+    """Sparsify a graph, and leave every node `min_degree` neighbours, or all that it has where it has fewer.
+
+    Edges are deleted in the order that the method gives: those that it drops, then those that it keeps, the lowest
+    scores first. A deletion that would leave a node with too few neighbours is skipped.
+
+    Raises
+    ------
+    OptionError
+        Where so few edges don't leave every node that many; says how many do.
+    """
+    found = sparsify(graph, keep=keep, **options)
+    k = found.kept.n_edges
+    mask = _deleted(graph, np.lexsort((found.scores, found.mask)), k, min_degree)
+    if (left := int(mask.sum())) > k:
+        raise OptionError(
+            f"keep={keep!r}: {k} edges don't leave every task {min_degree} neighbours, {left} do: keep more, or lower "
+            "min_degree"
+        )
+    return found if (mask == found.mask).all() else sparsify(graph, keep=k, protect=mask, **options)
+
+
+def _deleted(graph: Graph, order: NDArray[Any], k: int, min_degree: int) -> BoolArray:
+    """Edges that are left: `k`, or more where every other deletion would leave a node with too few."""
+    mask, degrees = np.ones(graph.n_edges, bool), graph.degrees()
+    left = graph.n_edges
+    for edge in order:
+        ends = [graph.source[edge], graph.target[edge]]
+        if left > k and (degrees[ends] > min_degree).all():
+            mask[edge] = False
+            degrees[ends] -= 1
+            left -= 1
+    return mask
+
+
+def _in_order(graph: Graph, labels: tuple[Any, ...]) -> Graph:
+    """The graph with its nodes in the order of the tasks, where its labels are theirs."""
+    own = [graph.label(i) for i in range(graph.n_nodes)]
+    if own == list(labels) or set(own) == set(range(len(own))):
+        return graph
+    place = {label: i for i, label in enumerate(labels)}
+    if missing := [label for label in own if label not in place]:
+        raise GraphError(
+            f"graph has the node {missing[0]!r}, which is no task; tasks are {', '.join(map(repr, labels[:5]))}, …"
+        )
+    at = np.array([place[label] for label in own])
+    return Graph.from_edges(at[graph.source], at[graph.target], graph.weights, n_nodes=len(labels))
+
+
+def _at_least_zero(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
+        raise OptionError(f"{name}={value!r} must be a finite number, 0 or more")
+
+
+def _as_series(values: FloatArray, index: Any) -> Any:
+    if index is None:
+        return values
+    import pandas as pd
+
+    return pd.Series(values, index=index)

@@ -1,0 +1,157 @@
+"""How multi-task regression is tested: splits within tasks, standardised columns, and the models to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, Weights
+from graphpri.apps.mtl_tasks import Tasks, collect
+from graphpri.errors import OptionError
+from graphpri.graph import FloatArray
+
+BASELINES = ("random", "local-degree", "local-similarity", "effective-resistance")
+"""Sparsifiers of the task graph that the paper compares with."""
+
+
+class Split(NamedTuple):
+    """Rows to learn from and rows to test on, numbers of rows of a :class:`Tasks`."""
+
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+def random_split(tasks: Tasks, share: float, rng: np.random.Generator) -> Split:
+    """`share` of each task's rows to learn from, drawn at random; at least one, and one is left where there are two."""
+    chosen = np.zeros(tasks.member.size, bool)
+    for start, size in zip(tasks.starts[:-1], tasks.sizes, strict=True):
+        count = min(max(round(share * size), 1), max(size - 1, 1))
+        chosen[start + rng.choice(size, count, replace=False)] = True
+    return Split(np.flatnonzero(chosen), np.flatnonzero(~chosen))
+
+
+def ordered_split(tasks: Tasks, share: float, key: FloatArray) -> Split:
+    """The rows of each task with the smallest keys to learn from, such as the earliest."""
+    chosen = np.zeros(tasks.member.size, bool)
+    for start, size in zip(tasks.starts[:-1], tasks.sizes, strict=True):
+        count = min(max(round(share * size), 1), max(size - 1, 1))
+        chosen[start + np.argsort(key[start : start + size], kind="stable")[:count]] = True
+    return Split(np.flatnonzero(chosen), np.flatnonzero(~chosen))
+
+
+def folds(tasks: Tasks, count: int, rng: np.random.Generator) -> Iterator[Split]:
+    """Splits that test every row once, spread evenly within each task.
+
+    The row of a task with a single one is never tested: without it there is no such task.
+    """
+    fold = np.full(tasks.member.size, -1)
+    for start, size in zip(tasks.starts[:-1], tasks.sizes, strict=True):
+        if size > 1:
+            fold[start + rng.permutation(size)] = (np.arange(size) + rng.integers(count)) % count
+    for number in range(count):
+        test = np.flatnonzero(fold == number)
+        if test.size:
+            yield Split(np.flatnonzero(fold != number), test)
+
+
+@dataclass(frozen=True)
+class Halves:
+    """A split's rows with columns standardised by those to learn from; columns constant there are 0."""
+
+    train: Tasks
+    test_x: FloatArray
+    test_y: FloatArray
+    test_task: NDArray[np.int64]
+
+
+def halves(tasks: Tasks, split: Split) -> Halves:
+    """Take a split apart."""
+    X = tasks.X[split.train]
+    mean, spread = X.mean(axis=0), X.std(axis=0)
+    scale = np.where(spread > 1e-12 * np.maximum(np.abs(mean), 1), spread, np.inf)
+    member = tasks.member[split.train]
+    if (absent := np.bincount(member, minlength=tasks.count) == 0).any():
+        raise OptionError(f"task {tasks.labels[int(np.argmax(absent))]!r} has no row to learn from")
+    train = collect((X - mean) / scale, tasks.y[split.train], member, tasks.intercept)
+    return Halves(train, (tasks.X[split.test] - mean) / scale, tasks.y[split.test], tasks.member[split.test])
+
+
+Predict = Callable[[Halves], FloatArray]
+"""Predictions for a split's test rows, shape (n_test,)."""
+
+
+def task_mean(split: Halves) -> FloatArray:
+    """The mean of each task."""
+    return Tasks(
+        split.train.X, split.train.y, split.train.starts, split.train.labels, split.train.order, intercept=True
+    ).means[1][split.test_task]
+
+
+def least_squares(split: Halves) -> FloatArray:
+    """Each task on its own, by least squares."""
+    return _predicted(GraphMTL(gamma=0.0).fit_rows(split.train), split)
+
+
+def own_ridge(split: Halves) -> FloatArray:
+    """Each task on its own, by ridge regression with the ridge that leave-one-out chooses for it."""
+    return _predicted(GraphMTL(gamma=0.0, ridge="own").fit_rows(split.train), split)
+
+
+def common_slopes(split: Halves) -> FloatArray:
+    """One regression for all tasks, with an intercept for each."""
+    X, y = split.train.centred
+    w = np.linalg.lstsq(X, y, rcond=None)[0]
+    mean_x, mean_y = split.train.means
+    return split.test_x @ w + (mean_y - mean_x @ w)[split.test_task]
+
+
+SIMPLE: dict[str, Predict] = {
+    "task mean": task_mean,
+    "per-task least squares": least_squares,
+    "per-task ridge": own_ridge,
+    "common slopes": common_slopes,
+}
+"""Models without a graph."""
+
+
+def _predicted(model: GraphMTL, split: Halves) -> FloatArray:
+    w, b = model.coef_[split.test_task], model.intercept_[split.test_task]
+    return np.einsum("np,np->n", split.test_x, w) + b
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """A way to sparsify the task graph, and how γ is chosen after it."""
+
+    method: str
+    keep: float
+    gamma: GammaAfter = "loo"
+    min_degree: int = MIN_DEGREE
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def root_mean_square(errors: FloatArray) -> float:
+    """√ of the mean square."""
+    return float(np.sqrt((errors**2).mean())) if errors.size else float("nan")
+
+
+def by_task(errors: FloatArray, task: NDArray[np.int64]) -> float:
+    """Mean over the tasks of the root mean squared error of each."""
+    count = np.bincount(task)
+    squares = np.bincount(task, errors**2)
+    return float(np.sqrt(squares[count > 0] / count[count > 0]).mean()) if errors.size else float("nan")
+
+
+def graph_model(split: Halves, edge_weights: Weights = "unit", **options: Any) -> GraphMTL:
+    """The graph model of a split's rows; γ by leave-one-out unless `options` say otherwise."""
+    arguments: dict[str, Any] = {"gamma": "loo", "edge_weights": edge_weights, **options}
+    return GraphMTL(**arguments).fit_rows(split.train)
+
+
+def errors_of(model: GraphMTL, split: Halves) -> FloatArray:
+    """Errors y − ŷ of a fitted model on a split's test rows."""
+    return split.test_y - _predicted(model, split)
