@@ -25,6 +25,7 @@ import quality
 import real
 import speed
 import strategy
+import tasks
 from clock import load
 from graphpri.errors import FileError
 from outcome import Outcome, environment, number, write_csv, write_markdown
@@ -59,6 +60,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "strategy": strategy.strategy,
         "polish": strategy.polish,
         "real-graphs": real.real_graphs,
+        "many-tasks": tasks.many_tasks,
     }
 
 

@@ -9,9 +9,35 @@ from fill_tables import DATA, Row, Table, columns, decimals, fixed, markdown, re
 
 MEASURE = "python docs/make_tables.py"
 STUDY = "python benchmarks/defaults.py"
+REPRODUCE = "graphpri reproduce --all"
+
+MARKS = {"reproduced": "✓", "conditional": "◐", "not reproduced": "✗", "not testable": "–"}
 
 LEVELS = ("fast", "normal", "best")
 ENTROPIES = ("exact", "local", "degree")
+
+
+def plain(where: Callable[[Row], bool] = lambda row: True, leave_out: tuple[str, ...] = ()) -> Table:
+    """All columns as they stand in the file, but those left out."""
+
+    def make(rows: list[Row]) -> list[str]:
+        header = [key for key in rows[0] if key not in leave_out] if rows else []
+        cells = [[row[key].replace("|", "\\|") for key in header] for row in rows if where(row)]
+        return markdown([key.replace("_", " ") for key in header], cells)
+
+    return make
+
+
+def claims(where: Callable[[Row], bool]) -> Table:
+    """The ledger: claims with their verdicts, and the command that repeats them."""
+
+    def measured(row: Row) -> str:
+        return row["measured"].replace("|", "\\|") + (f". *{row['condition']}*" if row["condition"] else "")
+
+    shown = {"claim": "claim", "source": "source", "measured": measured}
+    shown |= {"verdict": lambda row: f"{MARKS[row['verdict']]} {row['verdict']}"}
+    shown |= {"command": lambda row: f"`{row['command']}`" if row["command"] else ""}
+    return columns(shown, where)
 
 
 def along_beta(graph: str) -> Table:
@@ -188,6 +214,16 @@ TABLES: dict[str, tuple[str, str, Table]] = {
         "reweight.csv",
         columns({"graph": "graph", "keep": "keep", "D": decimals("D"), "D with new weights": decimals("D_reweighted")}),
     ),
+    "claims-paper": (REPRODUCE, "claims.csv", claims(lambda row: row["source"] != "graphpri")),
+    "claims-tasks": (REPRODUCE, "claims.csv", claims(lambda row: row["study"].startswith("mtl-"))),
+    "claims-points": (REPRODUCE, "claims.csv", claims(lambda row: row["study"] == "scalar-pri")),
+    "claims-landscape": (REPRODUCE, "claims.csv", claims(lambda row: row["study"] == "landscape")),
+    "landscape-purposes": (REPRODUCE, "landscape_purposes.csv", plain()),
+    "landscape-betas": (REPRODUCE, "landscape_betas.csv", plain()),
+    "tasks-synthetic": (REPRODUCE, "tasks_synthetic.csv", plain(lambda row: row["gamma"] == "loo", ("gamma",))),
+    "tasks-parkinsons": (REPRODUCE, "tasks_parkinsons.csv", plain()),
+    "tasks-school": (REPRODUCE, "tasks_school.csv", plain()),
+    "claims-ours": (REPRODUCE, "claims.csv", claims(lambda row: row["source"] == "graphpri")),
     "default-beta": (STUDY, "default_beta.csv", default_beta),
     "default-beta-free": (STUDY, "default_beta.csv", default_beta_free),
     "entropy-by-size": (STUDY, "entropy_by_size.csv", entropy_by_size),

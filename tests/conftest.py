@@ -28,6 +28,12 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def quick_studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder that all tests run the studies' quick sizes into, so that each piece of work is done once."""
+    return tmp_path_factory.mktemp("studies")
+
+
 @pytest.fixture
 def data() -> Path:
     """Folder of the data sets that are not shipped; the test is skipped where it isn't known."""

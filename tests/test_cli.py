@@ -933,7 +933,9 @@ def test_info_names_weights_that_cannot_be_used(cli: Cli, tmp_path: Path):
 def test_data_list_and_info(cli: Cli):
     rows = cli("data", "list", "--json").json["data_sets"]
     assert [row["name"] for row in rows] == list(graphpri.datasets.names())
-    assert len(cli("data", "list").out.splitlines()) == len(rows) + 1
+    lines = cli("data", "list").out.splitlines()
+    assert lines[len(rows) + 1] == ""
+    assert [line.split()[0] for line in lines[len(rows) + 3 :]] == list(graphpri.datasets.tables())
     assert "Zachary" in cli("data", "info", "karate").out
     assert cli("data", "info", "karate", "--json").json["edges"] == 78
     refused(cli("data", "info", "karat"), "'karate'")

@@ -12,8 +12,14 @@ from pkgutil import walk_packages
 import graphpri
 
 HEAVY = ("igraph", "matplotlib", "networkit", "networkx", "pandas", "pyarrow", "sklearn", "torch", "torch_geometric")
-# The estimator derives from scikit-learn's classes, so that it is itself imported on first use only.
-LATE = ("graphpri.__main__", "graphpri.estimator")
+# Estimators derive from scikit-learn's classes, so that they, and what uses them, are imported on first use only.
+ESTIMATORS = (
+    "graphpri.estimator",
+    *("graphpri.apps.mtl", "graphpri.apps.mtl_protocol", "graphpri.apps.mtl_report", "graphpri.apps.scalar"),
+    *("graphpri.studies.mtl_real", "graphpri.studies.mtl_synthetic", "graphpri.studies.mtl_verdicts"),
+    "graphpri.studies.scalar_pri",
+)
+LATE = ("graphpri.__main__", *ESTIMATORS)
 MODULES = [module.name for module in walk_packages(graphpri.__path__, "graphpri.") if module.name not in LATE]
 
 

@@ -25,9 +25,9 @@ LARGEST = 2000
 """Number of nodes up to which a graph is drawn whole."""
 
 _BLACK, _GREY = "#000000", "#BBBBBB"
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_STYLES = ("-", "--", "-.", ":")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+STYLES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def graph(
@@ -192,7 +192,7 @@ def compare(rows: Any, ax: Axes | None = None, *, measure: str = "divergence", a
         _curve(ax, x, np.array([np.mean(v) for v in values]), name, i)
         if max(map(len, values)) > 1:
             low, high = [min(v) for v in values], [max(v) for v in values]
-            ax.fill_between(x, low, high, color=_COLOURS[i % len(_COLOURS)], alpha=0.15, linewidth=0)
+            ax.fill_between(x, low, high, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
     ax.set_xlabel("edges kept" if along == "K" else along.replace("_", " "))
     ax.set_ylabel(measure.replace("_", " "))
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False)
@@ -261,7 +261,7 @@ def _draw_edges(ax: Axes, whole: Graph, at: FloatArray, edges: BoolArray, label:
     segments = np.stack([at[whole.source[edges]], at[whole.target[edges]]], axis=1)
     fine = min(1.0, 20 / max(float(np.sqrt(whole.n_edges)), 1.0))
     width = (0.4 + 1.2 * fine) if kept else (0.2 + 0.6 * fine)
-    colour = _COLOURS[0] if kept else _GREY
+    colour = COLOURS[0] if kept else _GREY
     # An own object for each: matplotlib types the segments as a sequence of arrays.
     lines = LineCollection(
         cast("list[Any]", segments), linewidths=width, colors=colour, alpha=0.9 if kept else 0.6, zorder=1 + kept
@@ -278,7 +278,7 @@ def _draw_nodes(ax: Axes, whole: Graph, at: FloatArray, nodes: NDArray[np.int64]
     unit = 500 / max(float(np.sqrt(nodes.size)), 5.0) / max(float(degrees.max(initial=1)), 1.0)
     size = 3 + unit * degrees
     place = at[nodes]
-    ax.scatter(*place[~lost].T, s=size[~lost], color=_COLOURS[1], edgecolors="white", linewidths=0.4, zorder=3)
+    ax.scatter(*place[~lost].T, s=size[~lost], color=COLOURS[1], edgecolors="white", linewidths=0.4, zorder=3)
     if lost.any():
         label = f"cut off ({int(np.count_nonzero(lost))})"
         ax.scatter(*place[lost].T, s=14, color=_BLACK, marker="x", linewidths=0.8, zorder=3, label=label)
@@ -289,8 +289,8 @@ def _curve(ax: Axes, x: NDArray[Any], y: NDArray[Any], label: str, i: int) -> No
         x,
         y,
         label=label,
-        color=_COLOURS[i % len(_COLOURS)],
-        linestyle=_STYLES[i % len(_STYLES)],
-        marker=_MARKERS[i % len(_MARKERS)] if len(x) <= 30 else None,
+        color=COLOURS[i % len(COLOURS)],
+        linestyle=STYLES[i % len(STYLES)],
+        marker=MARKERS[i % len(MARKERS)] if len(x) <= 30 else None,
         markersize=4,
     )

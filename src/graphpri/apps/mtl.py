@@ -376,6 +376,10 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             _at_least_zero("gamma", self.gamma)
 
 
+class TooFewEdgesError(OptionError):
+    """A budget that doesn't leave every task the neighbours that it is to keep."""
+
+
 def knn_graph(coefficients: ArrayLike, k: int = 10, edge_weights: Weights = "unit") -> Graph:
     """Graph that joins each task to those with the nearest coefficients; edges of both directions.
 
@@ -415,14 +419,16 @@ def guarded(graph: Graph, keep: float | int, min_degree: int, **options: Any) ->
 
     Raises
     ------
-    OptionError
+    TooFewEdgesError
         Where so few edges don't leave every node that many; says how many do.
+    GraphError
+        For a graph without edges.
     """
     found = sparsify(graph, keep=keep, **options)
     k = found.kept.n_edges
     mask = _deleted(graph, np.lexsort((found.scores, found.mask)), k, min_degree)
     if (left := int(mask.sum())) > k:
-        raise OptionError(
+        raise TooFewEdgesError(
             f"keep={keep!r}: {k} edges don't leave every task {min_degree} neighbours, {left} do: keep more, or lower "
             "min_degree"
         )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, Weights
+from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, TooFewEdgesError
 from graphpri.apps.mtl_tasks import Tasks, collect
-from graphpri.errors import OptionError
+from graphpri.errors import GraphError, OptionError
 from graphpri.graph import FloatArray
 
 BASELINES = ("random", "local-degree", "local-similarity", "effective-resistance")
@@ -125,33 +125,76 @@ def _predicted(model: GraphMTL, split: Halves) -> FloatArray:
 
 @dataclass(frozen=True)
 class Pruning:
-    """A way to sparsify the task graph, and how γ is chosen after it."""
+    """A way to sparsify the task graph; parameters as in :meth:`graphpri.apps.mtl.GraphMTL.sparsify_tasks`."""
 
     method: str
-    keep: float
+    keep: float | int
     gamma: GammaAfter = "loo"
     min_degree: int = MIN_DEGREE
-    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def root_mean_square(errors: FloatArray) -> float:
-    """√ of the mean square."""
+    """√ of the mean square; NaN of none."""
     return float(np.sqrt((errors**2).mean())) if errors.size else float("nan")
 
 
 def by_task(errors: FloatArray, task: NDArray[np.int64]) -> float:
-    """Mean over the tasks of the root mean squared error of each."""
-    count = np.bincount(task)
-    squares = np.bincount(task, errors**2)
+    """Mean over the tasks of the root mean squared error of each; NaN of none."""
+    count, squares = np.bincount(task), np.bincount(task, errors**2)
     return float(np.sqrt(squares[count > 0] / count[count > 0]).mean()) if errors.size else float("nan")
 
 
-def graph_model(split: Halves, edge_weights: Weights = "unit", **options: Any) -> GraphMTL:
-    """The graph model of a split's rows; γ by leave-one-out unless `options` say otherwise."""
-    arguments: dict[str, Any] = {"gamma": "loo", "edge_weights": edge_weights, **options}
+def graph_model(split: Halves, **parameters: Any) -> GraphMTL:
+    """The graph model of a split's rows to learn from; γ by leave-one-out unless `parameters` say otherwise."""
+    arguments: dict[str, Any] = {"gamma": "loo", **parameters}
     return GraphMTL(**arguments).fit_rows(split.train)
 
 
 def errors_of(model: GraphMTL, split: Halves) -> FloatArray:
     """Errors y − ŷ of a fitted model on a split's test rows."""
     return split.test_y - _predicted(model, split)
+
+
+class Entry(NamedTuple):
+    """What one model did on one split: its name, what was kept and chosen, its errors y − ŷ, and their tasks.
+
+    `edges` and `gamma` are None for models without a graph. `status` says why a model couldn't be made; then there
+    are no errors.
+    """
+
+    model: str
+    pruning: Pruning | None
+    edges: int | None
+    gamma: float | None
+    errors: FloatArray
+    task: NDArray[np.int64]
+    status: str = "fitted"
+
+
+def contest(split: Halves, prunings: Iterable[Pruning], **parameters: Any) -> Iterator[Entry]:
+    """The models without a graph, the graph model, and the graph model on each sparsified graph, on one split."""
+    for name, predict in SIMPLE.items():
+        yield Entry(name, None, None, None, split.test_y - predict(split), split.test_task)
+    whole = graph_model(split, **parameters)
+    yield Entry("graph", None, whole.graph_.n_edges, whole.gamma_, errors_of(whole, split), split.test_task)
+    for pruning in prunings:
+        yield _pruned(whole, split, pruning)
+
+
+def _pruned(whole: GraphMTL, split: Halves, pruning: Pruning) -> Entry:
+    try:
+        model = whole.sparsify_tasks(
+            pruning.keep,
+            method=pruning.method,
+            min_degree=pruning.min_degree,
+            gamma=pruning.gamma,
+            seed=pruning.seed,
+            **pruning.options,
+        )
+    except (TooFewEdgesError, GraphError) as error:
+        nothing = np.empty(0), np.empty(0, np.int64)
+        return Entry(f"graph, {pruning.method}", pruning, None, None, *nothing, f"error: {error}")
+    kept, errors = model.graph_.n_edges, errors_of(model, split)
+    return Entry(f"graph, {pruning.method}", pruning, kept, model.gamma_, errors, split.test_task)

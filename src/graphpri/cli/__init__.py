@@ -28,6 +28,8 @@ COMMANDS = {
     "path": ("graphpri.cli.path:app", "Sparsify along a range of beta or of budgets."),
     "compare": ("graphpri.cli.compare:app", "Compare methods at several budgets."),
     "measure": ("graphpri.cli.measure:app", "Measure what a sparsified graph keeps of the original."),
+    "mtl": ("graphpri.cli.mtl:app", "Fit regression tasks together over a sparsified graph of tasks."),
+    "reproduce": ("graphpri.cli.reproduce:app", "Run the paper's figures and tables, with computed verdicts."),
     "info": ("graphpri.cli.info:app", "Describe a graph, and say what stands in the way of sparsifying it."),
     "data": ("graphpri.cli.data:app", "List, fetch and describe the named data sets."),
     "completion": ("graphpri.cli.completion:app", "Print a script that completes commands in a shell."),
@@ -54,6 +56,7 @@ Examples:
   graphpri path karate --beta 0:10:0.5 -o path.csv
   graphpri compare karate --keep 0.2,0.5 --method pri,local-degree,random
   graphpri measure graph.csv small.csv
+  graphpri reproduce --all --quick
 
 Environment:
   GRAPHPRI_MEMORY    what a piece of work may take, such as 8GB (or --memory)

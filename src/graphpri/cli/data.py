@@ -12,7 +12,7 @@ from graphpri.cli import show
 from graphpri.cli.search import Json
 
 if TYPE_CHECKING:
-    from graphpri.datasets import Dataset
+    from graphpri.datasets import Dataset, Table
 
 app = App(
     name="data",
@@ -35,11 +35,14 @@ def list_names(*, json: Json = False) -> None:
     from graphpri import datasets
 
     rows = [_facts(datasets.info(name)) for name in datasets.names()]
+    others = [_facts(datasets.about(name)) for name in datasets.tables()]
     if json:
-        print(show.as_json({"data_sets": rows}))
+        print(show.as_json({"data_sets": rows, "tables": others}))
         return
     brief = ("name", "nodes", "edges", "weights", "found", "title")
     print(show.table([{key: row[key] or "" for key in brief} for row in rows]))
+    print()
+    print(show.table([{key: row[key] for key in ("name", "rows", "columns", "found", "title")} for row in others]))
 
 
 @app.command
@@ -61,7 +64,7 @@ def get(
     from graphpri import datasets
 
     files = [str(file) for file in datasets.get(name, source)]
-    print(show.as_json({"name": datasets.info(name).name, "files": files}) if json else "\n".join(files))
+    print(show.as_json({"name": datasets.about(name).name, "files": files}) if json else "\n".join(files))
 
 
 @app.command
@@ -69,7 +72,7 @@ def info(name: Name, /, *, json: Json = False) -> None:
     """Say what a data set is, where it comes from and on what terms."""
     from graphpri import datasets
 
-    facts = _facts(datasets.info(name))
+    facts = _facts(datasets.about(name))
     if json:
         print(show.as_json(facts))
         return
@@ -92,22 +95,27 @@ def _folders() -> list[Path]:
     return ([Path(named).expanduser()] if named else []) + [cache_folder()]
 
 
-def _facts(dataset: Dataset) -> dict[str, Any]:
+def _facts(dataset: Dataset | Table) -> dict[str, Any]:
+    from graphpri import datasets
+
+    size: dict[str, Any]
+    if isinstance(dataset, datasets.Table):
+        size = {"rows": dataset.n_rows, "columns": dataset.n_columns}
+    else:
+        size = {"nodes": dataset.n_nodes, "edges": dataset.n_edges, "weights": dataset.weights}
     return {
         "name": dataset.name,
         "title": dataset.title,
-        "nodes": dataset.n_nodes,
-        "edges": dataset.n_edges,
-        "weights": dataset.weights,
+        **size,
         "found": _found(dataset),
-        "in_the_paper": dataset.alias,
+        "in_the_paper": getattr(dataset, "alias", None),
         "citation": dataset.citation,
         "terms": dataset.terms,
         "files": [{"path": path, "sha256": digest} for path, digest in dataset.files],
     }
 
 
-def _found(dataset: Dataset) -> str:
+def _found(dataset: Dataset | Table) -> str:
     """Where a data set would be loaded from."""
     if not dataset.files:
         return "generated"

@@ -41,6 +41,31 @@ class Dataset:
     alias: str | None = None
 
 
+@dataclass(frozen=True)
+class Table:
+    """Facts about a table of rows, for applications that learn from them.
+
+    Parameters
+    ----------
+    name : str
+    title : str
+    n_rows, n_columns : int
+    citation : str
+    terms : str
+        Licence or terms of the data, as far as the source states any.
+    files : tuple of (path, SHA-256)
+        One file; the path is relative to the data folder.
+    """
+
+    name: str
+    title: str
+    n_rows: int
+    n_columns: int
+    citation: str
+    terms: str
+    files: tuple[tuple[str, str], ...]
+
+
 _NOT_STATED = "not stated"
 _SNAP = "J. Leskovec, A. Krevl, SNAP Datasets (2014)"
 _DENSIFICATION = f"J. Leskovec, J. Kleinberg, C. Faloutsos, ACM TKDD 1(1) (2007); {_SNAP}"
@@ -313,12 +338,54 @@ _ALL = (
         ),
     ),
 )
+_TABLES = (
+    Table(
+        name="parkinsons",
+        title="voice measures and UPDRS scores of 42 people with Parkinson's disease",
+        n_rows=5875,
+        n_columns=22,
+        citation=(
+            "A. Tsanas, M. A. Little, P. E. McSharry, L. O. Ramig, Accurate telemonitoring of Parkinson's disease "
+            "progression by non-invasive speech tests, IEEE Transactions on Biomedical Engineering 57, 884-893 (2010)"
+        ),
+        terms=_NOT_STATED,
+        files=(
+            (
+                "parkinsons/parkinsons_updrs.csv.gz",
+                "73dc247cb9a549db6c762a2c519d784167bebc3291d8c9fc015c6fa188d1c97c",
+            ),
+        ),
+    ),
+    Table(
+        name="school",
+        title="exam scores of pupils of 139 London schools",
+        n_rows=15362,
+        n_columns=30,
+        citation=(
+            "H. Goldstein, Multilevel modelling of survey data, The Statistician 40, 235-244 (1991); J. Zhou, J. Chen, "
+            "J. Ye, MALSAR: multi-task learning via structural regularization (2011)"
+        ),
+        terms=_NOT_STATED,
+        files=(("school/school.csv.gz", "b2904ee6002fde0e598c89f46d5bcf82e6094011e6d3f27d196648cc7a6dda7f"),),
+    ),
+)
 _BY_NAME = {d.name: d for d in _ALL} | {d.alias: d for d in _ALL if d.alias is not None}
 
 
 def names() -> tuple[str, ...]:
     """Names of all graphs, the paper's first, then by size."""
     return tuple(d.name for d in _ALL)
+
+
+def tables() -> tuple[str, ...]:
+    """Names of all tables."""
+    return tuple(t.name for t in _TABLES)
+
+
+def about(name: str) -> Dataset | Table:
+    """Facts about a named graph or table; see :func:`info`."""
+    found = next((t for t in _TABLES if t.name == str(name).casefold()), None)
+    return found or info(name)
 
 
 def info(name: str) -> Dataset:

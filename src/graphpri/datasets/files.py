@@ -18,9 +18,9 @@ from urllib.request import urlopen
 
 import numpy as np
 
-from graphpri.datasets.catalogue import Dataset, info
+from graphpri.datasets.catalogue import Dataset, Table, about, info, tables
 from graphpri.datasets.generators import ring_knn, stochastic_block_model
-from graphpri.errors import FileError, OptionError
+from graphpri.errors import FileError, MissingExtraError, OptionError
 from graphpri.graph import EdgeTable, Graph
 
 _GENERATED = {"g1": ring_knn, "g2": stochastic_block_model}
@@ -73,13 +73,41 @@ def load(name: str) -> EdgeTable:
     return _parse(dataset, texts)
 
 
-def get(name: str, source: str | os.PathLike[str] | None = None) -> tuple[Path, ...]:
-    """Put the files of a named graph into the cache, after checking them.
+def table(name: str) -> Any:
+    """Load a named table as a pandas ``DataFrame``.
 
     Parameters
     ----------
     name : str
-        One of :func:`names`, or ``"g3"`` to ``"g6"``.
+        One of :func:`tables`.
+
+    Raises
+    ------
+    OptionError
+        For an unknown name.
+    FileError
+        As in :func:`load`.
+    MissingExtraError
+        Where pandas is not installed.
+    """
+    if name not in tables():
+        raise OptionError(f"no table is called {name!r}: known are {', '.join(tables())}")
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtraError("pandas", "pandas", "a table of rows") from error
+    dataset = about(name)
+    ((path, digest),) = dataset.files
+    return pd.read_csv(io.StringIO(_text(path, _find(dataset, path, digest))))
+
+
+def get(name: str, source: str | os.PathLike[str] | None = None) -> tuple[Path, ...]:
+    """Put the files of a named graph or table into the cache, after checking them.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`, ``"g3"`` to ``"g6"``, or one of :func:`tables`.
     source : str or path, optional
         A folder laid out like the cache, or one that holds the files themselves; the file of the edges,
         with that of the node attributes beside it; or an http or https address: of the file, of a folder
@@ -98,7 +126,7 @@ def get(name: str, source: str | os.PathLike[str] | None = None) -> tuple[Path, 
     FileError
         Where a file can't be had or written, or fails its checksum; the cache is then left as it was.
     """
-    dataset = info(name)
+    dataset = about(name)
     if not dataset.files:
         raise OptionError(f"{dataset.name} is generated, there is nothing to get: load it")
     contents: dict[Path, bytes] = {}
@@ -124,7 +152,7 @@ def cache_folder() -> Path:
     return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "graphpri"
 
 
-def _find(dataset: Dataset, path: str, digest: str) -> bytes:
+def _find(dataset: Dataset | Table, path: str, digest: str) -> bytes:
     """Content of a file of a data set, from the first place that has it."""
     for folder in _folders():
         if (file := folder / path).is_file():
@@ -160,7 +188,7 @@ def _from_networkx(path: str) -> bytes:
     return ("source,target,weight\n" + "".join(f"{u},{v},{w if karate else float(w)}\n" for u, v, w in rows)).encode()
 
 
-def _fetch(source: str, path: str, dataset: Dataset) -> tuple[str, bytes]:
+def _fetch(source: str, path: str, dataset: Dataset | Table) -> tuple[str, bytes]:
     """Where a file was found in a source that the user named, and its content."""
     scheme = urlsplit(source).scheme
     if scheme in ("http", "https"):
@@ -181,7 +209,7 @@ def _fetch(source: str, path: str, dataset: Dataset) -> tuple[str, bytes]:
     raise FileError(f"{' and '.join(map(str, tried))}: no such file; {dataset.name} needs {path}")
 
 
-def _download(source: str, path: str, dataset: Dataset) -> tuple[str, bytes]:
+def _download(source: str, path: str, dataset: Dataset | Table) -> tuple[str, bytes]:
     url = source.replace("{path}", path) if "{path}" in source else source + path if source.endswith("/") else source
     if url == source and len(dataset.files) > 1:
         needs = " and ".join(p for p, _ in dataset.files)

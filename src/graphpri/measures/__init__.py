@@ -3,7 +3,7 @@
 One module per subject; each registers functions with :func:`measure`, and :func:`report` runs them.
 """
 
-from graphpri.measures import centrality, distances, entropic, size, spectra, structure
+from graphpri.measures import centrality, distances, eigenvalues, entropic, flows, size, spectra, structure
 from graphpri.measures.information import Estimates, divergence, estimate, objective, von_neumann_entropy
 from graphpri.measures.registry import MEASURES, Cost, Measure, Settings, View, choose, measure, per_view
 from graphpri.measures.report import Report, report
@@ -20,8 +20,10 @@ __all__ = [
     "choose",
     "distances",
     "divergence",
+    "eigenvalues",
     "entropic",
     "estimate",
+    "flows",
     "measure",
     "objective",
     "per_view",

@@ -135,6 +135,7 @@ GROUPS = (
     "clustering",
     "communities",
     "distances",
+    "flows",
     "centralities, Spearman correlation",
 )
 """Headings of the library's own measures, in the order of reports; others follow."""

@@ -69,7 +69,14 @@ class Report(Mapping[str, float]):
             if m.group != group:
                 group = m.group
                 rows.append((group, None, None, ""))
-            rows.append((f"  {m.name}", self._shown(f"{m.name}_original"), self._shown(m.name), _summary(m, self.settings["unit"])))
+            rows.append(
+                (
+                    f"  {m.name}",
+                    self._shown(f"{m.name}_original"),
+                    self._shown(m.name),
+                    _summary(m, self.settings["unit"]),
+                )
+            )
         lines = [said(self.settings), *(line for line in _with_summaries(rows))]
         lines += [f"left out: {name} ({why})" for name, why in self.left_out.items()]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])

@@ -26,7 +26,7 @@ def _work(graph: Graph) -> float:
     return float((sizes[sizes <= DENSE] ** 3).sum()) + 1e4 * graph.n_edges * bool((sizes > DENSE).any())
 
 
-_SOLVES = Cost("Σ n³ over components of n ≤ 600 nodes + 10⁴·M for larger ones", _work, 3e9)
+SOLVES = Cost("Σ n³ over components of n ≤ 600 nodes + 10⁴·M for larger ones", _work, 3e9)
 _PROBES = Cost("100·M", lambda g: 100 * g.n_edges, 1e9)
 _LANCZOS_STEPS = 400
 _SAME = 1e-8
@@ -50,7 +50,7 @@ def slowest_mode(view: View) -> Mode:
     """
     graph = view.graph
     count, member = view.components
-    start = _start(graph.n_nodes)
+    start = fixed_vector(graph.n_nodes)
     found = _Modes(np.full(count, np.inf), np.zeros(graph.n_nodes), np.zeros(count, bool))
     with single_thread():
         _dense_modes(graph, member, start, found)
@@ -140,7 +140,7 @@ def _leading(inverse: Any, start: FloatArray, against: FloatArray, tolerance: fl
     group=_GROUP,
     core=True,
     better="low",
-    affordable=_SOLVES,
+    affordable=SOLVES,
 )
 def spectral_distance(view: View) -> float:
     """d_x = arccosh(1 + ‖(ρ−σ)x‖² ‖x‖² / (2 xᵀρx xᵀσx)); Bravo Hermsdorff and Gunderson, NeurIPS 2019."""
@@ -207,12 +207,12 @@ def lower(view: View) -> float:
     return _largest_ratio(view.overlay.kept, view.overlay.original, view)
 
 
-@measure("spectral_upper", "largest xᵀρx / xᵀσx", group=_GROUP, better="low", affordable=_SOLVES)
+@measure("spectral_upper", "largest xᵀρx / xᵀσx", group=_GROUP, better="low", affordable=SOLVES)
 def spectral_upper(view: View) -> float:
     return upper(view)
 
 
-@measure("spectral_lower", "largest xᵀσx / xᵀρx", group=_GROUP, better="low", affordable=_SOLVES)
+@measure("spectral_lower", "largest xᵀσx / xᵀρx", group=_GROUP, better="low", affordable=SOLVES)
 def spectral_lower(view: View) -> float:
     return lower(view)
 
@@ -222,7 +222,7 @@ def spectral_lower(view: View) -> float:
     "smallest γ with xᵀσx/γ ≤ xᵀρx ≤ γ xᵀσx for all x",
     group=_GROUP,
     better="low",
-    affordable=_SOLVES,
+    affordable=SOLVES,
 )
 def spectral_constant(view: View) -> float:
     over = view.overlay
@@ -278,11 +278,11 @@ def _lanczos_ratio(
     w = np.concatenate([numerator[part.edges], a[beyond]]) / scale
     form = Part(part.nodes, part.edges, part.member, u, v, w).laplacian()[1:, 1:]
     denominator, inverse = part.laplacian()[1:, 1:], grounded_inverse(part, 1e-10)
-    start = _start(part.nodes.size)[1:]
+    start = fixed_vector(part.nodes.size)[1:]
     found = eigsh(form, k=1, M=denominator, Minv=inverse, which="LA", v0=start, tol=1e-6, maxiter=2000)
     return float(found[0][0])
 
 
-def _start(n: int) -> FloatArray:
+def fixed_vector(n: int) -> FloatArray:
     """A fixed vector that no graph is likely to be symmetric with: multiples of the golden ratio, modulo 1."""
     return cast("FloatArray", np.modf(np.arange(1, n + 1) * ((np.sqrt(5.0) - 1) / 2))[0])

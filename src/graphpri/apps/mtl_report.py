@@ -1,0 +1,347 @@
+"""Multi-task regression of a user's table: cross-validated comparison, final fit, files and a report."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphpri import records
+from graphpri.apps.mtl import MIN_DEGREE, GraphMTL, TooFewEdgesError
+from graphpri.apps.mtl_protocol import BASELINES, Entry, Halves, Pruning, Split, by_task, contest, folds, halves
+from graphpri.apps.mtl_protocol import root_mean_square as rmse
+from graphpri.apps.mtl_tasks import Tasks, collect
+from graphpri.errors import FileError, OptionError
+from graphpri.graph import FloatArray
+from graphpri.methods import find
+from graphpri.sparsify import methods
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to fit and how.
+
+    Parameters
+    ----------
+    task, target : str
+        Columns of the table.
+    features : tuple of str, or None
+        Columns to learn from; all others where absent.
+    keep, method, options, min_degree
+        How the task graph is sparsified.
+    folds, seed : int
+        Of the cross-validation.
+    parameters : mapping
+        Of :class:`graphpri.apps.mtl.GraphMTL`.
+    """
+
+    task: str
+    target: str
+    features: tuple[str, ...] | None = None
+    keep: float | int = 0.5
+    method: str = "pri"
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    min_degree: int = MIN_DEGREE
+    folds: int = 5
+    seed: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found: rows of the comparison, predictions, coefficients and task graph, and the fitted model."""
+
+    comparison: Rows
+    predictions: Rows
+    coefficients: Rows
+    edges: Rows
+    model: GraphMTL
+    notes: tuple[str, ...]
+
+
+def tasks_of(frame: Any, request: Request) -> tuple[Tasks, list[str]]:
+    """Rows of a data frame by task, and the columns to learn from.
+
+    Raises
+    ------
+    OptionError
+        Names the column, and the row, at fault: absent, twice there, not numeric, missing values.
+    """
+    columns = [str(c) for c in frame.columns]
+    if twice := [c for c in dict.fromkeys(columns) if columns.count(c) > 1]:
+        raise OptionError(f"column {twice[0]!r} stands {columns.count(twice[0])} times in the table: names must differ")
+    for option, name in (("--task", request.task), ("--target", request.target)):
+        _check_there(columns, name, option)
+    if request.task == request.target:
+        raise OptionError(f"--task and --target both name {request.task!r}: they are two columns")
+    others = [c for c in columns if c not in (request.task, request.target)]
+    features = others if request.features is None else list(request.features)
+    for name in features:
+        _check_there(others, name, "--features")
+    if not features:
+        raise OptionError("there is no column to learn from beside task and target")
+    numbers = np.column_stack([_numbers(frame, name, "--features") for name in features])
+    if frame[request.task].isna().any():
+        row = int(np.argmax(frame[request.task].isna().to_numpy()))
+        raise OptionError(f"column {request.task!r} has no task in its row {row + 1}: fill it, or leave the row out")
+    return collect(numbers, _numbers(frame, request.target, "--target"), frame[request.task].to_numpy(), True), features
+
+
+def _check_there(columns: list[str], name: str, option: str) -> None:
+    if name not in columns:
+        raise OptionError(f"{option} {name}: there is no such column; there are {', '.join(columns)}")
+
+
+def _numbers(frame: Any, name: str, option: str) -> FloatArray:
+    """A column's numbers; a row that has none is named."""
+    import pandas as pd
+
+    column: Any = pd.to_numeric(frame[name], errors="coerce")
+    found: FloatArray = column.to_numpy(np.float64)
+    if (bad := ~np.isfinite(found)).any():
+        row = int(np.argmax(bad))
+        raise OptionError(
+            f"column {name!r} has {frame[name].iloc[row]!r} in its row {row + 1}, which is no finite number: mend it, "
+            f"or choose other columns with {option}"
+        )
+    return found
+
+
+def study(frame: Any, request: Request, step: Callable[[str, float], object] = lambda text, share: None) -> Outcome:
+    """Compare by cross-validation, then fit the sparsified model on all rows.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    request : Request
+    step : callable
+        Hears what is being done and how much of it is done.
+    """
+    if request.method not in methods():
+        find(request.method)
+    tasks, features = tasks_of(frame, request)
+    rng = np.random.default_rng(request.seed)
+    found: list[list[Entry]] = []
+    tested: list[Split] = []
+    wanted = _prunings(request)
+    for number, split in enumerate(folds(tasks, request.folds, rng)):
+        step(f"fold {number + 1} of {request.folds}", number / (request.folds + 1))
+        found.append(list(contest(halves(tasks, split), wanted, **request.parameters)))
+        tested.append(split)
+    step("fitting all rows", request.folds / (request.folds + 1))
+    model, scale, notes = _fitted(tasks, request)
+    alone = int((tasks.sizes == 1).sum())
+    notes += [f"{alone} tasks have a single row, which was learned from and never tested"] if alone else []
+    notes += [] if found else ["no task has two rows: nothing could be tested"]
+    return Outcome(
+        comparison=_compared(found),
+        predictions=_predictions(tasks, tested, found, request),
+        coefficients=_coefficients(model, features, *scale),
+        edges=_edges(model),
+        model=model,
+        notes=tuple(notes),
+    )
+
+
+def _prunings(request: Request) -> list[Pruning]:
+    """The method asked for, and the baselines at the same size."""
+    others = [name for name in BASELINES if name != request.method]
+    first = Pruning(request.method, request.keep, "loo", request.min_degree, request.seed, request.options)
+    return [first, *(Pruning(name, request.keep, "loo", request.min_degree, request.seed) for name in others)]
+
+
+def _fitted(tasks: Tasks, request: Request) -> tuple[GraphMTL, tuple[FloatArray, FloatArray], list[str]]:
+    """The model on all rows, sparsified where that can be done, and the scale of the columns."""
+    everything = Split(np.arange(tasks.y.size), np.arange(0))
+    X = tasks.X
+    mean, spread = X.mean(axis=0), X.std(axis=0)
+    scale = np.where(spread > 1e-12 * np.maximum(np.abs(mean), 1), spread, np.inf)
+    arguments: dict[str, Any] = {"gamma": "loo", **request.parameters}
+    whole = GraphMTL(**arguments).fit_rows(_renamed(halves(tasks, everything), tasks))
+    if not whole.graph_.n_edges:
+        return whole, (mean, scale), ["the task graph has no edges: there was nothing to sparsify"]
+    first = _prunings(request)[0]
+    try:
+        kept = whole.sparsify_tasks(
+            first.keep, method=first.method, min_degree=first.min_degree, seed=first.seed, **first.options
+        )
+    except TooFewEdgesError as error:
+        return whole, (mean, scale), [f"the task graph was not sparsified: {error}"]
+    return kept, (mean, scale), []
+
+
+def _renamed(split: Halves, tasks: Tasks) -> Tasks:
+    """The rows to learn from with the users' names of the tasks."""
+    t = split.train
+    return Tasks(t.X, t.y, t.starts, tasks.labels, t.order, t.intercept)
+
+
+def _compared(found: list[list[Entry]]) -> Rows:
+    """A row a model: errors over all test rows, and the change against the whole graph with its standard error."""
+    rows: Rows = []
+    for entries in zip(*found, strict=True):
+        errors, task = (np.concatenate([getattr(e, name) for e in entries]) for name in ("errors", "task"))
+        whole = [next(e for e in fold if e.model == "graph") for fold in found]
+        change = [rmse(e.errors) - rmse(w.errors) for e, w in zip(entries, whole, strict=True) if e.errors.size]
+        failed = next((e.status for e in entries if e.status != "fitted"), "")
+        kept = [e.edges for e in entries if e.edges is not None]
+        rows.append(
+            {
+                "model": entries[0].model,
+                "edges": float(np.mean(kept)) if kept else None,
+                "rmse": rmse(errors),
+                "mean_of_task_rmse": by_task(errors, task),
+                "change": float(np.mean(change)) if change else None,
+                "standard_error": float(np.std(change, ddof=1) / len(change) ** 0.5) if len(change) > 1 else None,
+                "status": failed or "fitted",
+            }
+        )
+    return rows
+
+
+def _predictions(tasks: Tasks, tested: list[Split], found: list[list[Entry]], request: Request) -> Rows:
+    """Every row with the predictions that models made of it when they had not seen it."""
+    names = ("per-task ridge", "graph", f"graph, {request.method}")
+    predicted = {name: np.full(tasks.y.size, np.nan) for name in names}
+    for split, entries in zip(tested, found, strict=True):
+        for entry in entries:
+            if entry.model in predicted and entry.errors.size:
+                predicted[entry.model][split.test] = tasks.y[split.test] - entry.errors
+    rows = [
+        {"row": int(at) + 1, "task": tasks.labels[tasks.member[i]], "target": tasks.y[i]}
+        | {name: None if np.isnan(values[i]) else float(values[i]) for name, values in predicted.items()}
+        for i, at in enumerate(tasks.order)
+    ]
+    return sorted(rows, key=lambda row: row["row"])
+
+
+def _coefficients(model: GraphMTL, features: list[str], mean: FloatArray, scale: FloatArray) -> Rows:
+    """Coefficients and intercepts for the columns as they stand in the table."""
+    w = model.coef_ / scale
+    b = model.intercept_ - w @ mean
+    return [
+        {"task": label, "intercept": float(b[t]), **dict(zip(features, map(float, w[t]), strict=True))}
+        for t, label in enumerate(model.tasks_)
+    ]
+
+
+def _edges(model: GraphMTL) -> Rows:
+    """Every edge of the task graph: weight, score and whether it is kept."""
+    found = model.sparsified_
+    graph = model.graph_ if found is None else found.original
+    kept = np.ones(graph.n_edges, bool) if found is None else found.mask
+    scores = np.zeros(graph.n_edges) if found is None else found.scores
+    return [
+        {
+            "task": model.tasks_[graph.source[e]],
+            "other": model.tasks_[graph.target[e]],
+            "weight": float(graph.weights[e]),
+            "score": float(scores[e]),
+            "kept": bool(kept[e]),
+        }
+        for e in range(graph.n_edges)
+    ]
+
+
+def read_table(path: str) -> Any:
+    """A table from CSV, TSV or parquet, gzipped or not, as a data frame.
+
+    Raises
+    ------
+    FileError
+        Where it is missing, empty or no table.
+    """
+    import pandas as pd
+
+    name = path.casefold().removesuffix(".gz")
+    try:
+        if name.endswith(".parquet"):
+            return pd.read_parquet(path)
+        # The header apart, as pandas renames columns that stand twice.
+        options: Any = {"sep": "\t" if name.endswith((".tsv", ".tab")) else ",", "header": None, "dtype": object}
+        raw = pd.read_csv(path, **options)
+    except FileNotFoundError:
+        raise FileError(f"{path}: there is no such file") from None
+    except (OSError, ValueError, ImportError) as error:
+        raise FileError(f"{path}: can't be read as a table: {error}") from None
+    frame = raw.iloc[1:].reset_index(drop=True)
+    frame.columns = [str(c).strip() for c in raw.iloc[0]]
+    if not len(frame):
+        raise FileError(f"{path}: has a header and no rows")
+    return frame
+
+
+def report(outcome: Outcome, request: Request, source: str, command: str) -> str:
+    """The outcome as one self-contained HTML page."""
+    keys = ("edges", "rmse", "mean_of_task_rmse", "change", "standard_error")
+    comparison = [[row["model"], *(_shown(row[key]) for key in keys)] for row in outcome.comparison]
+    head = ["model", "edges", "RMSE", "mean of the tasks' RMSE", "change against the graph", "standard error"]
+    failed = [f"{row['model']}: {row['status']}" for row in outcome.comparison if row["status"] != "fitted"]
+    notes = "".join(f"<li>{escape(note)}</li>" for note in (*outcome.notes, *failed))
+    model = outcome.model
+    kept, edges = sum(row["kept"] for row in outcome.edges), len(outcome.edges)
+    drawn = base64.b64encode(picture(outcome)).decode()
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Multi-task regression</title><style>'
+        "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:auto;padding:1rem;color-scheme:light dark}"
+        "td,th{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #8888}"
+        "td:first-child,th:first-child{text-align:left}"
+        "table{border-collapse:collapse}img{max-width:100%;background:#fff}</style></head><body>"
+        f"<h1>Multi-task regression: {escape(source)}</h1>"
+        f"<p>{len(model.tasks_)} tasks of column {escape(request.task)}, target {escape(request.target)}, "
+        f"{model.n_features_in_} columns to learn from. γ = {model.gamma_:.4g}; the task graph keeps {kept} of {edges} "
+        f"edges, by {escape(request.method)}.</p>"
+        f"<h2>Cross-validated errors</h2>{_html_table(head, comparison)}"
+        f"<p>{request.folds} folds within the tasks; columns standardised by the rows to learn from. The change is the "
+        "mean over the folds against the graph that is not pruned; less is better, and a change of less than two "
+        f"standard errors says nothing.</p><ul>{notes}</ul>"
+        f'<h2>Task graph</h2><img src="data:image/svg+xml;base64,{drawn}" alt="Kept edges over dropped ones">'
+        f"<p>Again: <code>{escape(command)}</code></p></body></html>\n"
+    )
+
+
+def _shown(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _html_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    cells = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{''.join(f'<th>{escape(name)}</th>' for name in head)}</tr>{cells}</table>"
+
+
+def picture(outcome: Outcome) -> bytes:
+    """The task graph, kept edges over dropped ones, as SVG."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    from graphpri import plot
+
+    figure = Figure(figsize=(6, 6), layout="constrained")
+    FigureCanvasSVG(figure)
+    ax = figure.subplots()
+    found = outcome.model.sparsified_
+    if outcome.edges:
+        graph = outcome.model.graph_ if found is None else found.original
+        plot.graph(graph, np.ones(graph.n_edges, bool) if found is None else found.mask, ax)
+    else:
+        ax.text(0.5, 0.5, "no edges", ha="center")
+        ax.set_axis_off()
+    held = io.BytesIO()
+    figure.savefig(held, format="svg", metadata={"Date": None})
+    return held.getvalue()
+
+
+def write(outcome: Outcome, request: Request, out: Path, source: str, command: str) -> list[str]:
+    """Write all tables and the report into a folder; returns their names."""
+    for name in ("comparison", "predictions", "coefficients", "edges"):
+        records.write(out / f"{name}.csv", getattr(outcome, name))
+    records.write_text(out / "report.html", report(outcome, request, source, command))
+    return ["comparison.csv", "predictions.csv", "coefficients.csv", "edges.csv", "report.html"]

@@ -1,0 +1,444 @@
+"""The Principle of Relevant Information for points: from one point over modes and curves to the data (Appendix A)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphpri.apps.parzen import Cloud, State
+from graphpri.apps.scalar_solve import carry, clusters, descend
+from graphpri.errors import MissingExtraError, OptionError
+from graphpri.graph import FloatArray
+from graphpri.plot import COLOURS
+
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise MissingExtraError("scikit-learn", "sklearn", "the PRI of points") from error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NEAR = 0.05
+"""Points that are this near each other, in bandwidths, belong to one mode."""
+
+_CARRIED, _STILL = 1000, 1e-6
+"""Most steps of a sample that is transformed, and the step, in bandwidths, that is none."""
+
+_FARTHEST = 1e100
+"""Bandwidths that samples may be apart: squares must stay finite."""
+
+EXPECTED_FAILED_CHECKS = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "Silverman's rule takes the effective number of samples, which weights lower and repeated samples don't; with "
+        "a bandwidth of its own, the points agree as far as tol goes"
+    )
+}
+"""Checks of scikit-learn's ``check_estimator`` that do not apply, and why: pass as ``expected_failed_checks``."""
+
+
+class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Points that minimise J = H₂(X) + β D_cs(X, S): the entropy of the points, and their divergence from the data S.
+
+    H₂ is Rényi's quadratic entropy and D_cs the divergence of Cauchy and Schwarz, both by Parzen windows: Gaussian
+    ones of width s, the bandwidth (Eq. 1.3 of the appendix of Yu et al., UAI 2022; Principe, *Information Theoretic
+    Learning*, 2010, chapter 8). The points start at the data and go down J: at β = 0 to a single point, at β = 1 to
+    the modes of the data's density (mean shift), at β of about 2 to 10 to points along its ridges (principal curves);
+    as β → ∞ they stay where the data are. Where one regime ends and the next begins depends on the bandwidth.
+
+    Parameters
+    ----------
+    beta : float
+        β ≥ 0, the weight of the divergence; ``math.inf`` for the divergence alone.
+    bandwidth : float or "silverman"
+        Width s > 0 of the windows, in units of the data; the same along all columns, so bring them to one scale
+        first. "silverman" is σ (4 / ((d + 2) n))^(1/(d + 4)), where σ² is the mean variance of the columns and n the
+        (effective) number of samples; 1 where all samples are the same.
+    init : None, int, or array of float, shape (N, d)
+        Where the points start: at the samples, with their weights; at that many of the samples, drawn without
+        replacement; or anywhere. Those of the last two weigh the same.
+    max_iter : int
+        Most steps.
+    tol : float
+        Norm of ∂J/∂x over all points, in nats per bandwidth, at which to stop, or 10⁻⁸ β where that is more: J's
+        rounding hides what is below.
+    random_state : int, RandomState or None
+        For an `init` that draws. None is 0, so that the same call gives the same result.
+
+    Attributes
+    ----------
+    points_ : ndarray of float64, shape (N, d)
+        The points, in the order of the samples, or of `init`.
+    labels_ : ndarray of int, shape (N,)
+        The mode of each point; points belong to the same one where steps of at most 0.05 bandwidths join them.
+    modes_ : ndarray of float64, shape (n_modes, d)
+        The mean of each mode's points.
+    bandwidth_ : float
+    objective_, entropy_, divergence_ : float
+        J, H₂ and D_cs in nats. Windows have height 1, so that H₂ = 0 for a single point. At β = ∞ J is D_cs.
+    gradient_norm_ : float
+        |∂J/∂x|, in nats per bandwidth.
+    history_ : list of float
+        J at the start and after each step; it never rises.
+    n_iter_ : int
+        Steps.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Minima are local. Samples much farther apart than the bandwidth hardly draw each other, and then β = 0 leaves
+    several points. Starts from larger β, see :meth:`path`, follow one branch of solutions; the other way round they
+    would not, since points that have met don't part.
+
+    A step takes O(N N₀ d) time for N points and N₀ samples, and little memory beyond theirs.
+
+    Raises
+    ------
+    MissingExtraError
+        On import, where scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [6, 0], [3, 6]], 20, axis=0)
+    >>> model = ScalarPRI(beta=1, bandwidth=1.5).fit(X)
+    >>> model.modes_.round(1).tolist(), np.bincount(model.labels_).tolist()
+    ([[-0.3, 0.1], [6.4, 0.2], [2.9, 6.1]], [20, 20, 20])
+    """
+
+    points_: FloatArray
+    labels_: NDArray[np.int64]
+    modes_: FloatArray
+    bandwidth_: float
+    objective_: float
+    entropy_: float
+    divergence_: float
+    gradient_norm_: float
+    history_: list[float]
+    n_iter_: int
+    n_features_in_: int
+    _centre: FloatArray
+    _data: Cloud
+    _state: State
+
+    def __init__(
+        self,
+        beta: float = 1.0,
+        bandwidth: float | Literal["silverman"] = "silverman",
+        *,
+        init: Any = None,
+        max_iter: int = 10_000,
+        tol: float = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.beta = beta
+        self.bandwidth: float | Literal["silverman"] = bandwidth
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ScalarPRI:
+        """Move the points from their start to a minimum of J.
+
+        Parameters
+        ----------
+        X : array of float, shape (N₀, d)
+            The samples S.
+        y : ignored
+        sample_weight : array of float, shape (N₀,), optional
+            Weights ≥ 0 of the samples; only their ratios count. Samples of weight 0 move as new ones do, see
+            :meth:`transform`.
+
+        Returns
+        -------
+        ScalarPRI
+            The estimator itself.
+
+        Raises
+        ------
+        OptionError
+            For parameters and weights out of range, and an `init` that doesn't fit the samples.
+        ValueError
+            For samples that are not a finite table of numbers, as scikit-learn has it.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Where `max_iter` steps don't lead to a gradient below `tol`.
+        """
+        return self._fit(X, sample_weight, None)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Move samples by the fixed point among the learned points, which stay where they are.
+
+        A sample is a point of no mass: it slides down J's derivative by mass put at its place, for at most 1000 steps.
+        At β ≤ 1 it goes to a mode, as the fitted samples did; at moderate β to the curve that the points outline.
+        Points of mass keep their distance there and those of none don't, so that fitted samples end near their points,
+        not at them: these are in `points_`. At large β the slopes are slight, and the places they lead to mean little;
+        at β = ∞ samples stay where they are.
+
+        Parameters
+        ----------
+        X : array of float, shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n, d)
+        """
+        check_is_fitted(self)
+        checked = cast("Any", validate_data)(self, X, reset=False, dtype=np.float64)
+        return self._carried(_in_bandwidths(checked, self._centre, self.bandwidth_)) * self.bandwidth_ + self._centre
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> FloatArray:
+        """Fit, and give the samples' points: `points_`, or :meth:`transform` where `init` puts points elsewhere."""
+        self.fit(X, y, sample_weight, **fit_params)
+        return self.points_ if self.init is None else self.transform(X)
+
+    def path(self, X: Any, betas: Iterable[float], sample_weight: Any = None) -> list[ScalarPRI]:
+        """Fits at several β, from the largest to the least, each from the points of the one before (annealing).
+
+        Parameters
+        ----------
+        X, sample_weight : as in :meth:`fit`
+        betas : iterable of float
+            In any order.
+
+        Returns
+        -------
+        list of ScalarPRI
+            One for each β, in the order of `betas`; this estimator stays as it is.
+        """
+        asked = [_number("betas", beta, 0.0, math.inf) for beta in betas]
+        fits: dict[float, ScalarPRI] = {}
+        before: Cloud | None = None
+        for beta in sorted(set(asked), reverse=True):
+            model = cast("ScalarPRI", clone(self)).set_params(beta=beta)
+            fits[beta] = model._fit(X, sample_weight, before)
+            before = model._state.cloud
+        return [fits[beta] for beta in asked]
+
+    def _fit(self, X: Any, sample_weight: Any, start: Cloud | None) -> ScalarPRI:
+        self._check()
+        checked = cast("Any", validate_data)(self, X, dtype=np.float64)
+        weights = _weights(sample_weight, len(checked))
+        heavy = weights > 0
+        self._centre = _centre(checked)
+        self.bandwidth_ = self._width(checked[heavy] - self._centre, weights[heavy])
+        samples = _in_bandwidths(checked, self._centre, self.bandwidth_)
+        self._data = Cloud(samples[heavy], weights[heavy])
+        found = descend(
+            self._start() if start is None else start, self._data, self.beta, max_iter=self.max_iter, tol=self.tol
+        )
+        self._note(found.state)
+        self.history_, self.n_iter_ = found.history, len(found.history) - 1
+        if self.init is None and not heavy.all():
+            self._spread(samples, heavy)
+        if not found.converged:
+            self._warn()
+        return self
+
+    def _note(self, state: State) -> None:
+        self._state = state
+        self.objective_, self.entropy_, self.divergence_ = state.objective, state.entropy, state.divergence
+        self.gradient_norm_ = float(np.linalg.norm(state.gradient))
+        self._place(state.cloud.points)
+
+    def _place(self, points: FloatArray) -> None:
+        self.points_ = points * self.bandwidth_ + self._centre
+        self.labels_ = clusters(points, NEAR)
+        sums = [np.bincount(self.labels_, column) for column in self.points_.T]
+        self.modes_ = np.stack(sums, axis=1) / np.bincount(self.labels_)[:, None]
+
+    def _spread(self, samples: FloatArray, heavy: NDArray[np.bool_]) -> None:
+        """Samples of weight 0 take their places among the points."""
+        points = np.empty_like(samples)
+        points[heavy], points[~heavy] = self._state.cloud.points, self._carried(samples[~heavy])
+        self._place(points)
+
+    def _carried(self, at: FloatArray) -> FloatArray:
+        return carry(at, self._state, self._data, self.beta, max_iter=min(self.max_iter, _CARRIED), tol=_STILL)
+
+    def _start(self) -> Cloud:
+        """Where the points start, in bandwidths."""
+        if self.init is None:
+            return self._data
+        if isinstance(self.init, int | np.integer) and not isinstance(self.init, bool):
+            return self._drawn(int(self.init))
+        found = np.asarray(self.init, np.float64)
+        if found.ndim != 2 or not len(found) or found.shape[1] != self.n_features_in_ or not np.isfinite(found).all():
+            raise OptionError(
+                f"init of shape {found.shape} must be a number of points, or finite positions, one a row, with the "
+                f"{self.n_features_in_} columns of X"
+            )
+        return _even(_in_bandwidths(found, self._centre, self.bandwidth_))
+
+    def _drawn(self, count: int) -> Cloud:
+        there = len(self._data.points)
+        if not 1 <= count <= there:
+            raise OptionError(f"init={count}: draw 1 to {there} points, as many as there are samples with weight")
+        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        at = rng.choice(there, count, replace=False, p=self._data.weights)
+        return _even(self._data.points[np.sort(at)])
+
+    def _width(self, samples: FloatArray, weights: FloatArray) -> float:
+        if self.bandwidth == "silverman":
+            return silverman(samples, weights)
+        return _number("bandwidth", self.bandwidth, 0.0, np.finfo(float).max, above=True)
+
+    def _check(self) -> None:
+        _number("beta", self.beta, 0.0, math.inf)
+        _number("tol", self.tol, 0.0, np.finfo(float).max)
+        most: Any = self.max_iter
+        if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
+            raise OptionError(f"max_iter={most!r} must be a whole number of steps, 1 or more")
+        if isinstance(self.bandwidth, str) and self.bandwidth != "silverman":
+            raise OptionError(f"bandwidth={self.bandwidth!r}: choose 'silverman' or pass a number above 0")
+
+    def _warn(self) -> None:
+        warnings.warn(
+            f"after {self.n_iter_} steps the norm of J's gradient is {self.gradient_norm_:.2g}, above "
+            f"tol={self.tol:.2g}: J may fall further; raise max_iter or tol",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def silverman(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Silverman's width of Gaussian windows, one for all columns.
+
+    σ (4 / ((d + 2) n))^(1/(d + 4)), with σ² the mean variance of the columns and n = (Σ w)² / Σ w².
+
+    Parameters
+    ----------
+    X : array_like of float, shape (N, d)
+    sample_weight : array_like of float, shape (N,), optional
+
+    Returns
+    -------
+    float
+        1 where all samples are the same.
+
+    References
+    ----------
+    Silverman, *Density Estimation for Statistics and Data Analysis*, 1986, Section 4.3.2.
+    """
+    x = np.asarray(X, np.float64)
+    w = np.full(len(x), 1 / len(x)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    w = w / w.sum()
+    unit = float(np.abs(x).max(initial=0.0)) or 1.0
+    x = x / unit
+    variance = float((w @ (x - w @ x) ** 2).mean())
+    if variance <= (4 * np.finfo(float).eps) ** 2:
+        return 1.0
+    n, d = 1 / float((w**2).sum()), x.shape[1]
+    return unit * math.sqrt(variance) * (4 / ((d + 2) * n)) ** (1 / (d + 4))
+
+
+def draw(model: ScalarPRI, ax: Axes | None = None, *, columns: tuple[int, int] = (0, 1)) -> Axes:
+    """Draw the samples of a fitted model, and its points over them.
+
+    Parameters
+    ----------
+    model : ScalarPRI
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure where absent.
+    columns : pair of int
+        The two columns to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    OptionError
+        For columns that the samples don't have.
+    MissingExtraError
+        Where matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> draw(ScalarPRI(beta=0).fit(X)).get_title()
+    'β = 0: 1 mode'
+    """
+    check_is_fitted(model)
+    if any(not 0 <= column < model.n_features_in_ for column in columns):
+        raise OptionError(f"columns={columns}: the samples have the columns 0 to {model.n_features_in_ - 1}")
+    samples = model._data.points * model.bandwidth_ + model._centre  # pyright: ignore[reportPrivateUsage]
+    ax = draw_points(samples[:, columns], model.points_[:, columns], ax)
+    count = len(model.modes_)
+    ax.set_title(f"β = {model.beta:g}: {count} mode{'s' * (count != 1)}")
+    ax.set_xlabel(f"column {columns[0]}")
+    ax.set_ylabel(f"column {columns[1]}")
+    return ax
+
+
+def draw_points(samples: FloatArray, points: FloatArray | None, ax: Axes | None = None, *, size: float = 12.0) -> Axes:
+    """Draw samples as pale discs and points as darker, outlined ones over them, which differ in grey too."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "plot", "drawing") from error
+    if ax is None:
+        ax = plt.subplots(layout="constrained")[1]
+    ax.scatter(*samples.T, s=size, color="#BBBBBB", linewidths=0, label="samples")
+    if points is not None:
+        ax.scatter(*points.T, s=size, color=COLOURS[0], edgecolors="white", linewidths=0.3, label="points")
+    ax.set_aspect("equal")
+    return ax
+
+
+def _weights(asked: Any, count: int) -> FloatArray:
+    """Weights with sum 1."""
+    if asked is None:
+        return np.full(count, 1 / count)
+    w = np.asarray(asked, np.float64)
+    w = np.full(count, w) if w.ndim == 0 else w
+    if w.shape != (count,):
+        raise OptionError(f"sample_weight of shape {w.shape}: there are {count} samples, pass a weight for each")
+    if not np.isfinite(w).all() or (w < 0).any():
+        at = int(np.argmin(np.isfinite(w) & (w >= 0)))
+        raise OptionError(f"sample_weight has {w[at]} at {at}: weights must be finite, 0 or more")
+    if not w.any():
+        raise OptionError("sample_weight is zero for every sample: at least one must count")
+    w = w / w.max()
+    return w / w.sum()
+
+
+def _even(points: FloatArray) -> Cloud:
+    return Cloud(points, np.full(len(points), 1 / len(points)))
+
+
+def _centre(X: FloatArray) -> FloatArray:
+    return X.min(axis=0) / 2 + X.max(axis=0) / 2
+
+
+def _in_bandwidths(X: FloatArray, centre: FloatArray, width: float) -> FloatArray:
+    with np.errstate(over="ignore"):
+        found = (X - centre) / width
+    if not (np.abs(found) <= _FARTHEST).all():
+        raise OptionError(
+            f"samples lie {np.abs(found).max():.2g} bandwidths of {width:.2g} from the centre: their squares are too "
+            "large for a float; pass a larger bandwidth, or leave such samples out"
+        )
+    return found
+
+
+def _number(name: str, value: Any, least: float, most: float, *, above: bool = False) -> float:
+    good = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not good or not least <= value <= most or (above and value == least):
+        whole = f"a number above {least:g}" if above else f"a number, {least:g} or more"
+        raise OptionError(f"{name}={value!r} must be {whole}{'' if math.isinf(most) else ', and finite'}")
+    return float(value)

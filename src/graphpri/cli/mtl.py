@@ -1,0 +1,162 @@
+"""``graphpri mtl``: regression of several tasks from a table, on a sparsified graph over the tasks."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Group, Parameter
+
+from graphpri.cli import OK, show
+from graphpri.cli.limits import DEFAULT_LIMITS, Limits
+from graphpri.cli.search import OUTPUT, Json, Quiet, Whole
+from graphpri.cli.values import parse_keep, parse_options, split_names
+from graphpri.cli.watch import Watch
+from graphpri.errors import FileError, OptionError
+
+if TYPE_CHECKING:
+    from graphpri.apps.mtl_report import Outcome, Request
+
+_MODEL = Group("Model", sort_key=20)
+
+app = App(
+    name="mtl",
+    help_epilogue="""\
+Examples:
+  graphpri mtl exams.csv --task school --target score -o exams/
+  graphpri mtl exams.csv --task school --target score --keep 0.3 --method local-similarity -o exams/
+
+DATA is a table with a header: CSV or TSV (gzipped too) or parquet, a row an observation.
+DIR gets comparison.csv, predictions.csv, coefficients.csv, edges.csv and report.html.""",
+)
+
+
+@Parameter(name="*", group=_MODEL)
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """The model and its task graph."""
+
+    penalty: Annotated[
+        Literal["squared", "l2"], Parameter(help="Squares or lengths of the differences of coefficients.")
+    ] = "squared"
+    gamma: Annotated[str, Parameter(help="Weight of the graph; 'loo' chooses it by leave-one-out.")] = "loo"
+    ridge: Annotated[str, Parameter(help="Ridge; 'own' gives each task one of its own by leave-one-out.")] = "own"
+    k: Annotated[Whole, Parameter(name="--k", help="Nearest neighbours of each task in the graph.")] = 10
+    edge_weights: Annotated[
+        Literal["unit", "similarity"], Parameter(help="Weights of the task graph: 1, or by similar coefficients.")
+    ] = "similarity"
+
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of :class:`graphpri.apps.mtl.GraphMTL`."""
+        return {
+            "penalty": self.penalty,
+            "gamma": _number(self.gamma, "--gamma", "loo"),
+            "ridge": _number(self.ridge, "--ridge", "own"),
+            "k": self.k,
+            "edge_weights": self.edge_weights,
+        }
+
+
+def _number(text: str, option: str, word: str) -> float | str:
+    if text == word:
+        return word
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"{option} {text}: give a number or '{word}'") from None
+
+
+@app.default
+def mtl(
+    data: Annotated[str, Parameter(name="DATA", help="The table.")],
+    /,
+    *,
+    task: Annotated[str, Parameter(metavar="COL", help="Column that says which task a row belongs to.")],
+    target: Annotated[str, Parameter(metavar="COL", help="Column to predict.")],
+    output: Annotated[
+        str, Parameter(name=["--output", "-o"], metavar="DIR", group=OUTPUT, help="Folder for the results.")
+    ],
+    features: Annotated[
+        str | None, Parameter(metavar="LIST", help="Columns to learn from; all others where absent.")
+    ] = None,
+    keep: Annotated[str, Parameter(help="Share (0.5) or number of edges of the task graph to keep.")] = "0.5",
+    method: Annotated[str, Parameter(help="Sparsifier; see 'graphpri sparsify --help'.")] = "pri",
+    beta: Annotated[float, Parameter(help="For pri: weight of the divergence.")] = 100.0,
+    option: Annotated[
+        tuple[str, ...], Parameter(metavar="NAME=VALUE", show_default=False, help="Option of the method; repeatable.")
+    ] = (),
+    min_degree: Annotated[Whole, Parameter(help="Neighbours that sparsifying leaves each task.")] = 3,
+    folds: Annotated[Whole, Parameter(help="Of the cross-validation within the tasks.")] = 5,
+    seed: Annotated[Whole, Parameter(help="For folds and everything random.")] = 0,
+    force: Annotated[
+        bool, Parameter(negative="", show_default=False, group=OUTPUT, help="Write into a folder that has files.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    model: Model = Model(),
+    limits: Limits = DEFAULT_LIMITS,
+) -> int:
+    """Fit regression tasks together over a sparsified task graph.
+
+    Compares it, cross-validated within the tasks, with each task's own ridge,
+    common slopes, the whole graph and other sparsifiers at the same size.
+    """
+    if folds < 2:
+        raise OptionError(f"--folds {folds}: give 2 or more")
+    out = _folder(output, force)
+    from graphpri.apps import mtl_report
+
+    options = parse_options(list(option)) | ({"beta": beta} if method == "pri" else {})
+    request = mtl_report.Request(
+        task=task,
+        target=target,
+        features=None if features is None else tuple(split_names(features)),
+        keep=parse_keep(keep),
+        method=method,
+        options=options,
+        min_degree=min_degree,
+        folds=folds,
+        seed=seed,
+        parameters=model.parameters(),
+    )
+    with limits.held(), Watch(quiet=quiet) as watch:
+        watch.stage(f"reading {data}")
+        try:
+            outcome = mtl_report.study(mtl_report.read_table(data), request, watch.show)
+        except OptionError as error:
+            raise OptionError(f"{data}: {error}") from None
+        command = shlex.join(["graphpri", *sys.argv[1:]])
+        names = mtl_report.write(outcome, request, out, Path(data).name, command)
+    _print(outcome, request, out, names, json=json, quiet=quiet)
+    return OK
+
+
+def _folder(name: str, force: bool) -> Path:
+    """The folder for results, made where it is not there."""
+    path = Path(name)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if not force and any(path.iterdir()):
+            raise FileError(f"{name}: the folder has files; name another one, or give --force")
+    except OSError as error:
+        raise FileError(f"{name}: the folder can't be made: {error.strerror}") from error
+    return path
+
+
+def _print(outcome: Outcome, request: Request, out: Path, names: list[str], *, json: bool, quiet: bool) -> None:
+    fitted = outcome.model
+    kept = sum(row["kept"] for row in outcome.edges)
+    if json:
+        facts = {"tasks": len(fitted.tasks_), "gamma": fitted.gamma_, "edges": len(outcome.edges), "edges_kept": kept}
+        files = [str(out / name) for name in names]
+        print(show.as_json({**facts, "comparison": outcome.comparison, "notes": outcome.notes, "files": files}))
+    elif not quiet:
+        print(f"{len(fitted.tasks_)} tasks, {kept} of {len(outcome.edges)} edges kept by {request.method}")
+        if outcome.comparison:
+            print(show.table(outcome.comparison))
+        for note in outcome.notes:
+            print(f"note: {note}")
+        print(f"{out / 'report.html'} has all of it")

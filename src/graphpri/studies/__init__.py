@@ -1,0 +1,22 @@
+"""The paper's figures, tables and theorems as studies that run, and comparisons beyond it.
+
+Each writes its numbers, pictures, and verdicts computed from the numbers; ``graphpri reproduce`` runs them.
+"""
+
+from graphpri.studies.page import write_page
+from graphpri.studies.runner import Result, Step, conclude, reproduce, row_of, write_verdicts
+from graphpri.studies.study import OUTCOMES, Verdict, find, names
+
+__all__ = [
+    "OUTCOMES",
+    "Result",
+    "Step",
+    "Verdict",
+    "conclude",
+    "find",
+    "names",
+    "reproduce",
+    "row_of",
+    "write_page",
+    "write_verdicts",
+]

@@ -1,0 +1,189 @@
+"""One self-contained HTML page with all studies: what was claimed, what was measured, and pictures."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from graphpri import records
+from graphpri.studies.runner import Result
+from graphpri.studies.study import OUTCOMES, Fact, Verdict
+from graphpri.studies.untested import untested
+from graphpri.version import __version__
+
+_MARKS = {"reproduced": "✓", "conditional": "◐", "not reproduced": "✗", "not testable": "–"}
+_MEANINGS = {
+    "reproduced": "the numbers show what the claim says",
+    "conditional": "they do under the condition that is stated",
+    "not reproduced": "they don't",
+    "not testable": "the claim needs something that is not here",
+}
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8888; --soft: #8881; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem; }
+h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+table { border-collapse: collapse; width: 100%; font-size: .875rem; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .5rem; border-bottom: 1px solid var(--line); }
+td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.wide { overflow-x: auto; } .outcome { white-space: nowrap; font-weight: 600; }
+figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; padding: .5rem; box-sizing: border-box; }
+figcaption, .small { font-size: .875rem; } code { background: var(--soft); padding: .1em .3em; }
+a.fact { text-decoration-style: dotted; color: inherit; } summary { cursor: pointer; }
+tr:target, td:target { background: #e69f0055; }
+@media print {
+  body { font-size: 9.5pt; max-width: none; padding: 0; } table { font-size: 8pt; }
+  h2 { break-before: page; } figure, tr { break-inside: avoid; } a { color: inherit; }
+}
+"""
+
+
+def write_page(results: Sequence[Result], out: str | os.PathLike[str]) -> Path:
+    """Write ``index.html`` into a folder: needs no other file and no network, and prints.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        From :func:`graphpri.studies.reproduce`.
+    out : path
+        The folder that they were written to.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Raises
+    ------
+    FileError
+        Where it can't be written.
+    """
+    path = Path(out) / "index.html"
+    records.write_text(path, _page(results))
+    return path
+
+
+def _page(results: Sequence[Result]) -> str:
+    title = "Graph-PRI: the paper's claims, measured"
+    body = [f"<h1>{title}</h1>", _introduction(results), _summary(results), *map(_section, results)]
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n{''.join(body)}</body>\n</html>\n"
+    )
+
+
+def _introduction(results: Sequence[Result]) -> str:
+    counts = Counter(verdict.outcome for _, verdict in _all(results))
+    counted = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    sizes = {result.quick for result in results if not result.missing}
+    quick = "<p><strong>Quick sizes: smaller than the paper's; figures at its sizes differ.</strong></p>\n"
+    meanings = "; ".join(f"{_MARKS[outcome]} {outcome}: {_MEANINGS[outcome]}" for outcome in OUTCOMES)
+    return (
+        "<p>S. Yu, F. Alesiani, W. Yin, R. Jenssen, J. C. Principe, <cite>Principle of relevant information for graph "
+        "sparsification</cite>, UAI 2022 (arXiv 2206.00118): each claim that this page lists was put to a "
+        f"computation, and each verdict was computed from its numbers by graphpri {__version__}. Claims whose source "
+        f"is graphpri are this library's own.</p>\n<p>{counted}. ({meanings}.)</p>\n"
+        "<p>Every number below is a row of a CSV file: follow it to the fact that it is, which names the file. "
+        f"Entropies are in nats.</p>\n{quick if True in sizes else ''}"
+    )
+
+
+def _all(results: Sequence[Result]) -> list[tuple[Result | None, Verdict]]:
+    """Every verdict with its study: of those that ran as they were judged, with the names of facts."""
+    found = [(result, verdict) for result in results for verdict in result.judged or result.verdicts]
+    return [*found, *((None, verdict) for verdict in untested([result.study.name for result in results]))]
+
+
+def _summary(results: Sequence[Result]) -> str:
+    rows = [[_name(result), *_cells(result, verdict)] for result, verdict in _all(results)]
+    return "<h2>All claims</h2>\n" + _table(["study", "claim", "source", "measured", "verdict"], rows)
+
+
+def _name(result: Result | None) -> str:
+    return f'<a href="#{result.study.name}">{result.study.name}</a>' if result else ""
+
+
+def _cells(result: Result | None, verdict: Verdict) -> list[str]:
+    shown = verdict.filled(_filler(result))
+    condition = f"<br><em>{shown.condition}</em>" if shown.condition else ""
+    return [shown.claim, escape(shown.source), shown.measured + condition, _outcome(shown.outcome)]
+
+
+def _outcome(outcome: str) -> str:
+    return f'<span class="outcome">{_MARKS[outcome]} {outcome}</span>'
+
+
+def _filler(result: Result | None) -> Callable[[str], str]:
+    """Fills facts into a text; each links to its row."""
+    if result is None:
+        return lambda text: escape(text, quote=False)
+
+    def linked(fact: Fact, shown: str) -> str:
+        return f'<a class="fact" href="#{_anchor(result, fact)}" title="{escape(fact.how)}">{escape(shown)}</a>'
+
+    return lambda text: result.facts.fill(escape(text, quote=False), linked)
+
+
+def _anchor(result: Result, fact: Fact) -> str:
+    return f"{result.study.name}-{fact.name}"
+
+
+def _section(result: Result) -> str:
+    study = result.study
+    head = f'<h2 id="{study.name}">{escape(study.title)}</h2>\n<p>{escape(study.source)}. {escape(study.about)}</p>\n'
+    if result.missing:
+        return head + f"<p>Not run: {escape(result.verdicts[0].condition)}.</p>\n"
+    verdicts = [_cells(result, verdict) for verdict in result.judged]
+    files = ", ".join(f"<code>{study.name}/{name}</code> ({count} rows)" for name, count in result.tables)
+    return (
+        head
+        + "".join(_figure(result, name, caption) for name, caption in result.pictures)
+        + _table(["claim", "source", "measured", "verdict"], verdicts)
+        + "".join(_derived(result, name) for name in result.derived)
+        + _facts(result)
+        + f'<p class="small">Numbers: {files}. Again: <code>{escape(result.command)}</code> '
+        f"({result.seconds:.0f} s of work).</p>\n"
+    )
+
+
+def _figure(result: Result, name: str, caption: str) -> str:
+    drawn = base64.b64encode((result.folder / f"{name}.svg").read_bytes()).decode()
+    source = f"data:image/svg+xml;base64,{drawn}"
+    return f'<figure><img src="{source}" alt="{escape(caption)}"><figcaption>{escape(caption)}</figcaption></figure>\n'
+
+
+def _derived(result: Result, name: str) -> str:
+    """A short table as it stands in its file."""
+    frame = records.read(result.folder / f"{name}.csv")
+    rows = ([escape(_cell(value)) for value in row] for row in frame.itertuples(index=False))
+    heading = f'<p class="small"><code>{result.study.name}/{escape(name)}.csv</code></p>\n'
+    return heading + _table([escape(str(column)) for column in frame.columns], rows)
+
+
+def _cell(value: Any) -> str:
+    return ("" if value != value else f"{value:.4g}") if isinstance(value, float) else str(value)
+
+
+def _facts(result: Result) -> str:
+    rows = "".join(
+        f'<tr id="{_anchor(result, fact)}"><td>{escape(fact.how)}</td><td class="number">{fact.value:.6g}</td>'
+        f"<td><code>{result.study.name}/{escape(fact.table)}.csv</code></td></tr>\n"
+        for fact in result.facts.rows.values()
+    )
+    head = "<thead><tr><th>fact</th><th>value</th><th>from</th></tr></thead>"
+    return (
+        f'<details open><summary class="small">Facts that the verdicts rest on (facts.csv)</summary>'
+        f'<div class="wide"><table>{head}<tbody>{rows}</tbody></table></div></details>\n'
+    )
+
+
+def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = "".join(f"<th>{name}</th>" for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n" for row in rows)
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n'

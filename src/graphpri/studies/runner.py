@@ -1,0 +1,352 @@
+"""Runs studies: pieces of work in processes, each kept when it is done, then tables, verdicts and pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from graphpri import datasets, records, threads
+from graphpri.errors import FileError, OptionError
+from graphpri.studies import figures
+from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, digest, find
+from graphpri.studies.untested import untested
+from graphpri.version import __version__
+
+
+class Step(NamedTuple):
+    """Where a run stands: passed to the callback after each piece of work and each finished study."""
+
+    done: int
+    total: int
+    study: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a study found, as it stands in its folder.
+
+    Parameters
+    ----------
+    study : Study
+    folder : Path
+        Its CSV files, pictures, ``facts.csv`` and ``verdicts.csv``.
+    judged : tuple of Verdict
+        With the names of facts.
+    facts : Facts
+    pictures : tuple of (name, caption)
+    tables : tuple of (file name, number of rows)
+    derived : tuple of str
+        Names of those that were made from others, short enough to show.
+    seconds : float
+        Of work, summed over the pieces.
+    quick : bool
+    seed : int
+    missing : tuple of str
+        Data sets that it needs and that are not here; then it has not run.
+    """
+
+    study: Study
+    folder: Path
+    judged: tuple[Verdict, ...] = ()
+    facts: Facts = field(default_factory=Facts)
+    pictures: tuple[tuple[str, str], ...] = ()
+    tables: tuple[tuple[str, int], ...] = ()
+    derived: tuple[str, ...] = ()
+    seconds: float = 0.0
+    quick: bool = False
+    seed: int = 0
+    missing: tuple[str, ...] = ()
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The verdicts with facts in place of their names; where it has not run, the one that says why."""
+        if self.missing:
+            why = f"the data sets {', '.join(self.missing)} are not here: set GRAPHPRI_DATA to their folder"
+            source = self.study.source
+            return (Verdict(f"All claims of {source}", source, "not run", "not testable", why),)
+        return tuple(verdict.filled(self.facts.fill) for verdict in self.judged)
+
+    @property
+    def command(self) -> str:
+        """The command that does it again."""
+        return f"graphpri reproduce {self.study.name}{' --quick' * self.quick} --seed {self.seed}"
+
+
+class _Piece(NamedTuple):
+    """A piece of work and the file that keeps what it gave."""
+
+    study: Study
+    cell: Cell
+    seed: int
+    file: Path
+
+
+def reproduce(
+    names: Sequence[str],
+    out: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    fresh: bool = False,
+    callback: Callable[[Step], object] | None = None,
+) -> list[Result]:
+    """Run studies and write what they find.
+
+    Each has a folder of its own: its tables, the facts that its verdicts rest on, the verdicts, and its pictures.
+    Pieces of work that an earlier run into the same folder has done, with the same seed, size and version, are
+    not done again. The pieces run in as many processes as :func:`graphpri.threads.workers` says.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Studies, see :func:`graphpri.studies.names`.
+    out : path
+        Folder for all of them.
+    quick : bool
+        The small size, which takes seconds, instead of the paper's.
+    seed : int
+        Of everything random.
+    fresh : bool
+        Do every piece of work again.
+    callback : callable, optional
+        Gets a :class:`Step`; returning True stops, and what is done is kept.
+
+    Returns
+    -------
+    list of Result
+        In the order of `names`. A study whose data sets are not here has ``missing``, and has not run.
+
+    Raises
+    ------
+    OptionError
+        For no names, unknown ones, and a negative seed.
+    FileError
+        Where the folder can't be written.
+    MissingExtraError
+        Where pandas or matplotlib is not installed.
+    KeyboardInterrupt
+        Where the callback asked to stop.
+    """
+    if not names:
+        raise OptionError("no study: name one, see graphpri.studies.names()")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise OptionError(f"seed={seed!r} must be a whole number, 0 or more")
+    found = [find(name) for name in dict.fromkeys(names)]
+    with figures.style():
+        pass
+    root = _folder(Path(out))
+    lacking = {study.name: _missing(study, quick) for study in found}
+    pieces = {study.name: [] if lacking[study.name] else _pieces(study, root, quick, seed) for study in found}
+    if fresh:
+        for piece in (piece for group in pieces.values() for piece in group):
+            piece.file.unlink(missing_ok=True)
+    _work([piece for group in pieces.values() for piece in group], callback)
+    results: list[Result] = []
+    for study in found:
+        folder = root / study.name
+        if lacking[study.name]:
+            results.append(Result(study, folder, missing=lacking[study.name]))
+            continue
+        _collect(study, _folder(folder), pieces[study.name], quick, seed)
+        results.append(conclude(study, folder))
+    return results
+
+
+def conclude(study: Study, folder: Path) -> Result:
+    """Read a study's tables from its folder, judge them, draw them, and write verdicts and pictures.
+
+    Raises
+    ------
+    FileError
+        Where the study has not run, or a table is missing.
+    """
+    run = _run_file(folder)
+    frames = {name: records.read(folder / f"{name}.csv") for name in run["tables"]}
+    derived = study.derive(frames) if study.derive else {}
+    for name, frame in derived.items():
+        records.write(folder / f"{name}.csv", frame.to_dict("records"))
+    frames |= derived
+    facts = Facts()
+    judged = tuple(study.judge(frames, facts))
+    records.write(folder / "facts.csv", [fact._asdict() for fact in facts.rows.values()])
+    with figures.style():
+        pictures = study.draw(frames)
+        for picture in pictures:
+            figures.save(picture.figure, folder, picture.name)
+    result = Result(
+        study=study,
+        folder=folder,
+        judged=judged,
+        facts=facts,
+        pictures=tuple((picture.name, picture.caption) for picture in pictures),
+        tables=tuple((f"{name}.csv", len(frame)) for name, frame in frames.items()),
+        derived=tuple(derived),
+        seconds=run["seconds"],
+        quick=run["quick"],
+        seed=run["seed"],
+    )
+    records.write(folder / "verdicts.csv", [row_of(verdict, result) for verdict in result.verdicts])
+    return result
+
+
+def row_of(verdict: Verdict, result: Result | None = None) -> dict[str, Any]:
+    """A verdict as a row of ``verdicts.csv``."""
+    return {
+        "study": result.study.name if result else "",
+        "claim": verdict.claim,
+        "source": verdict.source,
+        "measured": verdict.measured,
+        "verdict": verdict.outcome,
+        "condition": verdict.condition,
+        "command": result.command if result else "",
+    }
+
+
+def write_verdicts(results: Sequence[Result], out: str | os.PathLike[str]) -> None:
+    """Write the verdicts of all studies, and the claims that no study tests, as one table, ``verdicts.csv``."""
+    rows = [row_of(verdict, result) for result in results for verdict in result.verdicts]
+    records.write(
+        Path(out) / "verdicts.csv",
+        rows + [row_of(verdict) for verdict in untested([result.study.name for result in results])],
+    )
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{path}: the folder can't be made: {error.strerror}") from error
+    return path
+
+
+def _missing(study: Study, quick: bool) -> tuple[str, ...]:
+    """Data sets that the study needs at this size and that can't be loaded."""
+    absent: list[str] = []
+    for name in study.needs_quick if quick and study.needs_quick is not None else study.needs:
+        try:
+            datasets.table(name) if name in datasets.tables() else datasets.load(name)
+        except FileError:
+            absent.append(name)
+    return tuple(absent)
+
+
+def _pieces(study: Study, root: Path, quick: bool, seed: int) -> list[_Piece]:
+    owner = study.shares or study.name
+    kept = _folder(root / owner / "pieces")
+    return [
+        _Piece(study, cell, seed, kept / f"{digest([__version__, owner, cell, seed])}.json")
+        for cell in study.cells(quick)
+    ]
+
+
+def _work(pieces: list[_Piece], callback: Callable[[Step], object] | None) -> None:
+    """Do the pieces that no file keeps."""
+    distinct = {piece.file: piece for piece in pieces}
+    waiting = [piece for file, piece in distinct.items() if not file.exists()]
+    done = len(distinct) - len(waiting)
+    count = min(threads.workers(), len(waiting))
+    for piece in _one_by_one(waiting) if count < 2 else _side_by_side(waiting, count):
+        done += 1
+        if callback is not None and callback(Step(done, len(distinct), piece.study.name)) is True:
+            raise KeyboardInterrupt
+
+
+def _one_by_one(pieces: list[_Piece]) -> Iterator[_Piece]:
+    for piece in pieces:
+        _do(piece.study.name, piece.cell, piece.seed, piece.file)
+        yield piece
+
+
+def _side_by_side(pieces: list[_Piece], count: int) -> Iterator[_Piece]:
+    with _pool(count) as pool:
+        running: dict[Future[None], _Piece] = {
+            pool.submit(_do, piece.study.name, piece.cell, piece.seed, piece.file): piece for piece in pieces
+        }
+        while running:
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                piece = running.pop(future)
+                future.result()
+                yield piece
+
+
+@contextmanager
+def _pool(count: int) -> Generator[ProcessPoolExecutor]:
+    """Processes that are ended at once where something goes wrong, an interruption included."""
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_start)
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        workers = list(pool._processes.values())  # pyright: ignore[reportPrivateUsage]
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.terminate()
+        raise
+
+
+def _start() -> None:
+    """Prepare a process: one thread, and interruptions are left to the one that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ[threads.VARIABLE] = "1"
+
+
+def _do(name: str, cell: Cell, seed: int, file: Path) -> None:
+    """Do a piece of work and keep what it gave."""
+    start = time.perf_counter()
+    with threads.single_thread():
+        found = find(name).work(cell, seed)
+    kept = {"cell": cell, "seconds": time.perf_counter() - start, "tables": found}
+    records.write_text(file, json.dumps(kept, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's scalars and arrays as JSON has them."""
+    return value.tolist()
+
+
+def _collect(study: Study, folder: Path, pieces: list[_Piece], quick: bool, seed: int) -> None:
+    """Join the tables of all pieces, in the order of the study's cells."""
+    joined: Tables = {}
+    seconds = 0.0
+    for piece in pieces:
+        kept = json.loads(piece.file.read_text(encoding="utf-8"))
+        seconds += kept["seconds"]
+        for name, rows in kept["tables"].items():
+            joined.setdefault(name, []).extend(rows)
+    for name, rows in joined.items():
+        records.write(folder / f"{name}.csv", rows)
+    run = {
+        "study": study.name,
+        "quick": quick,
+        "seed": seed,
+        "seconds": seconds,
+        "tables": list(joined),
+        "versions": _versions(),
+    }
+    records.write_text(folder / "run.json", json.dumps(run, indent=2) + "\n")
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    libraries = ("numpy", "scipy", "networkx", "networkit", "pandas", "matplotlib")
+    return {"graphpri": __version__, "python": sys.version.split()[0], **{name: version(name) for name in libraries}}
+
+
+def _run_file(folder: Path) -> dict[str, Any]:
+    path = folder / "run.json"
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise FileError(f"{path}: can't be read: run the study first, with 'graphpri reproduce'") from None

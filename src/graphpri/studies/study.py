@@ -1,0 +1,205 @@
+"""What a study is: pieces of work, verdicts computed from their numbers, and pictures drawn from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from graphpri.errors import OptionError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Cell = dict[str, Any]
+"""Parameters of one piece of work, in JSON's types."""
+
+Tables = dict[str, list[dict[str, Any]]]
+"""Rows by the name of their table. A column whose name ends with ``seconds`` is a time, which no two runs share."""
+
+Frames = Mapping[str, Any]
+"""A study's whole tables, as pandas data frames."""
+
+Outcome = Literal["reproduced", "conditional", "not reproduced", "not testable"]
+OUTCOMES: tuple[Outcome, ...] = ("reproduced", "conditional", "not reproduced", "not testable")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the numbers say about a claim.
+
+    Parameters
+    ----------
+    claim : str
+        In one sentence.
+    source : str
+        Where the claim stands: a section, figure, theorem of the paper, or ``"graphpri"`` for one of this library.
+    measured : str
+        What was found, with the names of facts in braces, as ``"{share:.1%} of {graphs:.0f} graphs"``: every figure
+        comes from a fact.
+    outcome : {"reproduced", "conditional", "not reproduced", "not testable"}
+    condition : str
+        Under which condition the claim holds, or why it fails or can't be tested; with facts in braces too.
+    """
+
+    claim: str
+    source: str
+    measured: str
+    outcome: Outcome
+    condition: str = ""
+
+    def filled(self, fill: Callable[[str], str]) -> Verdict:
+        """The verdict with its texts passed through `fill`."""
+        return replace(self, claim=fill(self.claim), measured=fill(self.measured), condition=fill(self.condition))
+
+
+class Fact(NamedTuple):
+    """A number that a verdict rests on: its name, value, the table that it comes from, and how."""
+
+    name: str
+    value: float
+    table: str
+    how: str
+
+
+@dataclass
+class Facts:
+    """The numbers that a study's verdicts rest on, in the order in which they were taken."""
+
+    rows: dict[str, Fact] = field(default_factory=dict[str, Fact])
+
+    def add(self, name: str, value: Any, table: str, how: str) -> float:
+        """Note a number, the table it comes from and how; returns it as a float."""
+        if name in self.rows:
+            raise ValueError(f"there is a fact called {name!r} already")
+        self.rows[name] = Fact(name, float(value), table, how)
+        return float(value)
+
+    def __getitem__(self, name: str) -> float:
+        return self.rows[name].value
+
+    def fill(self, text: str, shown: Callable[[Fact, str], str] = lambda fact, text: text) -> str:
+        """A text with its facts in place of their names; `shown` may dress each."""
+
+        def put(found: re.Match[str]) -> str:
+            fact = self.rows[found[1]]
+            return shown(fact, "∞" if math.isinf(fact.value) else format(fact.value, found[2] or ".4g"))
+
+        return re.sub(r"\{(\w+)(?::([^}]*))?\}", put, text)
+
+
+class Picture(NamedTuple):
+    """A figure, the name of its files and what it shows."""
+
+    name: str
+    figure: Figure
+    caption: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """One figure, table or theorem of the paper, or a comparison of this library's, as something to run.
+
+    Parameters
+    ----------
+    name : str
+        What users call it.
+    title : str
+    source : str
+        What it reproduces, as ``"Figure 1"``.
+    about : str
+        What is run, in two or three sentences.
+    cells : callable
+        ``(quick) -> list of Cell``: independent pieces of work, those that take longest first.
+    work : callable
+        ``(cell, seed) -> Tables``: does one piece; a function of a module, which other processes can find.
+    judge : callable
+        ``(frames, facts) -> list of Verdict``: reads the whole tables, notes the facts.
+    draw : callable
+        ``(frames) -> list of Picture``; called within :func:`graphpri.studies.figures.style`.
+    needs : tuple of str
+        Names of data sets without which it can't run at the paper's size.
+    needs_quick : tuple of str, optional
+        The same at the quick size; `needs` where absent.
+    shares : str, optional
+        The study whose pieces of work these are too, with the same `cells` and `work`: they are done once.
+    derive : callable, optional
+        ``(frames) -> frames``: short tables made from the others, which `judge` and `draw` get too and the page shows.
+    """
+
+    name: str
+    title: str
+    source: str
+    about: str
+    cells: Callable[[bool], list[Cell]]
+    work: Callable[[Cell, int], Tables]
+    judge: Callable[[Frames, Facts], list[Verdict]]
+    draw: Callable[[Frames], list[Picture]]
+    needs: tuple[str, ...] = ()
+    needs_quick: tuple[str, ...] | None = None
+    derive: Callable[[Frames], Frames] | None = None
+    shares: str | None = None
+
+
+_HOMES = {
+    "tradeoff": "tradeoff",
+    "beta-path": "beta_path",
+    "karate": "karate",
+    "assumption": "assumption",
+    "theorems": "theorems",
+    "entropies": "entropies",
+    "spectral-distance": "sparsifiers",
+    "centrality": "sparsifiers",
+    "scalar-pri": "scalar_pri",
+    "mtl-synthetic": "mtl_synthetic",
+    "mtl-parkinsons": "mtl_real",
+    "mtl-school": "mtl_real",
+    "landscape": "landscape",
+}
+"""The module of each study, in the order of the paper; it has them in ``STUDIES``."""
+
+
+def names() -> tuple[str, ...]:
+    """Names of the studies, in the order of the paper."""
+    return tuple(_HOMES)
+
+
+def find(name: str) -> Study:
+    """The study of that name.
+
+    Raises
+    ------
+    OptionError
+        For an unknown name; says the closest.
+    """
+    if name not in _HOMES:
+        close = get_close_matches(str(name), _HOMES, 1, 0.5)
+        guess = f"; did you mean {close[0]!r}?" if close else ""
+        raise OptionError(f"study {name!r} is not known{guess} (studies: {', '.join(_HOMES)})")
+    studies: tuple[Study, ...] = import_module(f"graphpri.studies.{_HOMES[name]}").STUDIES
+    return next(study for study in studies if study.name == name)
+
+
+def generator(seed: int, *key: Any) -> np.random.Generator:
+    """Random numbers for one purpose: the same for the same seed and key, in whatever order the work is done.
+
+    Examples
+    --------
+    >>> first, again = generator(0, "graph", 3).random(), generator(0, "graph", 3).random()
+    >>> first == again, first == generator(1, "graph", 3).random()
+    (True, False)
+    """
+    return np.random.default_rng(int(digest([seed, *key]), 16))
+
+
+def digest(value: Any) -> str:
+    """A number for JSON data, in hexadecimal."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,0 +1,272 @@
+"""``graphpri mtl``: from a table to files and a report; and the protocol behind it."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from graphpri import datasets
+from graphpri.apps import mtl_protocol as protocol
+from graphpri.apps.mtl import GraphMTL
+from graphpri.apps.mtl_data import as_lists, synthetic
+from graphpri.apps.mtl_report import Request, read_table, report, study
+from graphpri.apps.mtl_tasks import collect
+from graphpri.cli import main
+from graphpri.errors import FileError, OptionError
+
+FIVE = "school,score,hours,age\na,1.0,2,10\na,2.0,3,11\nb,3.0,1,12\nb,5.5,4,13\nc,2.5,2,12\n"
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "graphpri", "mtl", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.fixture(scope="module")
+def exams(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of eight tasks."""
+    drawn = synthetic(0, n_tasks=8, group_size=4, n=14, informative=3, irrelevant=1)
+    frame = pd.DataFrame(drawn.tasks.X * [1, 10, 100, 0.1] + 5, columns=["a", "b", "c", "d"])
+    frame["score"], frame["school"] = drawn.tasks.y + 50, [f"s{i}" for i in drawn.tasks.member]
+    path = tmp_path_factory.mktemp("exams") / "exams.csv"
+    frame.sample(frac=1, random_state=0).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def done(exams: Path) -> Path:
+    """The folder of results for it."""
+    out = exams.parent / "out"
+    found = run(exams, "--task", "school", "--target", "score", "--k", "5", "--keep", "0.7", "-o", out)
+    assert found.returncode == 0, found.stderr
+    assert "graph, pri" in found.stdout
+    return out
+
+
+def test_every_file_is_there_and_has_a_row_for_everything(exams: Path, done: Path) -> None:
+    names = {path.name for path in done.iterdir()}
+    assert names == {"comparison.csv", "predictions.csv", "coefficients.csv", "edges.csv", "report.html"}
+    assert [row["model"] for row in rows_of(done / "comparison.csv")] == [
+        *protocol.SIMPLE,
+        "graph",
+        "graph, pri",
+        *(f"graph, {name}" for name in protocol.BASELINES),
+    ]
+    table = rows_of(exams)
+    predictions = rows_of(done / "predictions.csv")
+    assert [row["task"] for row in predictions] == [row["school"] for row in table]
+    assert [float(row["target"]) for row in predictions] == [float(row["score"]) for row in table]
+    assert all(row["graph"] and row["graph, pri"] for row in predictions)
+    assert [row["task"] for row in rows_of(done / "coefficients.csv")] == [f"s{i}" for i in range(8)]
+
+
+def test_compared_errors_are_those_of_the_predictions(done: Path) -> None:
+    predictions = rows_of(done / "predictions.csv")
+    compared = {row["model"]: float(row["rmse"]) for row in rows_of(done / "comparison.csv")}
+    for model in ("per-task ridge", "graph", "graph, pri"):
+        errors = [float(row["target"]) - float(row[model]) for row in predictions]
+        assert compared[model] == pytest.approx(np.sqrt(np.mean(np.square(errors))))
+
+
+def test_coefficients_are_for_the_columns_as_they_stand_in_the_table(exams: Path, done: Path) -> None:
+    coefficients = {row["task"]: row for row in rows_of(done / "coefficients.csv")}
+    errors = []
+    for row in rows_of(exams):
+        own = coefficients[row["school"]]
+        found = float(own["intercept"]) + sum(float(own[name]) * float(row[name]) for name in "abcd")
+        errors.append(float(row["score"]) - found)
+    assert np.sqrt(np.mean(np.square(errors))) < 1.2
+
+
+def test_edges_say_what_is_kept(done: Path) -> None:
+    edges = rows_of(done / "edges.csv")
+    kept = [row for row in edges if row["kept"] == "True"]
+    assert len(kept) == int(0.7 * len(edges) + 0.5)
+    degrees = {name: sum(name in (row["task"], row["other"]) for row in kept) for name in {r["task"] for r in edges}}
+    assert min(degrees.values()) >= 3
+
+
+def test_the_report_is_one_page_with_a_picture(done: Path) -> None:
+    text = (done / "report.html").read_text(encoding="utf-8")
+    assert "data:image/svg+xml;base64," in text
+    assert "http" not in text.replace("http-equiv", "")
+    assert "graphpri mtl" in text
+
+
+def test_five_rows_are_enough(tmp_path: Path) -> None:
+    (tmp_path / "five.csv").write_text(FIVE)
+    found = run(tmp_path / "five.csv", "--task", "school", "--target", "score", "-o", tmp_path / "out")
+    assert found.returncode == 0, found.stderr
+    assert "a single row, which was learned from and never tested" in found.stdout
+    assert "not sparsified" in found.stdout
+
+
+def test_one_task_and_rows_of_tasks_that_can_not_be_tested(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"t": ["x"] * 6, "y": np.arange(6.0), "a": np.arange(6.0) ** 2})
+    outcome = study(frame, Request("t", "y"))
+    assert "no edges" in " ".join(outcome.notes)
+    alone = study(pd.DataFrame({"t": ["x", "y"], "y": [1.0, 2.0], "a": [1.0, 3.0]}), Request("t", "y"))
+    assert alone.comparison == []
+    assert "nothing could be tested" in " ".join(alone.notes)
+    assert "<h1>" in report(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
+    assert "a&amp;b.csv" in report(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
+
+
+def test_the_same_seed_gives_the_same_files(exams: Path, tmp_path: Path) -> None:
+    arguments = [exams, "--task", "school", "--target", "score", "--k", "4", "--folds", "3", "--quiet"]
+    for name in ("one", "two"):
+        assert main(["mtl", *map(str, arguments), "-o", str(tmp_path / name)]) == 0
+    for path in (tmp_path / "one").glob("*.csv"):
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+def test_json_has_the_comparison_and_nothing_else(exams: Path, tmp_path: Path) -> None:
+    found = run(exams, "--task", "school", "--target", "score", "--json", "--folds", "2", "-o", tmp_path / "out")
+    assert {row["model"] for row in json.loads(found.stdout)["comparison"]} >= {"graph", "per-task ridge"}
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        (FIVE, ["--task", "class", "--target", "score"], "--task class: there is no such column"),
+        (FIVE, ["--task", "school", "--target", "mark"], "--target mark: there is no such column"),
+        (FIVE, ["--task", "school", "--target", "school"], "both name 'school'"),
+        (FIVE, ["--task", "school", "--target", "score", "--features", "hours,size"], "--features size"),
+        (FIVE, ["--task", "school", "--target", "score", "--folds", "1"], "--folds 1"),
+        (FIVE, ["--task", "school", "--target", "score", "--keep", "x"], "x"),
+        (FIVE, ["--task", "school", "--target", "score", "--gamma", "high"], "--gamma high"),
+        (FIVE, ["--task", "school", "--target", "score", "--ridge", "-1"], "ridge=-1"),
+        (FIVE, ["--task", "school", "--target", "score", "--method", "prii"], "prii"),
+        (
+            FIVE.replace("5.5", "good"),
+            ["--task", "school", "--target", "score"],
+            "column 'score' has 'good' in its row 4",
+        ),
+        (FIVE.replace("4,13", ",13"), ["--task", "school", "--target", "score"], "column 'hours' has nan in its row 4"),
+        (FIVE.replace("b,3.0", ",3.0"), ["--task", "school", "--target", "score"], "no task in its row 3"),
+        (FIVE.replace("age", "hours"), ["--task", "school", "--target", "score"], "'hours' stands 2 times"),
+        ("school,score\na,1\n", ["--task", "school", "--target", "score"], "no column to learn from"),
+        ("school,score,x\n", ["--task", "school", "--target", "score"], "no rows"),
+        ("", ["--task", "school", "--target", "score"], "can't be read"),
+    ],
+)
+def test_bad_input_is_one_line_that_names_what_is_at_fault(
+    text: str, arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "table.csv").write_text(text)
+    assert main(["mtl", str(tmp_path / "table.csv"), *arguments, "-o", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert len(said.strip().splitlines()) == 1
+
+
+def test_folders_with_files_are_left_alone(exams: Path, done: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (done / "edges.csv").read_bytes()
+    assert main(["mtl", str(exams), "--task", "school", "--target", "score", "-o", str(done)]) == 2
+    assert "has files" in capsys.readouterr().err
+    assert (done / "edges.csv").read_bytes() == before
+
+
+def test_tables_are_read_by_suffix(tmp_path: Path) -> None:
+    frames = {}
+    (tmp_path / "a.csv").write_text(FIVE)
+    (tmp_path / "a.tsv").write_text(FIVE.replace(",", "\t"))
+    with gzip.open(tmp_path / "a.csv.gz", "wt") as zipped:
+        zipped.write(FIVE)
+    for name in ("a.csv", "a.tsv", "a.csv.gz"):
+        frames[name] = read_table(str(tmp_path / name))
+    assert all(frame.equals(frames["a.csv"]) for frame in frames.values())
+    with pytest.raises(FileError, match="no such file"):
+        read_table(str(tmp_path / "b.csv"))
+
+
+# The protocol
+
+
+def test_folds_test_every_row_once_and_never_all_rows_of_a_task() -> None:
+    drawn = synthetic(0, n_tasks=5, group_size=5, n=7, informative=2, irrelevant=0).tasks
+    splits = list(protocol.folds(drawn, 3, np.random.default_rng(0)))
+    assert sorted(np.concatenate([s.test for s in splits])) == list(range(35))
+    for split in splits:
+        assert set(drawn.member[split.train]) == set(range(5))
+        assert not set(split.train) & set(split.test)
+
+
+def test_splits_take_their_share_of_each_task() -> None:
+    drawn = synthetic(0, n_tasks=4, group_size=2, n=10, informative=2, irrelevant=0).tasks
+    random = protocol.random_split(drawn, 0.4, np.random.default_rng(0))
+    assert np.bincount(drawn.member[random.train]).tolist() == [4, 4, 4, 4]
+    key = np.tile(np.arange(10.0)[::-1], 4)
+    early = protocol.ordered_split(drawn, 0.4, key)
+    assert (key[early.train] < 4).all()
+
+
+def test_columns_are_standardised_by_the_rows_to_learn_from_alone() -> None:
+    drawn = synthetic(0, n_tasks=3, group_size=3, n=10, informative=2, irrelevant=0).tasks
+    split = protocol.random_split(drawn, 0.5, np.random.default_rng(0))
+    taken = protocol.halves(drawn, split)
+    assert np.allclose(taken.train.X.mean(axis=0), 0)
+    assert np.allclose(taken.train.X.std(axis=0), 1)
+    spoilt = drawn.X.copy()
+    spoilt[split.test] *= 1000
+    other = protocol.halves(collect(spoilt, drawn.y, drawn.member, True), split)
+    assert np.array_equal(other.train.X, taken.train.X)
+
+
+def test_models_without_a_graph_are_what_they_say() -> None:
+    drawn = synthetic(1, n_tasks=4, group_size=2, n=20, informative=3, irrelevant=0).tasks
+    taken = protocol.halves(drawn, protocol.random_split(drawn, 0.5, np.random.default_rng(0)))
+    X, y = as_lists(taken.train)
+    mean = np.array([v.mean() for v in y])
+    assert np.allclose(protocol.task_mean(taken), mean[taken.test_task])
+    heavy = GraphMTL(gamma=1e9, k=3).fit(X, y)
+    assert np.allclose(protocol.common_slopes(taken), protocol._predicted(heavy, taken), atol=1e-5)
+
+
+def test_the_synthetic_tasks_are_as_the_paper_has_them() -> None:
+    drawn = synthetic(0)
+    assert drawn.tasks.X.shape == (2000, 30)
+    assert (drawn.coefficients[:, 20:] == 0).all()
+    assert drawn.groups.tolist() == [0] * 10 + [1] * 10
+    residual = drawn.tasks.y - np.einsum("np,np->n", drawn.tasks.X, drawn.coefficients[drawn.tasks.member])
+    assert residual.std() == pytest.approx(1, abs=0.05)
+    with pytest.raises(OptionError, match="noise='sd'"):
+        synthetic(0, noise="sd")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(OptionError, match="n_tasks"):
+        synthetic(0, n_tasks=0)
+
+
+# Tables of rows
+
+
+@pytest.mark.skipif(
+    not os.environ.get("GRAPHPRI_DATA"), reason="GRAPHPRI_DATA does not name the folder of the data sets"
+)
+@pytest.mark.parametrize("name", datasets.tables())
+def test_tables_are_what_the_catalogue_says(name: str) -> None:
+    facts = datasets.about(name)
+    assert isinstance(facts, datasets.Table)
+    assert datasets.table(name).shape == (facts.n_rows, facts.n_columns)
+
+
+def test_a_table_that_is_not_there_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRAPHPRI_DATA", raising=False)
+    monkeypatch.setenv("GRAPHPRI_CACHE", str(tmp_path))
+    with pytest.raises(FileError, match="graphpri data get school"):
+        datasets.table("school")
+    with pytest.raises(OptionError, match="known are parkinsons, school"):
+        datasets.table("schools")

@@ -1,0 +1,363 @@
+"""Studies: pieces of work that are kept, verdicts that follow the numbers, one page, and the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphpri import studies
+from graphpri.errors import FileError, OptionError
+from graphpri.studies import runner, tradeoff
+from graphpri.studies.study import Fact, Facts, Verdict, digest, find, generator
+from graphpri.studies.untested import UNTESTED, untested
+
+DATA = bool(os.environ.get("GRAPHPRI_DATA"))
+
+
+@pytest.fixture(scope="session")
+def everything(quick_studies: Path) -> tuple[list[studies.Result], Path]:
+    """All studies in their quick sizes."""
+    out = quick_studies
+    found = studies.reproduce(studies.names(), out, quick=True)
+    studies.write_verdicts(found, out)
+    studies.write_page(found, out)
+    return found, out
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the study tradeoff in its quick size."""
+    out = tmp_path_factory.mktemp("one")
+    studies.reproduce(["tradeoff"], out, quick=True)
+    return out
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """The files of a study but those with times."""
+    return {p.name: p.read_bytes() for p in sorted(folder.glob("*")) if p.is_file() and p.name != "run.json"}
+
+
+# What a study is
+
+
+def test_every_name_leads_to_its_study() -> None:
+    for name in studies.names():
+        assert find(name).name == name
+
+
+def test_an_unknown_study_is_an_error_that_says_the_closest() -> None:
+    with pytest.raises(OptionError, match="did you mean 'karate'"):
+        find("karat")
+
+
+def test_random_numbers_depend_on_seed_and_key_alone() -> None:
+    first = generator(3, "a", {"n": 1, "m": 2}).random(4)
+    assert (first == generator(3, "a", {"m": 2, "n": 1}).random(4)).all()
+    assert (first != generator(4, "a", {"n": 1, "m": 2}).random(4)).all()
+    assert (first != generator(3, "b", {"n": 1, "m": 2}).random(4)).all()
+
+
+def test_facts_fill_texts_and_nothing_else_does() -> None:
+    facts = Facts()
+    facts.add("share", 0.25, "t", "how")
+    facts.add("none", float("inf"), "t", "how")
+    assert facts.fill("{share:.1%} of {none:.0f}, {share}") == "25.0% of ∞, 0.25"
+    with pytest.raises(KeyError):
+        facts.fill("{other}")
+    with pytest.raises(ValueError, match="already"):
+        facts.add("share", 1, "t", "how")
+
+
+# Running
+
+
+def test_a_study_writes_tables_facts_verdicts_and_pictures(one: Path) -> None:
+    names = set(content(one / "tradeoff"))
+    assert names == {"random.csv", "facts.csv", "verdicts.csv", "tradeoff.png", "tradeoff.svg"}
+    assert (one / "tradeoff" / "tradeoff.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_same_seed_same_files_in_any_number_of_processes(
+    one: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHPRI_THREADS", "2")
+    studies.reproduce(["tradeoff"], tmp_path, quick=True)
+    assert content(tmp_path / "tradeoff") == content(one / "tradeoff")
+
+
+def test_another_seed_gives_other_numbers(one: Path, tmp_path: Path) -> None:
+    studies.reproduce(["tradeoff"], tmp_path, quick=True, seed=1)
+    assert content(tmp_path / "tradeoff")["random.csv"] != content(one / "tradeoff")["random.csv"]
+
+
+def test_pieces_that_are_done_are_not_done_again(one: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(one, tmp_path / "copy")
+    done = sorted((tmp_path / "copy" / "tradeoff" / "pieces").iterdir())
+    done[0].unlink()
+    worked: list[str] = []
+    honest = runner._do
+    monkeypatch.setattr(runner, "_do", lambda *piece: (worked.append(piece[-1].name), honest(*piece)))
+    monkeypatch.setenv("GRAPHPRI_THREADS", "1")
+    studies.reproduce(["tradeoff"], tmp_path / "copy", quick=True)
+    assert worked == [done[0].name]
+    assert content(tmp_path / "copy" / "tradeoff") == content(one / "tradeoff")
+    studies.reproduce(["tradeoff"], tmp_path / "copy", quick=True, fresh=True)
+    assert len(worked) == 1 + len(done)
+
+
+def test_the_callback_hears_of_every_piece_and_can_stop(tmp_path: Path) -> None:
+    steps: list[studies.Step] = []
+
+    def stop(step: studies.Step) -> bool:
+        steps.append(step)
+        return step.done == 2
+
+    with pytest.raises(KeyboardInterrupt):
+        studies.reproduce(["tradeoff"], tmp_path, quick=True, callback=stop)
+    assert [step.done for step in steps] == [1, 2]
+    assert len(list((tmp_path / "tradeoff" / "pieces").glob("*.json"))) >= 2
+    assert not (tmp_path / "tradeoff" / "verdicts.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "message"),
+    [
+        ([], {}, "no study"),
+        (["nothing"], {}, "not known"),
+        (["tradeoff"], {"seed": -1}, "seed"),
+        (["tradeoff"], {"seed": 1.5}, "seed"),
+    ],
+)
+def test_bad_options_are_refused(names: list[str], options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=message):
+        studies.reproduce(names, tmp_path, quick=True, **options)
+
+
+def test_a_folder_that_can_not_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="file"):
+        studies.reproduce(["tradeoff"], tmp_path / "file", quick=True)
+
+
+def test_a_study_that_has_not_run_can_not_be_judged(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="run the study first"):
+        studies.conclude(find("tradeoff"), tmp_path)
+
+
+# Verdicts
+
+
+def test_a_changed_number_changes_the_verdict(one: Path, tmp_path: Path) -> None:
+    shutil.copytree(one / "tradeoff", tmp_path / "tradeoff")
+    table = tmp_path / "tradeoff" / "random.csv"
+    rows = rows_of(table)
+    assert {v.outcome for v in studies.conclude(find("tradeoff"), table.parent).verdicts} == {"reproduced"}
+    for row in rows:
+        if row["model"] == "BA" and row["share"] == "0.5":
+            row["S"] = "0.1"
+    with table.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.DictWriter(lines, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    rising, falling = studies.conclude(find("tradeoff"), table.parent).verdicts
+    assert rising.outcome != "reproduced"
+    assert "3 of 6" in rising.measured
+    assert falling.outcome == "reproduced"
+    assert rows_of(table.parent / "verdicts.csv")[0]["verdict"] == rising.outcome
+
+
+def test_every_study_judges_and_draws(everything: tuple[list[studies.Result], Path]) -> None:
+    for result in everything[0]:
+        if result.missing:
+            assert not DATA, result.missing
+            continue
+        assert result.verdicts, result.study.name
+        assert result.pictures, result.study.name
+        for verdict in result.verdicts:
+            assert verdict.outcome in studies.OUTCOMES
+            assert "{" not in verdict.claim + verdict.measured + verdict.condition
+        for name, caption in result.pictures:
+            assert caption.endswith(".")
+            assert {f"{name}.png", f"{name}.svg"} <= set(content(result.folder))
+
+
+def test_figures_of_verdicts_are_facts_and_facts_come_from_tables(
+    everything: tuple[list[studies.Result], Path],
+) -> None:
+    for result in everything[0]:
+        tables = {name for name, _ in result.tables}
+        for fact in result.facts.rows.values():
+            assert f"{fact.table}.csv" in tables, (result.study.name, fact)
+        for verdict in result.judged:
+            for text in (verdict.measured, verdict.condition):
+                typed = re.sub(r"\{[^}]*\}", "", text)
+                assert not re.search(r"\d\.\d|\d\s?%", typed), (result.study.name, text)
+
+
+def test_claims_of_studies_that_have_not_run_are_untested() -> None:
+    assert untested(studies.names()) == UNTESTED
+    claims = [verdict.condition for verdict in untested(["karate"])]
+    assert "its study has not run for this page: graphpri reproduce mtl-synthetic" in claims
+
+
+def test_only_claims_without_a_study_are_untested() -> None:
+    assert all(verdict.outcome == "not testable" and verdict.condition for verdict in UNTESTED)
+
+
+# The page
+
+
+class Page(HTMLParser):
+    """What a page refers to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.sources: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.ids += [found["id"]] if found.get("id") else []  # pyright: ignore
+        self.links += [found["href"]] if tag == "a" and found.get("href") else []  # pyright: ignore
+        self.sources += [found["src"]] if found.get("src") else []  # pyright: ignore
+        if tag not in ("meta", "img", "br", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_needs_nothing_else_and_its_links_lead_somewhere(
+    everything: tuple[list[studies.Result], Path],
+) -> None:
+    text = (everything[1] / "index.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert not page.open
+    assert len(page.ids) == len(set(page.ids))
+    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    assert page.sources
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in page.sources)
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_the_page_has_every_verdict_and_its_numbers_lead_to_facts(
+    everything: tuple[list[studies.Result], Path],
+) -> None:
+    text = (everything[1] / "index.html").read_text(encoding="utf-8")
+    for result in everything[0]:
+        used = {name for v in result.judged for name in re.findall(r"\{(\w+)", v.claim + v.measured + v.condition)}
+        for name in used:
+            assert f'href="#{result.study.name}-{name}"' in text
+            assert f'id="{result.study.name}-{name}"' in text
+    table = rows_of(everything[1] / "verdicts.csv")
+    assert len(table) == sum(len(result.verdicts) for result in everything[0]) + len(UNTESTED)
+    assert list(table[0]) == ["study", "claim", "source", "measured", "verdict", "condition", "command"]
+
+
+def test_a_studys_text_is_shown_as_text(tmp_path: Path) -> None:
+    facts = Facts({"x": Fact("x", 1.0, "t", '"<b>')})
+    judged = (Verdict("<script>alert(1)</script>", "<i>", "{x:.0f} < 2 & more", "reproduced"),)
+    result = studies.Result(tradeoff.STUDIES[0], tmp_path, judged, facts)
+    text = studies.write_page([result], tmp_path).read_text(encoding="utf-8")
+    assert "<script>" not in text
+    assert "<i>" not in text
+    assert "&lt; 2 &amp; more" in text
+
+
+# Without data sets
+
+
+def test_without_its_data_a_study_says_so_and_the_others_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRAPHPRI_DATA", raising=False)
+    monkeypatch.setenv("GRAPHPRI_CACHE", str(tmp_path / "cache"))
+    lacking, there = studies.reproduce(["mtl-school", "tradeoff"], tmp_path / "out", quick=True)
+    (verdict,) = lacking.verdicts
+    assert lacking.missing == ("school",)
+    assert verdict.outcome == "not testable"
+    assert "GRAPHPRI_DATA" in verdict.condition
+    assert there.verdicts[0].outcome == "reproduced"
+    text = studies.write_page([lacking, there], tmp_path).read_text(encoding="utf-8")
+    assert "Not run: the data sets school are not here" in text
+
+
+# The command
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "graphpri", "reproduce", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
+
+
+def test_the_command_lists_the_studies() -> None:
+    text = run("--list").stdout
+    assert all(name in text for name in studies.names())
+    named = json.loads(run("--list", "--json").stdout)["studies"]
+    assert [row["name"] for row in named] == list(studies.names())
+
+
+def test_the_command_prints_verdicts_as_text_and_as_json(one: Path) -> None:
+    done = run("tradeoff", "--quick", "--out", str(one))
+    assert done.returncode == 0
+    assert "REPRODUCED" in done.stdout
+    found = json.loads(run("tradeoff", "--quick", "--out", str(one), "--json").stdout)
+    assert [row["verdict"] for row in found["verdicts"]] == ["reproduced", "reproduced"]
+    assert run("tradeoff", "--quick", "--out", str(one), "--quiet").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a study"),
+        (["tradeof"], "did you mean 'tradeoff'"),
+        (["--all", "karate"], "leave out karate"),
+        (["tradeoff", "--seed", "-1"], "seed"),
+        (["tradeoff", "--seed", "x"], "x"),
+        (["tradeoff", "--threads", "0"], "--threads 0"),
+    ],
+)
+def test_the_command_refuses_what_can_not_be(arguments: list[str], message: str, tmp_path: Path) -> None:
+    done = run(*arguments, "--quick", "--out", str(tmp_path))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "graphpri", "reproduce", "tradeoff", "--out", str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "GRAPHPRI_THREADS": "2"})
+    kept = out / "tradeoff" / "pieces"
+    while not kept.is_dir():
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(1)  # the pieces are under way
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "goes on where it was" in said
+    assert "Traceback" not in said
+    assert not list(out.rglob("*.tmp"))
+    names = {digest([runner.__version__, "tradeoff", cell, 0]) for cell in tradeoff.cells(False)}
+    assert {file.stem for file in kept.glob("*.json")} <= names
