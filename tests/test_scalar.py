@@ -6,6 +6,7 @@ import csv
 import math
 import pickle
 import shutil
+import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -25,7 +26,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from graphpri import studies
 from graphpri.apps import parzen, scalar_solve
 from graphpri.apps.parzen import Cloud, evaluate
-from graphpri.apps.scalar import EXPECTED_FAILED_CHECKS, ScalarPRI, draw, silverman
+from graphpri.apps.scalar import EXPECTED_FAILED_CHECKS, NEAR, ScalarPRI, draw, silverman
 from graphpri.apps.scalar_solve import clusters, descend
 from graphpri.errors import GraphPRIError, OptionError
 from graphpri.studies import scalar_pri
@@ -430,7 +431,7 @@ def test_the_study_judges_and_draws(done: studies.Result) -> None:
     assert {verdict.outcome for verdict in done.verdicts} <= set(studies.OUTCOMES)
     assert not any("nan" in v.measured + v.condition for v in done.verdicts)
     assert [name for name, _ in done.pictures] == ["scalar-pri", "scalar-pri-widths"]
-    for words in ("never raise J", "single point", "Minima are found", "Without damping"):
+    for words in ("never raise J", "single point", "Minima are found", "Started at the data"):
         assert about(done, words).outcome == "reproduced"
 
 
@@ -468,7 +469,7 @@ def test_the_same_seed_gives_the_same_numbers(done: studies.Result) -> None:
         ("data themselves", "runs", at(10_000, moved=1.0)),
         ("passes from the point", "runs", at(6, D=0.0)),
         ("never raise J", "runs", at(3, rise=1e-9)),
-        ("Without damping", "steps", at(0, plain_rise=1e-3)),
+        ("Started at the data", "steps", at(0, plain_rise=1e-3)),
         ("Minima are found", "runs", at(6, gradient=1e-3)),
     ],
 )
@@ -500,3 +501,46 @@ def test_a_path_that_ends_higher_is_told(done: studies.Result, tmp_path: Path) -
             row["J"] = str(float(row["J"]) + 1)
 
     assert about(changed(done, tmp_path / "c", "runs", change), "next larger β").outcome == "not reproduced"
+
+
+# What fails where the line that it is about is taken out
+
+
+def column(values: list[float], weights: list[float] | None = None) -> Cloud:
+    w = np.ones(len(values)) if weights is None else np.array(weights)
+    return Cloud(np.array(values)[:, None], w / w.sum())
+
+
+def test_above_beta_1_a_full_step_can_raise_j_and_the_line_search_shortens_it() -> None:
+    data = column([-0.1003, -0.0742, 0.1796, -0.115, -0.0729, -0.2252])
+    start = column([22.155, 5.2236, -17.5447, 3.7474, 4.7345, 18.4287, 3.2649], [2039, 938, 775, 2120, 518, 1542, 2069])
+    values, here = [], start
+    for _ in range(3):
+        state = evaluate(here, data, 1.5)
+        values.append(state.objective)
+        here = here.moved(state.target)
+    assert np.diff(values).max() > 0.01
+    assert np.diff(descend(start, data, 1.5, max_iter=50, tol=1e-6).history).max() <= 0
+
+
+def test_starts_are_drawn_by_the_samples_weights() -> None:
+    X = np.concatenate([np.linspace(0, 1, 30), np.linspace(50, 51, 30)])[:, None]
+    w = np.repeat([1.0, 1e-9], 30)
+    model = ScalarPRI(1, 1.0, init=8).fit(X, sample_weight=w)
+    assert model.points_.max() < 2
+
+
+@pytest.mark.parametrize(("apart", "modes"), [(0.9, 1), (1.1, 2)])
+def test_modes_are_apart_by_more_than_a_twentieth_of_the_bandwidth(apart: float, modes: int) -> None:
+    model = ScalarPRI(np.inf, 3.0).fit([[0.0], [3.0 * NEAR * apart]])
+    assert len(model.modes_) == modes
+
+
+def test_windows_are_held_in_blocks() -> None:
+    points = np.random.default_rng(0).normal(size=(5000, 2))
+    cloud = Cloud(points, np.full(5000, 1 / 5000))
+    tracemalloc.start()
+    evaluate(cloud, Cloud(points, cloud.weights), 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60e6 < points.shape[0] ** 2 * 8  # all windows at once would be 200 MB

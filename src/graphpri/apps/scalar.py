@@ -15,6 +15,7 @@ from graphpri.apps.scalar_solve import carry, clusters, descend
 from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import FloatArray
 from graphpri.plot import COLOURS
+from graphpri.threads import single_thread
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
@@ -236,9 +237,9 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.bandwidth_ = self._width(checked[heavy] - self._centre, weights[heavy])
         samples = _in_bandwidths(checked, self._centre, self.bandwidth_)
         self._data = Cloud(samples[heavy], weights[heavy])
-        found = descend(
-            self._start() if start is None else start, self._data, self.beta, max_iter=self.max_iter, tol=self.tol
-        )
+        begin = self._start() if start is None else start
+        with single_thread():
+            found = descend(begin, self._data, self.beta, max_iter=self.max_iter, tol=self.tol)
         self._note(found.state)
         self.history_, self.n_iter_ = found.history, len(found.history) - 1
         if self.init is None and not heavy.all():
@@ -266,7 +267,8 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._place(points)
 
     def _carried(self, at: FloatArray) -> FloatArray:
-        return carry(at, self._state, self._data, self.beta, max_iter=min(self.max_iter, _CARRIED), tol=_STILL)
+        with single_thread():
+            return carry(at, self._state, self._data, self.beta, max_iter=min(self.max_iter, _CARRIED), tol=_STILL)
 
     def _start(self) -> Cloud:
         """Where the points start, in bandwidths."""

@@ -49,7 +49,7 @@ def descend(start: Cloud, data: Cloud, beta: float, *, max_iter: int, tol: float
     max_iter : int
         Most steps, of both methods together.
     tol : float
-        The norm of ∂J/∂x, over all points, at which to stop; 10⁻⁸ β where that is more, since rounding hides less.
+        The norm of ∂J/∂x, over all points, at which to stop; 10⁻⁸ β where that is more, since rounding hides more.
     """
     within = max(tol, ROUNDING * beta) if np.isfinite(beta) else tol
     state = evaluate(start, data, beta)

@@ -129,6 +129,7 @@ def _data(figure: Any, facts: Facts) -> Verdict:
         )
         moved = (found["moved"] / found["data_distance"]).max()
         facts.add(f"moved_{beta}", moved, "runs", f"largest way from the data at β = {beta} over the data's noise")
+    facts.add("all", _ALL, "runs", "share of the data's places from which on they count as all")
     last = facts[f"kept_{_LARGEST}"] >= _ALL and facts[f"moved_{_LARGEST}"] <= _NEAR_CURVE
     early = facts["kept_100"] >= _ALL and facts["moved_100"] <= _NEAR_CURVE
     return Verdict(
@@ -137,7 +138,9 @@ def _data(figure: Any, facts: Facts) -> Verdict:
         f"at β = {_LARGEST} the points are {{moved_{_LARGEST}:.2f}} of the noise from their samples and "
         f"at {{kept_{_LARGEST}:.0%}} of the data's places; at β = 100 {{moved_100:.2f}} and {{kept_100:.0%}}",
         ("reproduced" if early else "conditional") if last else "not reproduced",
-        "for larger β: at 100 the points still gather at fewer places" if last and not early else "",
+        "for larger β: at 100 the points still gather at fewer places ({all:.0%} of the data's count as all)"
+        if last and not early
+        else "",
     )
 
 
@@ -229,7 +232,7 @@ def _undamped(steps: Any, facts: Facts) -> Verdict:
     facts.add("outside", (~between).sum(), "steps", "runs of the plain fixed point at β = 0 and β ≥ 1")
     facts.add("outside_worse", (worse & ~between).sum(), "steps", "those that raise J or overflow")
     return Verdict(
-        "Without damping the fixed point is safe at β = 0 and β ≥ 1 only",
+        "Started at the data, the fixed point is safe without damping at β = 0 and β ≥ 1 only",
         "graphpri",
         "J rises or overflows in {between_worse:.0f} of {between:.0f} runs at 0 < β < 1, and in {outside_worse:.0f} of "
         "{outside:.0f} others",
@@ -244,7 +247,7 @@ def _polished(runs: Any, facts: Facts) -> Verdict:
     return Verdict(
         "Minima are found to |∂J/∂x| ≤ 10⁻⁶ per width of the window",
         "graphpri",
-        "at most {polished:.1e} up to β = 100; {rest:.1e} at the largest β, where J's rounding hides less",
+        "at most {polished:.1e} up to β = 100; {rest:.1e} at the largest β, where rounding in J hides more",
         "reproduced" if facts["polished"] <= 1e-6 else "not reproduced",
     )
 
