@@ -106,7 +106,7 @@ def test_work_beyond_the_limit_is_refused_before_it_begins(name: str, monkeypatc
 def test_sketches_of_resistances_are_refused_by_their_edges(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(memory.VARIABLE, "1MB")
     with pytest.raises(
-        MemoryLimitError, match=r"sketch of the effective resistances of 11984 edges needs about 2\.9 MB"
+        MemoryLimitError, match=r"sketching the effective resistances of 11984 edges needs about 2\.9 MB"
     ):
         effective_resistance(graph(3000), method="sketch")
     monkeypatch.setenv(memory.VARIABLE, "3MB")

@@ -98,7 +98,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     >>> X, tasks = rng.normal(size=(120, 2)), np.repeat(["a", "b", "c", "d"], 30)
     >>> y = X @ [1.0, -1.0] + np.where(tasks == "a", 5.0, 0.0)
     >>> model = GraphMTL(gamma=10.0, k=2).fit(X, y, tasks=tasks)
-    >>> model.coef_.round(2)[0], model.intercept_.round(2)[0]
+    >>> model.coef_.round(2)[0], float(model.intercept_[0].round(2))
     (array([ 1., -1.]), 5.0)
     """
 
