@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,11 +12,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from graphpri import records
 from graphpri.defaults import DEFAULT_BETA, entropy_for
 from graphpri.errors import GraphPRIError, MissingExtraError, OptionError
 from graphpri.graph import Directed, Graph, Loops, Parallel
 from graphpri.interop import load
-from graphpri.io.sink import open_sink
 from graphpri.measures import MEASURES, Measure, Settings, View, choose
 from graphpri.measures.information import Unit, check_edges, check_unit
 from graphpri.measures.report import said
@@ -147,12 +145,7 @@ class Comparison(Sequence[dict[str, Any]]):
         FileError
             Where the file can't be written; names it.
         """
-        held = io.StringIO()
-        writer = csv.DictWriter(held, self.columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        with open_sink(Path(path), zipped=False, force=True) as sink:
-            sink.write(held.getvalue().encode())
+        records.write(Path(path), self.rows)
 
     def to_pandas(self) -> Any:
         """The table as a pandas ``DataFrame``.

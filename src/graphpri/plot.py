@@ -79,7 +79,7 @@ def graph(
     >>> ax.get_title()
     '23 of 78 edges kept'
     """
-    ax = _axes(ax)
+    ax = axes(ax)
     rng = np.random.default_rng(seed)
     whole = as_graph(original, weight=None)
     mask = _kept_edges(whole, align(whole, kept, weight=None))
@@ -123,7 +123,7 @@ def path(results: Sequence[Sparsified], ax: Axes | None = None) -> Axes:
     MissingExtraError
         Where matplotlib is not installed.
     """
-    ax = _axes(ax)
+    ax = axes(ax)
     if not results:
         raise OptionError("no results to draw: pass those of graphpri.path")
     betas = [float(r.settings["beta"]) for r in results]
@@ -179,7 +179,7 @@ def compare(rows: Any, ax: Axes | None = None, *, measure: str = "divergence", a
     MissingExtraError
         Where matplotlib is not installed.
     """
-    ax = _axes(ax)
+    ax = axes(ax)
     table: Sequence[Mapping[str, Any]] = list(rows)
     if not table:
         raise OptionError("no rows to draw: pass those of graphpri.compare")
@@ -210,7 +210,8 @@ def _by_method(table: Sequence[Mapping[str, Any]], along: str, measure: str) -> 
     return found
 
 
-def _axes(ax: Axes | None) -> Axes:
+def axes(ax: Axes | None) -> Axes:
+    """The given Axes, or those of a new figure; an error where matplotlib is not installed."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:

@@ -12,14 +12,19 @@ from graphpri.errors import FileError, MissingExtraError
 from graphpri.io.sink import open_sink
 
 
-def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows with a header of all their keys; numbers with all digits, nothing where a row lacks a key."""
+def as_csv(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows under a header of all their keys; numbers with all digits, nothing where a row lacks a key."""
     held, all_rows = io.StringIO(), list(rows)
     columns = list(dict.fromkeys(key for row in all_rows for key in row))
     writer = csv.DictWriter(held, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(all_rows)
-    write_text(path, held.getvalue())
+    return held.getvalue()
+
+
+def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as CSV, whole or not at all."""
+    write_text(path, as_csv(rows))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,19 +27,19 @@ class Split(NamedTuple):
 
 def random_split(tasks: Tasks, share: float, rng: np.random.Generator) -> Split:
     """`share` of each task's rows to learn from, drawn at random; at least one, and one is left where there are two."""
-    chosen = np.zeros(tasks.member.size, bool)
-    for start, size in zip(tasks.starts[:-1], tasks.sizes, strict=True):
-        count = min(max(round(share * size), 1), max(size - 1, 1))
-        chosen[start + rng.choice(size, count, replace=False)] = True
-    return Split(np.flatnonzero(chosen), np.flatnonzero(~chosen))
+    return _split(tasks, share, lambda rows, count: rows[rng.choice(rows.size, count, replace=False)])
 
 
 def ordered_split(tasks: Tasks, share: float, key: FloatArray) -> Split:
     """The rows of each task with the smallest keys to learn from, such as the earliest."""
+    return _split(tasks, share, lambda rows, count: rows[np.argsort(key[rows], kind="stable")[:count]])
+
+
+def _split(tasks: Tasks, share: float, pick: Callable[[NDArray[np.int64], int], NDArray[np.int64]]) -> Split:
     chosen = np.zeros(tasks.member.size, bool)
     for start, size in zip(tasks.starts[:-1], tasks.sizes, strict=True):
         count = min(max(round(share * size), 1), max(size - 1, 1))
-        chosen[start + np.argsort(key[start : start + size], kind="stable")[:count]] = True
+        chosen[pick(np.arange(start, start + size), count)] = True
     return Split(np.flatnonzero(chosen), np.flatnonzero(~chosen))
 
 
@@ -60,12 +60,14 @@ def folds(tasks: Tasks, count: int, rng: np.random.Generator) -> Iterator[Split]
 
 @dataclass(frozen=True)
 class Halves:
-    """A split's rows with columns standardised by those to learn from; columns constant there are 0."""
+    """A split's rows, columns less `mean` and over `scale` of those to learn from; columns constant there are 0."""
 
     train: Tasks
     test_x: FloatArray
     test_y: FloatArray
     test_task: NDArray[np.int64]
+    mean: FloatArray
+    scale: FloatArray
 
 
 def halves(tasks: Tasks, split: Split) -> Halves:
@@ -77,7 +79,8 @@ def halves(tasks: Tasks, split: Split) -> Halves:
     if (absent := np.bincount(member, minlength=tasks.count) == 0).any():
         raise OptionError(f"task {tasks.labels[int(np.argmax(absent))]!r} has no row to learn from")
     train = collect((X - mean) / scale, tasks.y[split.train], member, tasks.intercept)
-    return Halves(train, (tasks.X[split.test] - mean) / scale, tasks.y[split.test], tasks.member[split.test])
+    test = (tasks.X[split.test] - mean) / scale, tasks.y[split.test], tasks.member[split.test]
+    return Halves(train, *test, mean, scale)
 
 
 Predict = Callable[[Halves], FloatArray]
@@ -86,9 +89,7 @@ Predict = Callable[[Halves], FloatArray]
 
 def task_mean(split: Halves) -> FloatArray:
     """The mean of each task."""
-    return Tasks(
-        split.train.X, split.train.y, split.train.starts, split.train.labels, split.train.order, intercept=True
-    ).means[1][split.test_task]
+    return replace(split.train, intercept=True).means[1][split.test_task]
 
 
 def least_squares(split: Halves) -> FloatArray:
@@ -178,21 +179,31 @@ def contest(split: Halves, prunings: Iterable[Pruning], **parameters: Any) -> It
     for name, predict in SIMPLE.items():
         yield Entry(name, None, None, None, split.test_y - predict(split), split.test_task)
     whole = graph_model(split, **parameters)
-    yield Entry("graph", None, whole.graph_.n_edges, whole.gamma_, errors_of(whole, split), split.test_task)
+    yield unpruned(whole, split)
     for pruning in prunings:
         yield _pruned(whole, split, pruning)
 
 
+def unpruned(model: GraphMTL, split: Halves) -> Entry:
+    """What the graph model did on a split."""
+    return Entry("graph", None, model.graph_.n_edges, model.gamma_, errors_of(model, split), split.test_task)
+
+
+def pruned(whole: GraphMTL, pruning: Pruning) -> GraphMTL:
+    """The graph model on the sparsified graph; raises what :meth:`GraphMTL.sparsify_tasks` does."""
+    return whole.sparsify_tasks(
+        pruning.keep,
+        method=pruning.method,
+        min_degree=pruning.min_degree,
+        gamma=pruning.gamma,
+        seed=pruning.seed,
+        **pruning.options,
+    )
+
+
 def _pruned(whole: GraphMTL, split: Halves, pruning: Pruning) -> Entry:
     try:
-        model = whole.sparsify_tasks(
-            pruning.keep,
-            method=pruning.method,
-            min_degree=pruning.min_degree,
-            gamma=pruning.gamma,
-            seed=pruning.seed,
-            **pruning.options,
-        )
+        model = pruned(whole, pruning)
     except (TooFewEdgesError, GraphError) as error:
         nothing = np.empty(0), np.empty(0, np.int64)
         return Entry(f"graph, {pruning.method}", pruning, None, None, *nothing, f"error: {error}")

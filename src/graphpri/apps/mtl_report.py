@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,18 @@ import numpy as np
 
 from graphpri import records
 from graphpri.apps.mtl import MIN_DEGREE, GraphMTL, TooFewEdgesError
-from graphpri.apps.mtl_protocol import BASELINES, Entry, Halves, Pruning, Split, by_task, contest, folds, halves
+from graphpri.apps.mtl_protocol import (
+    BASELINES,
+    Entry,
+    Pruning,
+    Split,
+    by_task,
+    contest,
+    folds,
+    graph_model,
+    halves,
+    pruned,
+)
 from graphpri.apps.mtl_protocol import root_mean_square as rmse
 from graphpri.apps.mtl_tasks import Tasks, collect
 from graphpri.errors import FileError, OptionError
@@ -161,27 +172,18 @@ def _prunings(request: Request) -> list[Pruning]:
 def _fitted(tasks: Tasks, request: Request) -> tuple[GraphMTL, tuple[FloatArray, FloatArray], list[str]]:
     """The model on all rows, sparsified where that can be done, and the scale of the columns."""
     everything = Split(np.arange(tasks.y.size), np.arange(0))
-    X = tasks.X
-    mean, spread = X.mean(axis=0), X.std(axis=0)
-    scale = np.where(spread > 1e-12 * np.maximum(np.abs(mean), 1), spread, np.inf)
-    arguments: dict[str, Any] = {"gamma": "loo", **request.parameters}
-    whole = GraphMTL(**arguments).fit_rows(_renamed(halves(tasks, everything), tasks))
+    taken = halves(tasks, everything)
+    scale = taken.mean, taken.scale
+    # Splits number the tasks; users see their names.
+    named = replace(taken, train=replace(taken.train, labels=tasks.labels))
+    whole = graph_model(named, **request.parameters)
     if not whole.graph_.n_edges:
-        return whole, (mean, scale), ["the task graph has no edges: there was nothing to sparsify"]
-    first = _prunings(request)[0]
+        return whole, scale, ["the task graph has no edges: there was nothing to sparsify"]
     try:
-        kept = whole.sparsify_tasks(
-            first.keep, method=first.method, min_degree=first.min_degree, seed=first.seed, **first.options
-        )
+        kept = pruned(whole, _prunings(request)[0])
     except TooFewEdgesError as error:
-        return whole, (mean, scale), [f"the task graph was not sparsified: {error}"]
-    return kept, (mean, scale), []
-
-
-def _renamed(split: Halves, tasks: Tasks) -> Tasks:
-    """The rows to learn from with the users' names of the tasks."""
-    t = split.train
-    return Tasks(t.X, t.y, t.starts, tasks.labels, t.order, t.intercept)
+        return whole, scale, [f"the task graph was not sparsified: {error}"]
+    return kept, scale, []
 
 
 def _compared(found: list[list[Entry]]) -> Rows:

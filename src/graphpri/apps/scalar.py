@@ -14,7 +14,7 @@ from graphpri.apps.parzen import Cloud, State
 from graphpri.apps.scalar_solve import carry, clusters, descend
 from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import FloatArray
-from graphpri.plot import COLOURS
+from graphpri.plot import COLOURS, axes
 from graphpri.threads import single_thread
 
 try:
@@ -389,12 +389,7 @@ def draw(model: ScalarPRI, ax: Axes | None = None, *, columns: tuple[int, int] =
 
 def draw_points(samples: FloatArray, points: FloatArray | None, ax: Axes | None = None, *, size: float = 12.0) -> Axes:
     """Draw samples as pale discs and points as darker, outlined ones over them, which differ in grey too."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot", "drawing") from error
-    if ax is None:
-        ax = plt.subplots(layout="constrained")[1]
+    ax = axes(ax)
     ax.scatter(*samples.T, s=size, color="#BBBBBB", linewidths=0, label="samples")
     if points is not None:
         ax.scatter(*points.T, s=size, color=COLOURS[0], edgecolors="white", linewidths=0.3, label="points")

@@ -150,15 +150,9 @@ def write_bytes(path: str, content: bytes, *, force: bool) -> None:
 
 def write_csv(path: str, rows: Sequence[dict[str, Any]], *, force: bool) -> None:
     """Write rows of a table as comma-separated values, numbers to their full precision."""
-    import csv
-    import io
+    from graphpri.records import as_csv
 
-    held = io.StringIO()
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    writer = csv.DictWriter(held, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_bytes(path, held.getvalue().encode(), force=force)
+    write_bytes(path, as_csv(rows).encode(), force=force)
 
 
 def _folder(path: str | None, option: str, many: bool) -> bool:

@@ -10,15 +10,14 @@ from graphpri import datasets
 from graphpri.apps.mtl import MIN_DEGREE, GammaAfter
 from graphpri.apps.mtl_protocol import (
     BASELINES,
-    Halves,
     Pruning,
     Split,
-    by_task,
     contest,
+    graph_model,
     halves,
     ordered_split,
     random_split,
-    root_mean_square,
+    unpruned,
 )
 from graphpri.apps.mtl_tasks import Tasks, collect
 from graphpri.studies.figures import curve, legend_below, panels
@@ -72,7 +71,7 @@ def parkinsons_work(cell: Cell, seed: int) -> Tables:
     else:
         split = random_split(tasks, 0.5, generator(seed, "parkinsons", cell["features"], cell["draw"]))
     head = {"split": f"{cell['features']} features, {'by time' if cell['split'] == 'time' else 'random'}"}
-    return _errors(tasks, split, {**head, "draw": cell["draw"]}, _prunings(cell, seed, _GAMMAS), cell["quick"])
+    return _errors(tasks, split, {**head, "draw": cell["draw"]}, _prunings(cell, seed, _GAMMAS))
 
 
 def school_cells(quick: bool) -> list[Cell]:
@@ -86,7 +85,7 @@ def school_work(cell: Cell, seed: int) -> Tables:
     tasks = _first(school(), cell["tasks"])
     split = random_split(tasks, 0.2, generator(seed, "school", cell["draw"]))
     head = {"split": "random", "draw": cell["draw"]}
-    return _errors(tasks, split, head, _prunings(cell, seed, ("fixed", "rescaled")), cell["quick"])
+    return _errors(tasks, split, head, _prunings(cell, seed, ("fixed", "rescaled")))
 
 
 def _first(tasks: Tasks, count: int) -> Tasks:
@@ -105,36 +104,13 @@ def _prunings(cell: Cell, seed: int, gammas: tuple[GammaAfter, ...]) -> list[Pru
     ]
 
 
-def _errors(tasks: Tasks, split: Split, head: dict[str, Any], prunings: list[Pruning], quick: bool) -> Tables:
+def _errors(tasks: Tasks, split: Split, head: dict[str, Any], prunings: list[Pruning]) -> Tables:
     taken = halves(tasks, split)
     rows = [{**head, "graph": "unit", "ridge": "none", **row_of(entry)} for entry in contest(taken, prunings)]
     for graph, ridge in (("similarity", "none"), ("unit", "own")):
-        rows += _unpruned(taken, head, graph, ridge)
+        model = graph_model(taken, edge_weights=graph, ridge="own" if ridge == "own" else 0.0)
+        rows.append({**head, "graph": graph, "ridge": ridge, **row_of(unpruned(model, taken))})
     return {"errors": rows}
-
-
-def _unpruned(taken: Halves, head: dict[str, Any], graph: str, ridge: str) -> list[dict[str, Any]]:
-    """The graph model, weighted or with own ridges, without any pruning."""
-    from graphpri.apps.mtl_protocol import errors_of, graph_model
-
-    model = graph_model(taken, edge_weights=graph, ridge="own" if ridge == "own" else 0.0)
-    errors = errors_of(model, taken)
-    return [
-        {
-            **head,
-            "graph": graph,
-            "ridge": ridge,
-            "model": "graph",
-            "method": "",
-            "pruned": 0.0,
-            "after": "",
-            "edges": model.graph_.n_edges,
-            "gamma": model.gamma_,
-            "rmse": root_mean_square(errors),
-            "task_rmse": by_task(errors, taken.test_task),
-            "status": "fitted",
-        }
-    ]
 
 
 def derive(frames: Frames) -> Frames:
