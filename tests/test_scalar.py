@@ -393,10 +393,10 @@ def test_a_picture_shows_samples_and_points() -> None:
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[studies.Result]:
+def done(quick_studies: Path) -> Iterator[studies.Result]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRAPHPRI_THREADS", "1")
-        yield studies.reproduce(["scalar-pri"], tmp_path_factory.mktemp("scalar"), quick=True)[0]
+        yield studies.reproduce(["scalar-pri"], quick_studies, quick=True)[0]
 
 
 def read(path: Path) -> list[Row]:

@@ -28,13 +28,12 @@ Row = dict[str, str]
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, studies.Result]:
+def done(quick_studies: Path) -> dict[str, studies.Result]:
     """Both studies in their quick sizes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRAPHPRI_THREADS", "1")
         patch.delenv("GRAPHPRI_DATA", raising=False)
-        out = tmp_path_factory.mktemp("beta")
-        return {result.study.name: result for result in studies.reproduce(NAMES, out, quick=True)}
+        return {result.study.name: result for result in studies.reproduce(NAMES, quick_studies, quick=True)}
 
 
 def rows_of(result: studies.Result, table: str) -> list[Row]:

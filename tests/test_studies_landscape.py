@@ -31,15 +31,12 @@ Row = dict[str, str]
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, studies.Result]]:
+def done(quick_studies: Path) -> Iterator[dict[str, studies.Result]]:
     """The three studies in their quick sizes, whose graphs are shipped; those of the full sizes are not needed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRAPHPRI_THREADS", "1")
         patch.delenv("GRAPHPRI_DATA", raising=False)
-        for module in (sparsifiers, landscape):
-            patch.setattr(module, "STUDIES", tuple(replace(study, needs=()) for study in module.STUDIES))
-        out = tmp_path_factory.mktemp("compared")
-        yield {result.study.name: result for result in studies.reproduce(NAMES, out, quick=True)}
+        yield {result.study.name: result for result in studies.reproduce(NAMES, quick_studies, quick=True)}
 
 
 def changed(result: studies.Result, folder: Path, change: Callable[[Row], object]) -> dict[str, Any]:
