@@ -51,6 +51,10 @@ class System(NamedTuple):
         matrix[between.row[:, None], diagonal, between.col[:, None], diagonal] += self.coupling * between.data[:, None]
         return matrix.reshape(t * p, t * p)
 
+    def projected(self, basis: FloatArray) -> System:
+        """The system for coefficients in the span of an orthonormal basis, shape (P, R); ridges stay what they are."""
+        return self._replace(squares=basis.T @ self.squares @ basis)
+
     def times(self, w: FloatArray) -> FloatArray:
         """The matrix times coefficients, shape (T, P)."""
         own = (self.squares @ w[:, :, None])[:, :, 0]
@@ -120,15 +124,19 @@ def leave_one_out(tasks: Tasks, system: System) -> FloatArray:
             f"{LEAVE_ONE_OUT}: choose gamma on some of the tasks, and pass it"
         )
     require(16.0 * (t * p) ** 2, f"leave-one-out with {t * p} coefficients", "choose gamma on some of the tasks")
-    inverse = _inverse(system.dense()).reshape(t, p, t, p)
+    X, y = tasks.centred
+    # Directions that no task's rows have, such as a column constant within each, would make the system singular.
+    values, vectors = eigh(X.T @ X)
+    basis = vectors[:, values >= 1e-12 * values[-1]]
+    rows, p = X @ basis, basis.shape[1]
+    inverse = _inverse(system.projected(basis).dense()).reshape(t, p, t, p)
     index = np.arange(t)
     own = inverse[index, :, index, :]
-    coefficients = np.einsum("ipjq,jq->ip", inverse, tasks.moments[1])
-    X, y = tasks.centred
-    leverage = np.einsum("np,npq,nq->n", X, own[tasks.member], X)
+    coefficients = np.einsum("ipjq,jq->ip", inverse, tasks.moments[1] @ basis)
+    leverage = np.einsum("np,npq,nq->n", rows, own[tasks.member], rows)
     if tasks.intercept:
         leverage = leverage + (1 / tasks.sizes)[tasks.member]
-    residual = y - np.einsum("np,np->n", X, coefficients[tasks.member])
+    residual = y - np.einsum("np,np->n", rows, coefficients[tasks.member])
     return residual / np.maximum(1 - leverage, 1e-10)
 
 

@@ -20,7 +20,7 @@ _SHOWN = {"fixed": "γ fixed", "rescaled": "Laplacian rescaled", "loo": "γ chos
 
 def cells(quick: bool) -> list[Cell]:
     """One for each draw of the tasks, share of rows to learn from, noise and kind of task graph."""
-    kinds = [(0.4, "std", 2)] if quick else [(0.4, "std", 8)]
+    kinds = [(0.4, "std", 2)] if quick else [(0.4, "std", 16), (0.25, "std", 4), (0.4, "var", 4)]
     keeps = [0.9, 0.5] if quick else [round(1 - pruned, 6) for pruned in PRUNED]
     sizes = {"n_tasks": 10, "group_size": 5, "n": 40, "informative": 8, "irrelevant": 4} if quick else {}
     return [
@@ -56,16 +56,22 @@ def derive(frames: Frames) -> Frames:
     """Mean changes of the error, by task graph, treatment of γ and method."""
     import pandas as pd
 
+    kinds = [
+        ({"train": f"{share:.0%}", "noise": noise, "graph": graph}, rows)
+        for (share, noise, graph), rows in frames["errors"].groupby(["train", "noise", "graph"], sort=False)
+    ]
+    return {"changes": pd.DataFrame([row for after in _GAMMAS for row in changes(kinds, after)])}
+
+
+def _kind(frames: Frames, train: float = 0.4, noise: str = "std") -> Any:
+    """Rows of one share of rows to learn from and one reading of the noise."""
     table = frames["errors"]
-    main = table[(table["train"] == 0.4) & (table["noise"] == "std")]
-    graphs = [({"graph": graph}, main[main["graph"] == graph]) for graph in ("unit", "similarity")]
-    return {"changes": pd.DataFrame([row for after in _GAMMAS for row in changes(graphs, after)])}
+    return table[(table["train"] == train) & (table["noise"] == noise)]
 
 
 def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     """The paper's claims on its own task graph, and those of weights and the guard."""
-    table = frames["errors"]
-    main = table[(table["train"] == 0.4) & (table["noise"] == "std")]
+    main = _kind(frames)
     draws = main["draw"].nunique()
     facts.add("draws", draws, "errors", "draws of the tasks")
     for model in ("per-task least squares", "per-task ridge", "common slopes", "graph"):
@@ -73,7 +79,12 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
         facts.add(_key(model), rows["rmse"].mean(), "errors", f"mean RMSE of {model}, 40 % to learn from")
     weighted = main[(main["model"] == "graph") & (main["graph"] == "similarity")]["rmse"].mean()
     facts.add("weighted_graph", weighted, "errors", "mean RMSE of the graph weighted by similarity, unpruned")
-    return [_paper_early(main, facts), _paper_heavy(main, facts), _weights(main, facts), _goal(main, facts)]
+    verdicts = [_paper_early(main, facts), _paper_heavy(main, facts), _weights(main, facts), _goal(main, facts)]
+    if len(scarce := _kind(frames, train=0.25)):
+        verdicts.append(_scarce(scarce, facts))
+    if len(variance := _kind(frames, noise="var")):
+        verdicts.append(_variance(variance, facts))
+    return verdicts
 
 
 def _key(model: str) -> str:
@@ -172,10 +183,47 @@ def _goal(main: Any, facts: Facts) -> Verdict:
     )
 
 
+def _scarce(scarce: Any, facts: Facts) -> Verdict:
+    """Local similarity against Graph-PRI where little is known, on the weighted graph with γ chosen again."""
+    found = differences(scarce[scarce["graph"] == "similarity"], "loo")
+    at = found.set_index(["method", "pruned"])["change"]
+    shares = sorted(found[found["pruned"] <= 0.5]["pruned"].unique())
+    won = sum(at["local-similarity", share] < at["pri", share] for share in shares)
+    facts.add("scarce_shares", len(shares), "errors", "shares pruned, up to half, with 25 % to learn from")
+    facts.add("scarce_won", won, "errors", "of them, where local similarity has the lower mean RMSE")
+    for method in ("pri", "local-similarity"):
+        facts.add(f"scarce_{_key(method)}", at[method, 0.3], "errors", f"mean change of RMSE by {method}, 30 % pruned")
+    return Verdict(
+        "With a quarter of the rows to learn from, local similarity prunes the weighted task graph better than "
+        "Graph-PRI, up to half of the edges",
+        "graphpri",
+        "at {scarce_won:.0f} of {scarce_shares:.0f} shares; at 30 % pruned {scarce_local_similarity:+.3f} against "
+        "{scarce_pri:+.3f}",
+        "reproduced" if won == len(shares) else "conditional" if 2 * won > len(shares) else "not reproduced",
+        "" if won in (0, len(shares)) else "at most of the shares pruned",
+    )
+
+
+def _variance(rows: Any, facts: Facts) -> Verdict:
+    """The other reading of N(0, 0.2 I): its verdict on the paper's claim about early pruning."""
+    found = differences(rows[rows["graph"] == "unit"], "fixed")
+    best = least(found[(found["method"] == "pri") & (found["pruned"] <= 0.3)])
+    facts.add("variance", best["change"], "errors", "lowest early change of RMSE by pri, γ fixed, 0.2 as variance")
+    facts.add("variance_se", best["se"], "errors", "its standard error")
+    lowered = facts["variance"] < -2 * facts["variance_se"]
+    same = lowered == (facts["early_pri"] < -2 * facts["early_pri_se"])
+    return Verdict(
+        "What is found about early pruning is the same when 0.2 is read as the variance of the coefficients' noise",
+        "graphpri",
+        "the best early change by Graph-PRI is {variance:+.3f} ± {variance_se:.3f}, with 0.2 as deviation "
+        "{early_pri:+.3f} ± {early_pri_se:.3f}",
+        "reproduced" if same else "not reproduced",
+    )
+
+
 def draw(frames: Frames) -> list[Picture]:
     """Change of RMSE against pruning, a panel a treatment of γ, a row a kind of task graph."""
-    table = frames["errors"]
-    main = table[(table["train"] == 0.4) & (table["noise"] == "std")]
+    main = _kind(frames)
     figure, axes = panels(2, 3, height=1.7, sharex=True, sharey=True)
     for (row, graph), (column, after) in product(enumerate(("unit", "similarity")), enumerate(_GAMMAS)):
         ax = axes[row, column]
