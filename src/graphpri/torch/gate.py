@@ -1,0 +1,357 @@
+"""Gates between 0 and 1 on the edges of a graph, learnt by any training loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, cast, get_args
+
+import torch
+from torch import Tensor, nn
+
+from graphpri.budget import count_edges
+from graphpri.errors import GraphError, OptionError
+from graphpri.torch.edges import Edges
+
+Mode = Literal["gumbel", "concrete", "sigmoid"]
+Schedule = Callable[[int], float]
+
+LOW, HIGH = -0.1, 1.1
+"""What "concrete" stretches the gates to before it clips them to [0, 1]."""
+
+_TINY = 1e-6  # keeps ln u and ln(1 − u) of the noise finite in float32
+
+
+@dataclass(frozen=True)
+class Anneal:
+    """Temperature that falls (or rises) from `start` to `end` in `steps` steps, and stays.
+
+    Parameters
+    ----------
+    start, end : float
+        Temperatures above 0.
+    steps : int
+        Steps in between, 1 or more.
+    shape : {"exponential", "linear"}
+        Equal ratios, or equal differences.
+
+    Raises
+    ------
+    OptionError
+        For values out of range.
+
+    Examples
+    --------
+    >>> from graphpri.torch import Anneal
+    >>> anneal = Anneal(2.0, 0.5, steps=10)
+    >>> [round(anneal(step), 3) for step in (0, 5, 10, 100)]
+    [2.0, 1.0, 0.5, 0.5]
+    """
+
+    start: float = 1.0
+    end: float = 0.1
+    steps: int = 100
+    shape: Literal["exponential", "linear"] = "exponential"
+
+    def __post_init__(self) -> None:
+        for name in ("start", "end"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise OptionError(f"{name}={getattr(self, name)!r} must be a temperature above 0")
+        if self.steps < 1:
+            raise OptionError(f"steps={self.steps!r} must be 1 or more")
+        if self.shape not in ("exponential", "linear"):
+            raise OptionError(f"shape={self.shape!r}: choose 'exponential' or 'linear'")
+
+    def __call__(self, step: int) -> float:
+        """Temperature at a step, counted from 0."""
+        share = min(max(step / self.steps, 0.0), 1.0)
+        if self.shape == "linear":
+            return self.start + share * (self.end - self.start)
+        return self.start * (self.end / self.start) ** share
+
+
+class EdgeGate(nn.Module):
+    """A learnable gate on every edge.
+
+    In training the gates are random (but for mode "sigmoid"); in evaluation they are those of no noise, the same in
+    every call. Calling the module gives the gates: one per edge, or, made by :meth:`for_edges`, one per column of an
+    ``edge_index``, or, made by :meth:`for_nodes`, a symmetric matrix with a zero diagonal.
+
+    Parameters
+    ----------
+    num_edges : int
+        Undirected edges M.
+    mode : {"gumbel", "concrete", "sigmoid"}
+        "gumbel" is the paper's relaxed Bernoulli variable, σ((θ + logistic noise)/τ), which is Gumbel-softmax with
+        two classes. "concrete" stretches it to [−0.1, 1.1] and clips it (hard concrete), so that soft gates are
+        exactly 0 and 1 with positive probability. "sigmoid" is σ(θ/τ), without noise.
+    hard : bool
+        Give 0 or 1, with the gradient of the soft gate (straight-through).
+    temperature : float or callable
+        τ > 0, or a schedule such as :class:`Anneal` from the number of calls of :meth:`step` to τ.
+    size : float
+        Weight of :meth:`penalty`.
+    init : float or Tensor, shape (M,)
+        Probability at the start, in (0, 1); σ(θ) of every edge.
+
+    Attributes
+    ----------
+    logits : Parameter, shape (M,)
+        θ. Its order of the edges is that of the first columns of each edge for :meth:`for_edges`, and of the upper
+        triangle, row by row, for :meth:`for_nodes`.
+
+    Raises
+    ------
+    OptionError
+        For values out of range.
+
+    Notes
+    -----
+    Yu et al., UAI 2022, Algorithm 1; Maddison et al., "The Concrete Distribution", ICLR 2017; Louizos et al.,
+    "Learning Sparse Neural Networks through L0 Regularization", ICLR 2018.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from graphpri.torch import EdgeGate
+    >>> gate = EdgeGate.for_edges(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), hard=True)
+    >>> gate(generator=torch.Generator().manual_seed(1)).tolist()
+    [1.0, 1.0, 0.0, 0.0]
+    >>> gate.keep(1).tolist()
+    [True, True, False, False]
+    """
+
+    logits: nn.Parameter
+    _column_edge: Tensor | None
+    _pairs: Tensor | None
+
+    def __init__(
+        self,
+        num_edges: int,
+        mode: Mode = "gumbel",
+        *,
+        hard: bool = False,
+        temperature: float | Schedule = 1.0,
+        size: float = 0.0,
+        init: float | Tensor = 0.5,
+    ) -> None:
+        super().__init__()
+        if isinstance(num_edges, bool) or num_edges < 1:
+            raise OptionError(f"num_edges={num_edges!r} must be 1 or more")
+        if mode not in get_args(Mode):
+            raise OptionError(f"mode={mode!r}: choose from {', '.join(map(repr, get_args(Mode)))}")
+        if not 0 <= size < math.inf:
+            raise OptionError(f"size={size!r} must be a finite number, 0 or more")
+        self.num_edges, self.mode, self.hard, self.size = num_edges, mode, hard, float(size)
+        self.schedule: Schedule = temperature if callable(temperature) else _constant(temperature)
+        self.steps = 0
+        self.n_nodes = 0
+        self.logits = nn.Parameter(_starting_logits(init, num_edges))
+        self.register_buffer("_column_edge", None)
+        self.register_buffer("_pairs", None)
+
+    @classmethod
+    def for_edges(cls, edge_index: Tensor, mode: Mode = "gumbel", **options: Any) -> EdgeGate:
+        """A gate per undirected edge of a PyG edge list, shared by both orientations.
+
+        Parameters
+        ----------
+        edge_index : Tensor of int64, shape (2, E)
+            Both orientations of every edge.
+        mode, **options
+            As in :class:`EdgeGate`.
+
+        Raises
+        ------
+        GraphError
+            For a list with loops, repeated edges or edges in one orientation only.
+        """
+        edges = Edges.read(edge_index, None, None)
+        edges.check_structure()
+        low, high = edge_index.amin(0), edge_index.amax(0)
+        _, member = torch.unique(low * edges.n_nodes + high, return_inverse=True)
+        count = edge_index.shape[1] // 2
+        # Number the edges by their first columns, which is the order in which users see them.
+        first = torch.full((count,), edge_index.shape[1], device=edge_index.device)
+        first = first.scatter_reduce(0, member, torch.arange(edge_index.shape[1], device=edge_index.device), "amin")
+        gate = cls(count, mode, **options).to(edge_index.device)
+        gate._column_edge = torch.argsort(torch.argsort(first))[member]
+        return gate
+
+    @classmethod
+    def for_nodes(
+        cls, n_nodes: int, mode: Mode = "gumbel", *, candidates: Tensor | None = None, **options: Any
+    ) -> EdgeGate:
+        """A gate per pair of nodes, as a symmetric matrix that all graphs on these nodes share.
+
+        Parameters
+        ----------
+        n_nodes : int
+        mode, **options
+            As in :class:`EdgeGate`.
+        candidates : Tensor of bool, shape (N, N), optional
+            Pairs that have a gate, by the upper triangle; the others are 0 throughout. All pairs where absent.
+        """
+        everything = torch.ones(n_nodes, n_nodes, dtype=torch.bool) if candidates is None else candidates
+        if everything.shape != (n_nodes, n_nodes) or everything.dtype != torch.bool:
+            found, dtype = tuple(everything.shape), everything.dtype
+            raise GraphError(f"candidates is {dtype} of shape {found}: it must be bool of ({n_nodes}, {n_nodes})")
+        pairs = everything.triu(1).nonzero().T.contiguous()
+        gate = cls(pairs.shape[1], mode, **options).to(everything.device)
+        gate.n_nodes, gate._pairs = n_nodes, pairs
+        return gate
+
+    @property
+    def temperature(self) -> float:
+        """Temperature τ at the present step."""
+        value = self.schedule(self.steps)
+        if not 0 < value < math.inf:
+            raise OptionError(f"temperature={value!r} at step {self.steps} must be a number above 0")
+        return value
+
+    def step(self) -> None:
+        """Go on to the next temperature; the count is part of the ``state_dict``."""
+        self.steps += 1
+
+    def forward(self, samples: int | None = None, *, generator: torch.Generator | None = None) -> Tensor:
+        """The gates.
+
+        Parameters
+        ----------
+        samples : int, optional
+            Number of independent draws; without it one draw, and no axis for it.
+        generator : torch.Generator, optional
+            Source of the noise, on its own device: a generator on the CPU gives the same noise on every device.
+
+        Returns
+        -------
+        Tensor, shape (M,), (E,) or (N, N), behind `samples` where given
+            In [0, 1]; 0 or 1 where `hard`.
+        """
+        shape = self.logits.shape if samples is None else (samples, self.num_edges)
+        theta = self.logits.expand(shape)
+        if self.training and self.mode != "sigmoid":
+            theta = theta + self._noise(shape, generator)
+        soft = torch.sigmoid(theta / (self.temperature if self.training or self.mode != "concrete" else 1.0))
+        if self.mode == "concrete":
+            soft = (soft * (HIGH - LOW) + LOW).clamp(0, 1)
+        if self.hard:
+            soft = (theta > 0).to(soft.dtype) + (soft - soft.detach())
+        return self.spread(soft)
+
+    def spread(self, values: Tensor) -> Tensor:
+        """Values per edge in the shape of the gates.
+
+        Parameters
+        ----------
+        values : Tensor, shape (..., M)
+            Of any dtype, such as :meth:`probabilities` or :meth:`top_k`.
+
+        Returns
+        -------
+        Tensor, shape (..., M), (..., E) or (..., N, N)
+        """
+        if values.shape[-1:] != (self.num_edges,):
+            raise OptionError(
+                f"values have the shape {tuple(values.shape)}: give one per edge, (..., {self.num_edges})"
+            )
+        if self._column_edge is not None:
+            return values[..., self._column_edge]
+        if self._pairs is None:
+            return values
+        n, (u, v) = self.n_nodes, self._pairs
+        flat = values.new_zeros(*values.shape[:-1], n * n).index_copy(-1, u * n + v, values)
+        return flat.index_copy(-1, v * n + u, values).unflatten(-1, (n, n))
+
+    def probabilities(self) -> Tensor:
+        """Probability that a gate is open, shape (M,); of a gate in mode "sigmoid", its value.
+
+        Open means above 0 for soft "concrete" gates, and above ½ otherwise.
+        """
+        if self.mode == "sigmoid":
+            return torch.sigmoid(self.logits / self.temperature)
+        if self.mode == "concrete" and not self.hard:
+            return torch.sigmoid(self.logits - self.temperature * math.log(-LOW / HIGH))
+        return torch.sigmoid(self.logits)
+
+    def expected_size(self) -> Tensor:
+        """Expected number of open gates, Σ of :meth:`probabilities`; differentiable."""
+        return self.probabilities().sum()
+
+    def penalty(self) -> Tensor:
+        """`size` times the expected share of open gates, to be added to the loss."""
+        return self.size * self.expected_size() / self.num_edges
+
+    @torch.no_grad()
+    def top_k(self, k: int, scores: Tensor | None = None) -> Tensor:
+        """Exactly k edges, those of the largest logits.
+
+        Parameters
+        ----------
+        k : int
+            Between 0 and M.
+        scores : Tensor, shape (M,), optional
+            Ranks by these instead, such as gates times the size of a model's coefficients.
+
+        Returns
+        -------
+        Tensor of bool, shape (M,)
+            Ties go to the first edges.
+        """
+        if isinstance(k, bool) or not 0 <= k <= self.num_edges:
+            raise OptionError(f"k={k!r} must be a number of edges from 0 to {self.num_edges}")
+        ranked = self.logits if scores is None else scores
+        if ranked.shape != self.logits.shape:
+            raise OptionError(f"scores have the shape {tuple(ranked.shape)}: give one per edge, ({self.num_edges},)")
+        chosen = torch.zeros_like(ranked, dtype=torch.bool)
+        chosen[torch.argsort(ranked, descending=True, stable=True)[:k]] = True
+        return chosen
+
+    def keep(self, keep: float | int, scores: Tensor | None = None) -> Tensor:
+        """The selection of an exact budget, by rank, in the shape of the gates.
+
+        Parameters
+        ----------
+        keep : float in (0, 1] or int
+            Share or number of edges, counted as by :func:`graphpri.sparsify`.
+        scores
+            As in :meth:`top_k`.
+
+        Returns
+        -------
+        Tensor of bool, shape (M,), (E,) or (N, N)
+        """
+        return self.spread(self.top_k(count_edges(keep, self.num_edges), scores))
+
+    def extra_repr(self) -> str:
+        """The options, for the module's ``repr``."""
+        return f"{self.num_edges}, mode={self.mode!r}, hard={self.hard}, size={self.size:g}"
+
+    def get_extra_state(self) -> dict[str, int]:
+        """The number of steps, for the ``state_dict``."""
+        return {"steps": self.steps}
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take the number of steps from a ``state_dict``."""
+        self.steps = int(state["steps"])
+
+    def _noise(self, shape: Any, generator: torch.Generator | None) -> Tensor:
+        device = self.logits.device if generator is None else generator.device
+        u = torch.rand(shape, generator=generator, device=device, dtype=self.logits.dtype).to(self.logits.device)
+        return torch.logit(u, _TINY)
+
+
+def _constant(temperature: float) -> Schedule:
+    if not 0 < temperature < math.inf:
+        raise OptionError(f"temperature={temperature!r} must be a number above 0")
+    return Anneal(temperature, temperature, 1)
+
+
+def _starting_logits(init: float | Tensor, count: int) -> Tensor:
+    chances = torch.as_tensor(init, dtype=cast("Any", init).dtype if torch.is_tensor(init) else None)
+    if not bool(((chances > 0) & (chances < 1)).all()):
+        raise OptionError("init must be probabilities above 0 and below 1")
+    if chances.shape not in ((), (count,)):
+        raise OptionError(f"init has the shape {tuple(chances.shape)}: give one number, or one per edge, ({count},)")
+    return torch.logit(chances.detach()).expand(count).clone()

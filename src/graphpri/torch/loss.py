@@ -1,0 +1,183 @@
+"""The Graph-PRI objective as a loss term."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from graphpri.defaults import DEFAULT_BETA
+from graphpri.errors import OptionError
+from graphpri.objective import check_beta
+from graphpri.torch.dense import Dense
+from graphpri.torch.entropy import (
+    Layout,
+    Method,
+    check_method,
+    check_weights,
+    checked_objectives,
+    entropy,
+    objectives,
+    read_edges,
+)
+
+Over = Literal["each", "mean"]
+Reduction = Literal["mean", "sum", "none"]
+
+
+class PRILoss(nn.Module):
+    """J_β of gated graphs against their originals, as a term of a training loss.
+
+    The loss is invariant under scaling: gates all multiplied by 0.01 give the same value and, times 100, the same
+    gradient. So it says which edges matter more than others, and makes nothing sparse by itself: add a penalty on
+    the size (:meth:`graphpri.torch.EdgeGate.penalty`), and select by rank (:meth:`graphpri.torch.EdgeGate.keep`)
+    rather than by a threshold on the gates.
+
+    Parameters
+    ----------
+    beta : float
+        Weight β ≥ 0 of the divergence: small gathers edges at hubs, large keeps the graph like the original.
+    method : {"exact", "degree", "local"}
+        How entropies are computed; see :func:`graphpri.torch.von_neumann_entropy`.
+    pri_on : {"each", "mean"}
+        "each" is J_β of every graph. "mean" divides the Laplacians by their traces, averages those of the batch and
+        takes one J_β of the two averages, of gated graphs and of originals: for dense adjacencies on the same
+        nodes; two decompositions in all where "each" takes two a graph.
+    reduction : {"mean", "sum", "none"}
+        Over the graphs, for ``pri_on="each"``.
+    check : bool
+        Look for entries that can't be weights, in every step; in originals only where their entropy is not given.
+
+    Raises
+    ------
+    OptionError
+        For values out of range.
+
+    Notes
+    -----
+    Yu et al., UAI 2022, Eq. (4) and Section 4.3, without the degree barrier.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from graphpri.torch import PRILoss
+    >>> originals = torch.ones(3, 5, 5, dtype=torch.float64) - torch.eye(5, dtype=torch.float64)
+    >>> mask = torch.zeros(5, 5, dtype=torch.float64)
+    >>> mask[0, 1:] = mask[1:, 0] = 1
+    >>> loss = PRILoss(beta=2.0)
+    >>> entropy = loss.precompute(originals)  # once, before training
+    >>> loss(mask * originals, originals, entropy)
+    tensor(1.3670, dtype=torch.float64)
+    """
+
+    def __init__(
+        self,
+        beta: float = DEFAULT_BETA,
+        method: Method = "exact",
+        pri_on: Over = "each",
+        reduction: Reduction = "mean",
+        *,
+        check: bool = True,
+    ) -> None:
+        super().__init__()
+        check_method(method)
+        for name, value, choices in (("pri_on", pri_on, Over), ("reduction", reduction, Reduction)):
+            if value not in get_args(choices):
+                raise OptionError(f"{name}={value!r}: choose from {', '.join(map(repr, get_args(choices)))}")
+        self.beta = check_beta(beta)
+        self.method: Method = method
+        self.pri_on: Over = pri_on
+        self.reduction: Reduction = reduction
+        self.check = check
+
+    def extra_repr(self) -> str:
+        """The options, for the module's ``repr``."""
+        return f"beta={self.beta:g}, method={self.method!r}, pri_on={self.pri_on!r}, reduction={self.reduction!r}"
+
+    @torch.no_grad()
+    def precompute(
+        self,
+        original: Tensor,
+        *,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        num_nodes: int | None = None,
+    ) -> Tensor:
+        """S(ρ̃) of the originals, to be passed to every step: a third of the eigenvalue problems less.
+
+        Parameters
+        ----------
+        original, edge_index, batch, num_nodes
+            As in :meth:`forward`.
+
+        Returns
+        -------
+        Tensor, shape (...) or (number of graphs,)
+            Nats. For minibatches of ``pri_on="each"`` take the entries of the graphs at hand; for ``pri_on="mean"``
+            it is one number, of the average of exactly these graphs.
+        """
+        layout = self._layout(edge_index, batch, num_nodes)
+        check_weights(layout, original, self.method, self.check, "original")
+        return entropy(layout, original if self.pri_on == "each" else _average(layout, original), self.method)
+
+    def forward(
+        self,
+        gated: Tensor,
+        original: Tensor,
+        original_entropy: Tensor | None = None,
+        *,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        num_nodes: int | None = None,
+    ) -> Tensor:
+        """J_β of gated graphs.
+
+        Parameters
+        ----------
+        gated, original : Tensor of float32 or float64, shapes (..., N, N), or (E,) with an `edge_index`
+            Weights times gates, and weights.
+        original_entropy : Tensor, optional
+            What :meth:`precompute` gave.
+        edge_index : Tensor of int64, shape (2, E), optional
+            Both orientations of every edge; the weights are then one number per column.
+        batch : Tensor of int64, shape (N,), optional
+            Graph of each node.
+        num_nodes : int, optional
+            Nodes, where there is an `edge_index` and no `batch`.
+
+        Returns
+        -------
+        Tensor
+            Nats: a number, or one per graph for ``reduction="none"``.
+
+        Raises
+        ------
+        GraphError, OptionError
+            As :func:`graphpri.torch.pri_objective`.
+        """
+        layout = self._layout(edge_index, batch, num_nodes)
+        if self.pri_on == "mean":
+            check_weights(layout, gated, self.method, self.check, "gated")
+            check_weights(layout, original, self.method, self.check and original_entropy is None, "original")
+            x, y = _average(layout, gated), _average(layout, original)
+            return objectives(layout, x, y, self.beta, self.method, original_entropy)
+        value = checked_objectives(
+            layout, gated, original, self.beta, self.method, original_entropy, self.check, "gated"
+        )
+        return {"mean": value.mean, "sum": value.sum, "none": lambda: value}[self.reduction]()
+
+    def _layout(self, edge_index: Tensor | None, batch: Tensor | None, num_nodes: int | None) -> Layout:
+        if edge_index is None:
+            if batch is not None or num_nodes is not None:
+                raise OptionError("batch and num_nodes go with edge_index: without it, pass adjacencies (..., N, N)")
+            return Dense()
+        if self.pri_on == "mean":
+            raise OptionError("pri_on='mean' averages graphs on the same nodes: pass adjacencies (..., N, N)")
+        return read_edges(edge_index, batch, num_nodes, self.check)
+
+
+def _average(layout: Layout, weights: Tensor) -> Tensor:
+    """Sum of adjacencies, each divided by its trace."""
+    shares = weights / layout.at_weights(layout.over_nodes(layout.degrees(weights)))
+    return shares.reshape(-1, *shares.shape[-2:]).sum(0)
