@@ -1,11 +1,14 @@
 """Named graphs with checked files, and generators of graphs."""
 
-from graphpri.datasets.catalogue import Dataset, Table, about, info, names, tables
+from graphpri.datasets.catalogue import Dataset, ScanSet, Table, about, info, names, scan_sets, tables
 from graphpri.datasets.files import cache_folder, get, load, table
 from graphpri.datasets.generators import barabasi_albert, erdos_renyi, ring_knn, stochastic_block_model
+from graphpri.datasets.scans import Scans, scans
 
 __all__ = [
     "Dataset",
+    "ScanSet",
+    "Scans",
     "Table",
     "about",
     "barabasi_albert",
@@ -16,6 +19,8 @@ __all__ = [
     "load",
     "names",
     "ring_knn",
+    "scan_sets",
+    "scans",
     "stochastic_block_model",
     "table",
     "tables",

@@ -66,6 +66,26 @@ class Table:
     files: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True)
+class ScanSet(Table):
+    """Facts about a set of brain networks: a row a scan, a column a region.
+
+    Parameters
+    ----------
+    name, title, n_rows, n_columns, citation, terms
+        As for a :class:`Table`.
+    files : tuple of (path, SHA-256)
+        The numbers, the labels, then the atlas of the regions where there is one.
+    classes : tuple of two str
+        What to compare.
+    note : str
+        How the scans belong to subjects.
+    """
+
+    classes: tuple[str, str]
+    note: str
+
+
 _NOT_STATED = "not stated"
 _SNAP = "J. Leskovec, A. Krevl, SNAP Datasets (2014)"
 _DENSIFICATION = f"J. Leskovec, J. Kleinberg, C. Faloutsos, ACM TKDD 1(1) (2007); {_SNAP}"
@@ -369,6 +389,47 @@ _TABLES = (
         files=(("school/school.csv.gz", "b2904ee6002fde0e598c89f46d5bcf82e6094011e6d3f27d196648cc7a6dda7f"),),
     ),
 )
+_SCAN_SETS = (
+    ScanSet(
+        name="eoec",
+        title="eyes open against eyes closed: resting-state fMRI of 47 healthy people, twice each",
+        n_rows=94,
+        n_columns=116,
+        citation=(
+            "D. Liu, Z. Dong, X. Zuo, J. Wang, Y. Zang, Eyes-open/eyes-closed dataset sharing for reproducibility "
+            "evaluation of resting state fMRI data analysis methods, Neuroinformatics 11, 469-476 (2013); "
+            "Z. Zhou et al., A toolbox for brain network construction and classification (BrainNetClass), Human Brain "
+            "Mapping 41, 2808-2826 (2020); atlas: N. Tzourio-Mazoyer et al., NeuroImage 15, 273-289 (2002)"
+        ),
+        terms="not stated for the series, which come with a GPL-3 toolbox; the atlas: GPL",
+        files=(
+            ("eoec/eoec_timeseries.npz", "f6e3d9bb75ab24c6a4f0a7d74c978561c768a4770a88589c5505707eefa9e6d8"),
+            ("eoec/scans.csv", "9a2e4d2a6112ff943b21de424caa24ce13d98fcd73ef4d5a390ba68c9fa2f22d"),
+            ("aal116/aal116_rois.csv", "50729231ba3954ec4091486bf14b4b68d1f5a03ec1d6bef63b122768d5662a70"),
+        ),
+        classes=("eyes_closed", "eyes_open"),
+        note="scans of the same number in both states are taken for the same subject, as their similarity suggests",
+    ),
+    ScanSet(
+        name="devfmri",
+        title="children against adults: fMRI of 83 people who watched a film",
+        n_rows=83,
+        n_columns=64,
+        citation=(
+            "H. Richardson, G. Lisandrelli, A. Riobueno-Naylor, R. Saxe, Development of the social brain from age "
+            "three to twelve years, Nature Communications 9, 1027 (2018); atlas: P. Bellec, P. Rosa-Neto, "
+            "O. Lyttelton, H. Benali, A. Evans, Multi-level bootstrap analysis of stable clusters in resting-state "
+            "fMRI, NeuroImage 51, 1126-1139 (2010)"
+        ),
+        terms="non-commercial research, as nilearn says of the data; taken from an MIT repository",
+        files=(
+            ("devfmri/devfmri_basc064_fc.npz", "a2a9257f144533a5516ec9b4a42b9df2b2cb9a70285fec5154d35c96ec3be7ce"),
+            ("devfmri/labels.csv", "557e8e8ac175be647563a2f342a5e558ef95cf7cf11eeed68621beccb801ad04"),
+        ),
+        classes=("child", "adult"),
+        note="one scan of each person",
+    ),
+)
 _BY_NAME = {d.name: d for d in _ALL} | {d.alias: d for d in _ALL if d.alias is not None}
 
 
@@ -382,9 +443,14 @@ def tables() -> tuple[str, ...]:
     return tuple(t.name for t in _TABLES)
 
 
+def scan_sets() -> tuple[str, ...]:
+    """Names of all sets of brain networks."""
+    return tuple(s.name for s in _SCAN_SETS)
+
+
 def about(name: str) -> Dataset | Table:
-    """Facts about a named graph or table; see :func:`info`."""
-    found = next((t for t in _TABLES if t.name == str(name).casefold()), None)
+    """Facts about a named graph, table or set of brain networks; see :func:`info`."""
+    found = next((t for t in (*_TABLES, *_SCAN_SETS) if t.name == str(name).casefold()), None)
     return found or info(name)
 
 

@@ -69,8 +69,19 @@ def load(name: str) -> EdgeTable:
     dataset = info(name)
     if dataset.name in _GENERATED:
         return _as_table(_GENERATED[dataset.name](), dataset.name)
-    texts = [_text(path, _find(dataset, path, digest)) for path, digest in dataset.files]
+    texts = [_text(path, data) for path, data in contents(dataset).items()]
     return _parse(dataset, texts)
+
+
+def contents(dataset: Dataset | Table) -> dict[str, bytes]:
+    """Each file of a data set, checked, from the first place that has it.
+
+    Raises
+    ------
+    FileError
+        As in :func:`load`.
+    """
+    return {path: _find(dataset, path, digest) for path, digest in dataset.files}
 
 
 def table(name: str) -> Any:
@@ -96,9 +107,8 @@ def table(name: str) -> Any:
         import pandas as pd
     except ImportError as error:
         raise MissingExtraError("pandas", "pandas", "a table of rows") from error
-    dataset = about(name)
-    ((path, digest),) = dataset.files
-    return pd.read_csv(io.StringIO(_text(path, _find(dataset, path, digest))))
+    ((path, data),) = contents(about(name)).items()
+    return pd.read_csv(io.StringIO(_text(path, data)))
 
 
 def get(name: str, source: str | os.PathLike[str] | None = None) -> tuple[Path, ...]:
@@ -107,7 +117,7 @@ def get(name: str, source: str | os.PathLike[str] | None = None) -> tuple[Path, 
     Parameters
     ----------
     name : str
-        One of :func:`names`, ``"g3"`` to ``"g6"``, or one of :func:`tables`.
+        One of :func:`names`, ``"g3"`` to ``"g6"``, or one of :func:`tables` or :func:`scan_sets`.
     source : str or path, optional
         A folder laid out like the cache, or one that holds the files themselves; the file of the edges,
         with that of the node attributes beside it; or an http or https address: of the file, of a folder

@@ -1,0 +1,130 @@
+"""Checks of time series and of correlation matrices: each error names the scan and the region at fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from graphpri.errors import OptionError
+from graphpri.graph import FloatArray, IntArray
+
+_OUT = "leave out the region in all scans, or the scan"
+_LEAST = 3  # regions, and time points
+_TOLERANCE = 1e-5  # of correlations written in single precision or to six digits
+_CONSTANT = 1e-12  # of the largest entry
+_SUBJECT = re.compile(r"(?:^|[_/\\])sub-([A-Za-z0-9]+)")
+
+
+def subject_of(scan: str) -> str | None:
+    """The subject in a scan's name of BIDS entities (``sub-01_task-rest``); None where it has none."""
+    found = _SUBJECT.search(scan)
+    return found[1] if found else None
+
+
+def correlations(
+    series: Sequence[ArrayLike], names: Sequence[str], regions: Sequence[str] | None = None
+) -> tuple[tuple[FloatArray, ...], FloatArray]:
+    """Time series as arrays, and their Pearson correlations, shape (S, N, N).
+
+    Raises
+    ------
+    OptionError
+        See :func:`graphpri.apps.brain_data.from_series`.
+    """
+    held = tuple(_as_table(x, name) for x, name in zip(series, names, strict=True))
+    _check_widths(held, names)
+    for x, name in zip(held, names, strict=True):
+        _check_series(x, name, regions)
+    return held, np.stack([_pearson(x) for x in held])
+
+
+def as_correlations(matrices: Sequence[ArrayLike], names: Sequence[str]) -> tuple[FloatArray, list[str]]:
+    """Correlation matrices, exactly symmetric with a diagonal of 1, and the names of those that had zeros there.
+
+    Raises
+    ------
+    OptionError
+        See :func:`graphpri.apps.brain_data.from_matrices`.
+    """
+    held = [_as_table(x, name) for x, name in zip(matrices, names, strict=True)]
+    for x, name in zip(held, names, strict=True):
+        if x.shape[0] != x.shape[1]:
+            raise OptionError(f"scan {name} has shape {x.shape}: a correlation matrix is square")
+    _check_widths(held, names)
+    blank = [name for x, name in zip(held, names, strict=True) if not x.diagonal().any()]
+    for x, name in zip(held, names, strict=True):
+        _check_matrix(x, name)
+    found = np.stack(held)
+    found = np.clip((found + found.swapaxes(1, 2)) / 2, -1, 1)
+    at = np.arange(found.shape[1])
+    found[:, at, at] = 1.0
+    return found, blank
+
+
+def _as_table(x: ArrayLike, name: str) -> FloatArray:
+    try:
+        found = np.array(x, np.float64)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"scan {name} has entries that are not numbers: {error}") from None
+    if found.ndim != 2:
+        raise OptionError(f"scan {name} has shape {found.shape}: pass a table of time points by regions, or a matrix")
+    if min(found.shape) < _LEAST:
+        raise OptionError(f"scan {name} has shape {found.shape}: {_LEAST} rows and {_LEAST} columns are the least")
+    return found
+
+
+def _check_widths(held: Sequence[FloatArray], names: Sequence[str]) -> None:
+    n = held[0].shape[1]
+    for x, name in zip(held, names, strict=True):
+        if x.shape[1] != n:
+            hint = "; are regions in rows? Then transpose the series" if x.shape[0] == held[0].shape[0] else ""
+            raise OptionError(
+                f"scan {name} has {x.shape[1]} regions and scan {names[0]} has {n}: all must have the same{hint}"
+            )
+
+
+def _check_series(x: FloatArray, name: str, regions: Sequence[str] | None) -> None:
+    def region(i: int) -> str:
+        return f"ROI {i + 1}" + (f" ({regions[i]})" if regions is not None and len(regions) == x.shape[1] else "")
+
+    def listed(columns: IntArray) -> str:
+        return region(int(columns[0])) + (f" and {columns.size - 1} more" if columns.size > 1 else "")
+
+    bad = ~np.isfinite(x)
+    if bad.any():
+        raise OptionError(
+            f"scan {name} has NaN or an infinite entry in {listed(np.flatnonzero(bad.any(axis=0)))}: {_OUT}"
+        )
+    constant = np.flatnonzero(np.ptp(x, axis=0) <= _CONSTANT * np.abs(x).max(axis=0))
+    if constant.size:
+        raise OptionError(f"scan {name} is constant in {listed(constant)}, which has no correlations: {_OUT}")
+
+
+def _pearson(x: FloatArray) -> FloatArray:
+    found = np.asarray(np.corrcoef(x, rowvar=False), np.float64)
+    found = np.clip((found + found.T) / 2, -1, 1)
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def _check_matrix(x: FloatArray, name: str) -> None:
+    diagonal = x.diagonal()
+    cases = (
+        (~np.isfinite(x), "pass numbers only"),
+        (np.abs(x - x.T) > _TOLERANCE, "its mirror image differs: pass symmetric matrices"),
+        (
+            (np.abs(x) > 1 + _TOLERANCE) & ~np.eye(len(x), dtype=bool),
+            "correlations lie in [-1, 1]; take tanh of Fisher z values, divide covariances by the deviations",
+        ),
+        (
+            np.diag((np.abs(diagonal - 1) > _TOLERANCE) & bool(diagonal.any())),
+            "the diagonal of a correlation matrix is 1 (or left at 0)",
+        ),
+    )
+    for bad, remedy in cases:
+        if bad.any():
+            u, v = np.argwhere(bad)[0]
+            raise OptionError(f"scan {name} has {x[u, v]:.6g} in row {u + 1}, column {v + 1}: {remedy}")

@@ -1,0 +1,346 @@
+"""Connectomes: correlation matrices of many scans with a label each, checked, and the regions they join."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphpri import datasets
+from graphpri.apps.brain_checks import as_correlations, correlations, subject_of
+from graphpri.apps.brain_labels import label_text, two_classes
+from graphpri.errors import OptionError
+from graphpri.graph import FloatArray, IntArray
+
+Values = Sequence[Any] | NDArray[Any]
+
+SHORT = 30
+"""Time points up to which a series is noted as short."""
+
+DERIVED = "the functional systems of the AAL regions are derived from near Dosenbach regions, not published"
+"""What to say wherever the systems of the AAL atlas are shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rois:
+    """Regions of interest, the nodes of every graph.
+
+    Parameters
+    ----------
+    names : tuple of str, length N
+    coordinates : ndarray of float64, shape (N, 3), or None
+        Centres in MNI space, mm.
+    systems : tuple of str, length N, or None
+        Functional system of each region.
+    note : str
+        A caveat to print wherever the systems are shown; empty where there is none.
+    """
+
+    names: tuple[str, ...]
+    coordinates: FloatArray | None = None
+    systems: tuple[str, ...] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Connectomes:
+    """Correlation matrices of S scans over N regions, each with a label of 0 or 1.
+
+    Build one with :func:`from_series`, :func:`from_matrices`, :func:`named` or
+    :func:`graphpri.apps.brain_files.read_connectomes`, which check what they are given.
+
+    Parameters
+    ----------
+    matrices : ndarray of float64, shape (S, N, N)
+        Pearson correlations: symmetric, diagonal 1.
+    labels : ndarray of int64, shape (S,)
+        0 or 1.
+    classes : tuple of two str
+        What labels 0 and 1 mean.
+    groups : tuple of str, length S
+        The subject of each scan.
+    scans : tuple of str, length S
+        Names of the scans.
+    rois : Rois
+    series : tuple of ndarray of float64, shapes (T, N), or None
+        What the correlations come from, where it is known; T may differ between scans.
+    grouped : bool
+        Whether subjects were given; else each scan counts as a subject of its own.
+    notes : tuple of str
+        Warnings to show.
+    """
+
+    matrices: FloatArray
+    labels: IntArray
+    classes: tuple[str, str]
+    groups: tuple[str, ...]
+    scans: tuple[str, ...]
+    rois: Rois
+    series: tuple[FloatArray, ...] | None = None
+    grouped: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_scans(self) -> int:
+        """Number of scans S."""
+        return self.matrices.shape[0]
+
+    @property
+    def n_rois(self) -> int:
+        """Number of regions N."""
+        return self.matrices.shape[1]
+
+    def take(self, index: ArrayLike) -> Connectomes:
+        """Some of the scans, in the order given; a fold may hold one class only.
+
+        Parameters
+        ----------
+        index : array_like of int or of bool
+            Positions, or a mask of length S.
+        """
+        at = np.arange(self.n_scans)[np.asarray(index)]
+        return replace(
+            self,
+            matrices=self.matrices[at],
+            labels=self.labels[at],
+            groups=tuple(self.groups[i] for i in at),
+            scans=tuple(self.scans[i] for i in at),
+            series=None if self.series is None else tuple(self.series[i] for i in at),
+        )
+
+
+def from_series(
+    series: Sequence[ArrayLike],
+    labels: Values,
+    *,
+    groups: Values | None = None,
+    classes: Sequence[Any] | None = None,
+    scans: Sequence[str] | None = None,
+    rois: Rois | None = None,
+) -> Connectomes:
+    """Connectomes from the time series of regions.
+
+    Parameters
+    ----------
+    series : sequence of array_like, each of shape (T, N)
+        A row a time point, a column a region; T may differ between scans.
+    labels : sequence, length S
+        Numbers or text of two values.
+    groups : sequence, optional
+        Subject of each scan; needed where a subject has several scans.
+    classes : sequence of two labels, optional
+        Which labels to compare, the first as 0; scans of other labels are left out and noted. Where absent there must
+        be two, and the smaller (or alphabetically first) is 0.
+    scans : sequence of str, optional
+        Names of the scans; their numbers from 0 where absent.
+    rois : Rois, optional
+        Names "ROI 1" and so on where absent.
+
+    Raises
+    ------
+    OptionError
+        For a region that is constant or has a NaN (names scan and region), for fewer than 3 time points or regions, for
+        scans of different regions, for labels that aren't of two classes with two scans each or more, and for several
+        scans of a subject, as their names have it (``sub-01_...``), without `groups`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found = from_series([rng.normal(size=(50, 4)) for _ in range(6)], ["patient", "control"] * 3)
+    >>> found.matrices.shape, found.classes, found.labels.tolist()
+    ((6, 4, 4), ('control', 'patient'), [1, 0, 1, 0, 1, 0])
+    """
+    names = _scan_names(len(series), labels, scans)
+    regions = None if rois is None else rois.names
+    held, matrices = correlations(series, names, regions)
+    found = _assemble(matrices, labels, groups, classes, names, rois, held)
+    return replace(found, notes=_about_lengths(held, names) + found.notes)
+
+
+def from_matrices(
+    matrices: ArrayLike | Sequence[ArrayLike],
+    labels: Values,
+    *,
+    groups: Values | None = None,
+    classes: Sequence[Any] | None = None,
+    scans: Sequence[str] | None = None,
+    rois: Rois | None = None,
+) -> Connectomes:
+    """Connectomes from correlation matrices.
+
+    Parameters
+    ----------
+    matrices : array_like of shape (S, N, N), or sequence of array_like of shape (N, N)
+        A diagonal of zeros is set to 1 and noted.
+    labels, groups, classes, scans, rois
+        As in :func:`from_series`.
+
+    Raises
+    ------
+    OptionError
+        For a matrix that isn't square or symmetric, that has a NaN, an entry beyond ±1 or another diagonal (names scan
+        and entry); and as in :func:`from_series`.
+
+    Examples
+    --------
+    >>> found = from_matrices([np.eye(3) + 0.1 * k * (1 - np.eye(3)) for k in range(4)], [1, 1, 0, 0])
+    >>> found.n_scans, found.n_rois, found.classes
+    (4, 3, ('0', '1'))
+    """
+    names = _scan_names(len(matrices), labels, scans)  # pyright: ignore[reportArgumentType]
+    checked, blank = as_correlations(matrices, names)  # pyright: ignore[reportArgumentType]
+    found = _assemble(checked, labels, groups, classes, names, rois, None)
+    note = (f"{len(blank)} matrices ({listed(blank)}) had a diagonal of zeros, which was set to 1",) if blank else ()
+    return replace(found, notes=note + found.notes)
+
+
+def named(name: str) -> Connectomes:
+    """A named data set of brain networks, from the folder GRAPHPRI_DATA or the cache.
+
+    Parameters
+    ----------
+    name : {"eoec", "devfmri"}
+        Eyes open against eyes closed, 94 scans of 47 subjects, 116 AAL regions; children against adults, 83 people, 64
+        BASC parcels.
+
+    Raises
+    ------
+    OptionError
+        For another name.
+    FileError
+        Where a file is nowhere to be found (says how to get it) or fails its checksum.
+    """
+    raw = datasets.scans(name)
+    facts: dict[str, Any] = {"groups": raw.subjects, "classes": raw.classes, "scans": raw.names}
+    if raw.atlas is not None:
+        at = np.array([raw.atlas[axis] for axis in ("x_mni", "y_mni", "z_mni")], np.float64).T
+        facts["rois"] = Rois(raw.atlas["abbrev"], at, raw.atlas["dos_system"], DERIVED)
+    if raw.triangles is not None:
+        found = from_matrices(full(raw.triangles), raw.labels, **facts)
+    else:
+        found = from_series(list(np.asarray(raw.series)), raw.labels, **facts)
+    return replace(found, notes=(*found.notes, raw.note))
+
+
+def full(triangles: ArrayLike) -> FloatArray:
+    """Correlation matrices from strict lower triangles row by row, shape (S, N(N − 1)/2) to (S, N, N).
+
+    Raises
+    ------
+    OptionError
+        Where no N has that many pairs.
+    """
+    rows = np.asarray(triangles, np.float64)
+    n = sides(rows.shape[1])
+    if n is None:
+        raise OptionError(f"rows of {rows.shape[1]} numbers are no triangles: N regions have N(N - 1)/2 pairs")
+    matrices = np.zeros((rows.shape[0], n, n))
+    u, v = np.tril_indices(n, -1)
+    matrices[:, u, v] = matrices[:, v, u] = rows
+    matrices[:, np.arange(n), np.arange(n)] = 1.0
+    return matrices
+
+
+def sides(pairs: int) -> int | None:
+    """The N that has so many pairs N(N − 1)/2; None where none has."""
+    n = round((1 + (1 + 8 * pairs) ** 0.5) / 2)
+    return n if n > 1 and n * (n - 1) // 2 == pairs else None
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """The first few of some names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _scan_names(count: int, labels: Values, scans: Sequence[str] | None) -> tuple[str, ...]:
+    names = tuple(map(str, range(count) if scans is None else scans))
+    if not count:
+        raise OptionError("there are no scans: pass four or more, two of each class")
+    if not count == len(labels) == len(names):
+        raise OptionError(f"{count} scans, {len(labels)} labels and {len(names)} names of scans: pass as many of each")
+    if repeats := [name for name, times in Counter(names).items() if times > 1]:
+        raise OptionError(f"scans {listed(repeats)} stand twice: names must differ")
+    return names
+
+
+def _assemble(
+    matrices: FloatArray,
+    labels: Values,
+    groups: Values | None,
+    classes: Sequence[Any] | None,
+    names: tuple[str, ...],
+    rois: Rois | None,
+    series: tuple[FloatArray, ...] | None,
+) -> Connectomes:
+    coded = two_classes(labels, names, classes)
+    subjects = names if groups is None else _subjects(groups, names)
+    regions = _checked_rois(rois, matrices.shape[1])
+    all_scans = Connectomes(matrices, coded.codes, coded.classes, subjects, names, regions, series, groups is not None)
+    found = all_scans.take(coded.kept)
+    if groups is None:
+        _check_subjects(found.scans)
+    return replace(found, notes=coded.notes + _about_subjects(found) + _about_copies(found))
+
+
+def _subjects(groups: Values, names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(groups) != len(names):
+        raise OptionError(f"{len(groups)} subjects for {len(names)} scans: pass as many groups as scans")
+    found = tuple(label_text(x) for x in groups)
+    if without := [name for name, subject in zip(names, found, strict=True) if subject is None]:
+        raise OptionError(f"scans {listed(without)} have no subject: fill it in, or leave them out")
+    return tuple(map(str, found))
+
+
+def _checked_rois(rois: Rois | None, n: int) -> Rois:
+    if rois is None:
+        return Rois(tuple(f"ROI {i + 1}" for i in range(n)))
+    if len(rois.names) != n:
+        raise OptionError(f"the atlas has {len(rois.names)} regions and the scans have {n}: pass their own")
+    return rois
+
+
+def _check_subjects(scans: tuple[str, ...]) -> None:
+    """Names of scans that show several of one subject, which nobody said belong together."""
+    times = Counter(subject for scan in scans if (subject := subject_of(scan)) is not None)
+    if repeats := [subject for subject, n in times.items() if n > 1]:
+        raise OptionError(
+            f"subjects {listed(repeats)} have several scans and no groups were given: name the column of subjects "
+            "(group=), or pass groups, so that no subject is in training and test data at once"
+        )
+
+
+def _about_subjects(found: Connectomes) -> tuple[str, ...]:
+    subjects = len(set(found.groups))
+    if not found.grouped:
+        return ("no subjects were given: each scan counts as another subject",)
+    if subjects == found.n_scans:
+        return ()
+    return (f"{found.n_scans} scans of {subjects} subjects: folds keep the scans of a subject together",)
+
+
+def _about_copies(found: Connectomes) -> tuple[str, ...]:
+    """Scans that are the same numbers under two names: one in training and one in test data would leak."""
+    first: dict[bytes, int] = {}
+    pairs: list[str] = []
+    for i, matrix in enumerate(found.matrices):
+        j = first.setdefault(blake2b(matrix.tobytes()).digest(), i)
+        if j != i and found.groups[j] != found.groups[i]:
+            pairs.append(f"{found.scans[j]} = {found.scans[i]}")
+    return (f"scans of different subjects are identical: {listed(pairs)}",) if pairs else ()
+
+
+def _about_lengths(series: tuple[FloatArray, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    lengths = [x.shape[0] for x in series]
+    short = [name for name, length in zip(names, lengths, strict=True) if length <= SHORT]
+    notes: list[str] = []
+    if short:
+        notes.append(f"scans of {SHORT} time points or fewer: {listed(short)}; their correlations are mostly noise")
+    if min(lengths) != max(lengths):
+        notes.append(f"scans have {min(lengths)} to {max(lengths)} time points: short ones give noisier correlations")
+    return tuple(notes)

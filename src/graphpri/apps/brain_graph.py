@@ -1,0 +1,298 @@
+"""From correlations to graphs and features: the strongest edges, Fisher z and tangent space, clustering."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from graphpri.apps.brain_data import Connectomes
+from graphpri.errors import MissingExtraError, OptionError
+from graphpri.graph import BoolArray, FloatArray, IntArray
+
+Signs = Literal["abs", "positive", "two"]
+FeatureKind = Literal["correlation", "tangent"]
+
+SHRINKAGE = 0.1
+"""Weight of the identity that tangent features add to correlation matrices that come without series."""
+
+_LARGEST = 1 - 1e-7  # |r| above it has the Fisher z of this: 8.4
+
+
+def pairs(n: int) -> tuple[IntArray, IntArray]:
+    """Ends u < v of the N(N − 1)/2 edges between `n` regions, in the order of every edge array here.
+
+    Examples
+    --------
+    >>> [ends.tolist() for ends in pairs(3)]
+    [[0, 0, 1], [1, 2, 2]]
+    """
+    return np.triu_indices(n, 1)
+
+
+def upper(matrices: ArrayLike) -> FloatArray:
+    """Strict upper triangles of symmetric matrices, shape (..., N, N) to (..., N(N − 1)/2), row by row."""
+    held = np.asarray(matrices, np.float64)
+    u, v = pairs(held.shape[-1])
+    return held[..., u, v]
+
+
+def square(edges: ArrayLike, n: int) -> FloatArray:
+    """Symmetric matrices with a zero diagonal from edge values: the inverse of :func:`upper`."""
+    held = np.asarray(edges, np.float64)
+    matrices = np.zeros((*held.shape[:-1], n, n))
+    u, v = pairs(n)
+    matrices[..., u, v] = matrices[..., v, u] = held
+    return matrices
+
+
+def n_kept(n: int, density: float) -> int:
+    """Number of edges of a graph over `n` regions: round(density · N(N − 1)/2).
+
+    Raises
+    ------
+    OptionError
+        For a density outside (0, 1], and one that leaves no edge.
+    """
+    if not 0 < density <= 1:
+        raise OptionError(f"density={density}: give a share of all pairs, above 0 and up to 1")
+    count = round(density * (n * (n - 1) // 2))
+    if not count:
+        raise OptionError(f"density={density} leaves a graph of {n} regions without edges: give a larger one")
+    return count
+
+
+def connectome_graphs(matrices: ArrayLike, density: float = 0.2, signs: Signs = "abs") -> FloatArray:
+    """Weighted graphs of exactly the strongest correlations, the same number of edges in each.
+
+    Parameters
+    ----------
+    matrices : array_like, shape (S, N, N)
+        Correlations.
+    density : float
+        Share of all pairs that become edges; the paper's is 0.2, 1334 edges of 116 regions.
+    signs : {"abs", "positive", "two"}
+        By |R| with weights |R|; by R, the positive ones only; or by |R| in two channels, positive
+        correlations and the magnitude of negative ones.
+
+    Returns
+    -------
+    ndarray of float64, shape (S, N, N), or (S, 2, N, N) for "two"
+        Adjacency with a zero diagonal. Isolated nodes are normal. Of equal correlations the first in the order of
+        :func:`pairs` is kept.
+
+    Raises
+    ------
+    OptionError
+        For a density that leaves no edge, and for a matrix with fewer non-zero (or positive) entries than edges.
+
+    Examples
+    --------
+    >>> R = np.array([[[1, 0.9, -0.8], [0.9, 1, 0.1], [-0.8, 0.1, 1]]])
+    >>> connectome_graphs(R, density=0.67)[0].tolist()
+    [[0.0, 0.9, 0.8], [0.9, 0.0, 0.0], [0.8, 0.0, 0.0]]
+    """
+    if signs not in get_args(Signs):
+        raise OptionError(f"signs={signs!r}: choose 'abs', 'positive' or 'two'")
+    n = np.asarray(matrices).shape[-1]
+    values, count = upper(matrices), n_kept(n, density)
+    strength = np.maximum(values, 0) if signs == "positive" else np.abs(values)
+    _check_enough(strength, count, density, signs)
+    best = np.argsort(-strength, axis=1, kind="stable")[:, :count]
+    kept = np.zeros_like(values)
+    np.put_along_axis(kept, best, np.take_along_axis(values, best, axis=1), axis=1)
+    if signs == "two":
+        return square(np.stack([np.maximum(kept, 0), np.maximum(-kept, 0)], axis=1), n)
+    return square(np.abs(kept), n)
+
+
+def candidates(adjacency_train: ArrayLike, share: float = 0.5) -> BoolArray:
+    """Edges that stand in a share of the training graphs or more.
+
+    Parameters
+    ----------
+    adjacency_train : array_like, shape (S, N, N) or (S, 2, N, N)
+        Graphs of training scans only.
+    share : float
+        In (0, 1].
+
+    Returns
+    -------
+    ndarray of bool, shape (N(N − 1)/2,)
+        In the order of :func:`pairs`.
+
+    Raises
+    ------
+    OptionError
+        For another share, and where no edge is that common.
+    """
+    if not 0 < share <= 1:
+        raise OptionError(f"share={share}: give a share of the training graphs, above 0 and up to 1")
+    weights = upper(adjacency_train)
+    if weights.ndim == 3:
+        weights = weights.max(axis=1)
+    found = np.asarray((weights > 0).mean(axis=0) >= share - 1e-12)
+    if not found.any():
+        raise OptionError(f"no edge stands in {share:g} of the training graphs: give a smaller share, or more edges")
+    return found
+
+
+def clustering(adjacency: ArrayLike) -> FloatArray:
+    """Local clustering coefficients of weighted graphs, shape (..., N, N) to (..., N).
+
+    The mean over pairs of neighbours of the cube root of the product of the triangle's weights, each over the graph's
+    largest weight (J.-P. Onnela et al., Phys. Rev. E 71, 065103, 2005), as networkx has it; 0 for nodes of degree 0 and
+    1.
+
+    Raises
+    ------
+    OptionError
+        For a graph without edges.
+    """
+    a = np.asarray(adjacency, np.float64)
+    largest = a.max(axis=(-1, -2))
+    if not (largest > 0).all():
+        raise OptionError(f"graph {int(np.argmin(largest.ravel()))} has no edges: clustering needs some")
+    roots = np.cbrt(a / largest[..., None, None])
+    triangles = np.einsum("...ij,...ji->...i", roots @ roots, roots)
+    degree = (a > 0).sum(axis=-1)
+    return triangles / np.maximum(degree * (degree - 1), 1)
+
+
+def fisher_z(correlations: ArrayLike) -> FloatArray:
+    """Fisher's z = artanh r, with |r| up to 1 − 1e-7, so that it is finite everywhere."""
+    return np.arctanh(np.clip(np.asarray(correlations, np.float64), -_LARGEST, _LARGEST))
+
+
+class Features(Protocol):
+    """A maker of edge features: it learns from training scans, and then describes any scans."""
+
+    def fit(self, train: Connectomes) -> Self:
+        """Learn what the features need, from training scans only."""
+        ...
+
+    def transform(self, scans: Connectomes) -> FloatArray:
+        """Features of scans, shape (S, N(N − 1)/2), an edge a column in the order of :func:`pairs`."""
+        ...
+
+
+class Correlation:
+    """Fisher z of each edge, standardised with mean and deviation of the training scans."""
+
+    def fit(self, train: Connectomes) -> Self:
+        """Learn mean and deviation of each edge."""
+        self._scale = _Scale(fisher_z(upper(train.matrices)))
+        return self
+
+    def transform(self, scans: Connectomes) -> FloatArray:
+        """Features, shape (S, N(N − 1)/2)."""
+        return self._scale(fisher_z(upper(scans.matrices)))
+
+
+class Tangent:
+    """Tangent space at the geometric mean of the training scans, off-diagonal entries, standardised.
+
+    nilearn's ``ConnectivityMeasure(kind="tangent")`` with its Ledoit-Wolf covariances (G. Varoquaux et al., MICCAI
+    2010). Where only correlation matrices are known, it gets for each a series of N rows, √N times the transposed
+    Cholesky factor of (1 − a) R + a I, whose second moment is that very matrix.
+
+    Parameters
+    ----------
+    shrinkage : float
+        The a above, in [0, 1); of no effect where series are known.
+
+    Raises
+    ------
+    OptionError
+        For a correlation matrix that `shrinkage` doesn't make positive definite.
+    MissingExtraError
+        Where nilearn is not installed.
+    """
+
+    def __init__(self, shrinkage: float = SHRINKAGE) -> None:
+        if not 0 <= shrinkage < 1:
+            raise OptionError(f"shrinkage={shrinkage}: give 0 or more, below 1")
+        self.shrinkage = shrinkage
+
+    def fit(self, train: Connectomes) -> Self:
+        """Learn the geometric mean, and mean and deviation of each entry."""
+        self._measure = _connectivity_measure(train.series is not None).fit(self._series(train))
+        self._scale = _Scale(self._entries(train))
+        return self
+
+    def transform(self, scans: Connectomes) -> FloatArray:
+        """Features, shape (S, N(N − 1)/2)."""
+        return self._scale(self._entries(scans))
+
+    def _entries(self, scans: Connectomes) -> FloatArray:
+        series = self._series(scans)
+        # nilearn refuses a single scan, though the reference is the training scans' own.
+        found = self._measure.transform(series if len(series) > 1 else series * 2)
+        return upper(found[: len(series)])
+
+    def _series(self, scans: Connectomes) -> list[FloatArray]:
+        if scans.series is not None:
+            return list(scans.series)
+        return [self._factor(r, name) for r, name in zip(scans.matrices, scans.scans, strict=True)]
+
+    def _factor(self, r: FloatArray, name: str) -> FloatArray:
+        n = len(r)
+        try:
+            return np.sqrt(n) * np.linalg.cholesky((1 - self.shrinkage) * r + self.shrinkage * np.eye(n)).T
+        except np.linalg.LinAlgError:
+            raise OptionError(
+                f"scan {name}: shrinkage={self.shrinkage:g} leaves its matrix without an inverse (smallest eigenvalue "
+                f"{np.linalg.eigvalsh(r)[0]:.3g} before it); give a larger one, or use correlation features"
+            ) from None
+
+
+def features(kind: FeatureKind) -> Features:
+    """A maker of edge features by name.
+
+    Parameters
+    ----------
+    kind : {"correlation", "tangent"}
+
+    Raises
+    ------
+    OptionError
+        For another name.
+    """
+    makers: dict[str, type[Features]] = {"correlation": Correlation, "tangent": Tangent}
+    if kind not in makers:
+        raise OptionError(f"features={kind!r}: choose 'correlation' or 'tangent'")
+    return makers[kind]()
+
+
+class _Scale:
+    """Standardise columns by mean and deviation of the training rows; a constant column becomes 0."""
+
+    def __init__(self, train: FloatArray) -> None:
+        self._mean = train.mean(axis=0)
+        deviation = train.std(axis=0)
+        self._deviation = np.where(deviation > 1e-12, deviation, np.inf)
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        return (rows - self._mean) / self._deviation
+
+
+def _check_enough(strength: FloatArray, count: int, density: float, signs: Signs) -> None:
+    there = (strength > 0).sum(axis=1)
+    short = np.flatnonzero(there < count)
+    if short.size:
+        i, what = int(short[0]), "positive" if signs == "positive" else "non-zero"
+        raise OptionError(
+            f"scan number {i} has {there[i]} {what} correlations, fewer than the {count} edges of density={density:g}: "
+            "give a smaller density"
+        )
+
+
+def _connectivity_measure(from_series: bool) -> Any:
+    try:
+        from nilearn.connectome import ConnectivityMeasure
+        from sklearn.covariance import EmpiricalCovariance
+    except ImportError as error:
+        raise MissingExtraError("nilearn", "brain", "tangent space features") from error
+    estimator = None if from_series else EmpiricalCovariance(assume_centered=True, store_precision=False)
+    return ConnectivityMeasure(cov_estimator=estimator, kind="tangent")

@@ -1,0 +1,627 @@
+"""Connectomes from arrays, from users' files and by name: what is read, and what each kind of bad input is told."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.io import savemat
+
+from graphpri import datasets
+from graphpri.apps.brain_data import Connectomes, Rois, from_matrices, from_series, full, named, sides
+from graphpri.apps.brain_files import read_connectomes
+from graphpri.apps.brain_table import read_atlas
+from graphpri.errors import FileError, OptionError
+
+N, T, S = 5, 40, 10
+
+
+def series(count: int = S, n: int = N, seed: int = 0) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(T, n)) @ rng.normal(size=(n, n)) for _ in range(count)]
+
+
+def pearson(x: Any) -> Any:
+    return np.corrcoef(x, rowvar=False)
+
+
+def labels(count: int = S) -> list[str]:
+    return ["a" if i % 2 else "b" for i in range(count)]
+
+
+def table(path: Path, **columns: Any) -> Path:
+    pd.DataFrame(columns).to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+def folder_of(tmp_path: Path, xs: list[Any], name: str = "sub-{:02}.csv", **options: Any) -> Path:
+    """Files of scans and participants.tsv, in one folder."""
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    for i, x in enumerate(xs):
+        pd.DataFrame(x).to_csv(folder / name.format(i), **({"index": False, "header": False} | options))
+    table(folder / "participants.tsv", participant_id=[f"sub-{i:02}" for i in range(len(xs))], group=labels(len(xs)))
+    return folder
+
+
+def read(folder: Path, **options: Any) -> Connectomes:
+    return read_connectomes(folder, folder / "participants.tsv", **options)
+
+
+def assert_scans(found: Connectomes, xs: list[Any], atol: float = 1e-12) -> None:
+    """The scans, in order, are these series."""
+    np.testing.assert_allclose(found.matrices, [pearson(x) for x in xs], atol=atol)
+
+
+# Arrays
+
+
+def test_correlations_are_pearson_exactly_symmetric_with_a_unit_diagonal() -> None:
+    xs = series()
+    found = from_series(xs, labels())
+    assert_scans(found, xs)
+    np.testing.assert_array_equal(found.matrices, found.matrices.swapaxes(1, 2))
+    assert (np.diagonal(found.matrices, axis1=1, axis2=2) == 1).all()
+    assert (found.n_scans, found.n_rois, found.classes, found.grouped) == (S, N, ("a", "b"), False)
+    assert found.labels.tolist() == [1, 0] * 5
+    assert "each scan counts as another subject" in found.notes[-1]
+
+
+def test_series_and_their_correlations_are_the_same_connectomes() -> None:
+    xs = series()
+    one, other = from_series(xs, labels()), from_matrices([pearson(x) for x in xs], labels())
+    np.testing.assert_allclose(one.matrices, other.matrices, atol=1e-12)
+    assert other.series is None
+    assert one.series is not None
+
+
+def test_inputs_stay_as_they_were() -> None:
+    matrix = np.stack([pearson(x) * (1 - np.eye(N)) for x in series()])
+    before = matrix.copy()
+    found = from_matrices(matrix, labels())
+    np.testing.assert_array_equal(matrix, before)
+    assert (np.diagonal(found.matrices, axis1=1, axis2=2) == 1).all()
+    assert any("diagonal of zeros" in note for note in found.notes)
+
+
+def test_taking_scans_takes_all_of_each() -> None:
+    found = from_series(series(), labels(), groups=[i // 2 for i in range(S)], scans=[f"s{i}" for i in range(S)])
+    for some in (found.take([3, 0]), found.take(np.isin(np.arange(S), [3, 0])).take([1, 0])):
+        assert (some.scans, some.groups, some.labels.tolist()) == (("s3", "s0"), ("1", "0"), [0, 1])
+        assert some.series is not None
+        assert found.series is not None
+        np.testing.assert_array_equal(some.matrices, found.matrices[[3, 0]])
+        np.testing.assert_array_equal(some.series[0], found.series[3])
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "names", "codes"),
+    [
+        ([10, 9, 9, 10], None, ("9", "10"), [1, 0, 0, 1]),
+        ([1.0, -1.0, -1.0, 1.0], None, ("-1", "1"), [1, 0, 0, 1]),
+        (np.array([True, False, True, False]), None, ("0", "1"), [1, 0, 1, 0]),
+        (["x", "y", "x", "y"], ("y", "x"), ("y", "x"), [1, 0, 1, 0]),
+        (["x", "y", "x", "y", "z", None], ("x", "y"), ("x", "y"), [0, 1, 0, 1]),
+    ],
+)
+def test_labels_become_0_and_1(values: Any, classes: Any, names: Any, codes: list[int]) -> None:
+    found = from_series(series(len(values)), values, classes=classes)
+    assert (found.classes, found.labels.tolist()) == (names, codes)
+    assert ("scans left out for another label or none: 2" in found.notes) == (len(values) == 6)
+
+
+def test_scans_of_a_subject_and_short_or_uneven_series_are_noted() -> None:
+    xs = series()
+    xs[3] = xs[3][:25]
+    found = from_series(xs, labels(), groups=[i // 2 for i in range(S)])
+    assert any("scans of 30 time points or fewer: 3;" in note for note in found.notes)
+    assert any("25 to 40 time points" in note for note in found.notes)
+    assert any("10 scans of 5 subjects" in note for note in found.notes)
+    assert from_series(series(), labels(), groups=range(S)).notes == ()  # pyright: ignore[reportArgumentType]
+
+
+def test_one_scan_under_two_names_is_noted() -> None:
+    xs = series()
+    xs[7] = xs[2].copy()
+    assert any("identical: 2 = 7" in note for note in from_series(xs, labels()).notes)
+
+
+def damaged(i: int, change: Callable[[Any], Any]) -> list[Any]:
+    xs = series()
+    xs[i] = change(xs[i].copy())
+    return xs
+
+
+def put(at: Any, value: float) -> Callable[[Any], Any]:
+    def change(x: Any) -> Any:
+        x[at] = value
+        return x
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("xs", "message"),
+    [
+        (damaged(4, put((7, 2), np.nan)), r"scan 4 has NaN .* in ROI 3 \(C\): leave out"),
+        (damaged(4, put((slice(None), 1), 0.1)), r"scan 4 is constant in ROI 2 \(B\), .* leave out"),
+        (damaged(4, lambda x: x[:, :4]), "scan 4 has 4 regions and scan 0 has 5"),
+        (damaged(4, lambda x: x[:2]), "scan 4 has shape .2, 5."),
+        (damaged(4, lambda x: x[0]), "scan 4 has shape .5,.: pass a table"),
+        (damaged(4, lambda x: x.astype(str).astype(object) + "?"), "scan 4 has entries that are not numbers"),
+        (
+            [x[: T - i % 2].T for i, x in enumerate(series())],
+            "scan 1 has 39 .* 0 has 40: .*Then transpose",
+        ),
+    ],
+)
+def test_bad_series_are_named(xs: list[Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        from_series(xs, labels(), rois=Rois(tuple("ABCDE")))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put((1, 3), 0.123), "scan 4 has .* in row 2, column 4: its mirror image differs"),
+        (
+            lambda x: x + 3 * (np.eye(N)[1][:, None] * np.eye(N)[3] + np.eye(N)[3][:, None] * np.eye(N)[1]),
+            "row 2, column 4: corr",
+        ),
+        (put((2, 2), 1.7), "scan 4 has 1.7 in row 3, column 3: the diagonal"),
+        (put((0, 0), np.nan), "scan 4 has nan in row 1, column 1"),
+        (lambda x: x[:4], r"scan 4 has shape \(4, 5\): a correlation matrix is square"),
+        (lambda x: x[:4, :4], "scan 4 has 4 regions"),
+    ],
+)
+def test_bad_matrices_are_named(change: Callable[[Any], Any], message: str) -> None:
+    matrices = [pearson(x) for x in series()]
+    matrices[4] = change(matrices[4])
+    with pytest.raises(OptionError, match=message):
+        from_matrices(matrices, labels())
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        (["a"] * S, {}, "all 10 scans have the label 'a': two classes"),
+        (["a", "b", "c", *labels(7)], {}, r"3 labels \(and scans\): 'a' of 4, 'b' of 5, 'c' of 1: choose two"),
+        ([None, *labels(9)], {}, "scan 0 has no label"),
+        (["a"] + ["b"] * 9, {}, "class 'a' has 1 scan: each class needs 2"),
+        (labels(), {"classes": ("a", "z")}, "no scan has the label 'z'"),
+        (labels(), {"classes": ("a", "a")}, "two different labels"),
+        (labels(), {"classes": "ab"}, "two different labels"),
+        (labels(9), {}, "10 scans, 9 labels"),
+        (labels(), {"groups": [1, 2]}, "2 subjects for 10 scans"),
+        (labels(), {"groups": ["a", float("nan"), None, *"bcdefgh"]}, "scans 1, 2 have no subject"),
+        (labels(), {"scans": ["x"] * S}, "scans x stand twice"),
+        (labels(), {"scans": [f"sub-{i // 2}_ses-{i % 2}" for i in range(S)]}, "subjects 0, 1, .* column of subjects"),
+        (labels(), {"rois": Rois(("A", "B"))}, "the atlas has 2 regions and the scans have 5"),
+    ],
+)
+def test_labels_and_subjects_that_do_not_do_are_refused(values: Any, options: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        from_series(series(), values, **options)
+
+
+def test_no_scans_at_all_are_refused() -> None:
+    with pytest.raises(OptionError, match="no scans"):
+        from_series([], [])
+
+
+def test_triangles_are_lower_ones_row_by_row() -> None:
+    matrix = pearson(series()[0])
+    np.testing.assert_allclose(full(matrix[np.tril_indices(N, -1)][None])[0], matrix)
+    assert [sides(k) for k in (1, 3, 6, 7, 2016, 6670)] == [2, 3, 4, None, 64, 116]
+    with pytest.raises(OptionError, match="no triangles"):
+        full(np.zeros((2, 7)))
+
+
+# A folder of files
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("sub-{:02}.csv", {}),
+        ("sub-{:02}.csv", {"header": True}),
+        ("sub-{:02}.csv", {"header": list("ABCDE"), "index": True}),
+        ("sub-{:02}_task-rest_timeseries.tsv", {"sep": "\t", "header": list("ABCDE")}),
+        ("sub-{:02}.txt", {"sep": " "}),
+        ("sub-{:02}.csv.gz", {"sep": ";"}),
+        ("x_sub-{:02}.y.csv", {}),
+    ],
+)
+def test_text_of_ten_scans_is_read(tmp_path: Path, name: str, options: Any) -> None:
+    xs = series()
+    (folder := folder_of(tmp_path, xs, name, **options)).joinpath("README").write_text("about")
+    (folder / "dataset_description.json").write_text("{}")
+    seen: list[float] = []
+    found = read(folder, on_progress=lambda stage, share: seen.append(share))
+    assert_scans(found, xs)
+    assert found.series is not None
+    assert found.rois.names == (
+        tuple("ABCDE") if options.get("header") == list("ABCDE") else tuple(f"ROI {i}" for i in range(1, 6))
+    )
+    assert (found.labels.tolist(), found.groups[:2], found.grouped) == ([1, 0] * 5, ("sub-00", "sub-01"), True)
+    assert seen[-1] == 1
+    assert seen == sorted(seen)
+    assert any("labels group" in note for note in found.notes)
+
+
+def test_text_of_matrices_with_names_on_both_sides_is_read(tmp_path: Path) -> None:
+    xs = series()
+    frames = [pd.DataFrame(pearson(x), index=list("ABCDE")) for x in xs]
+    folder = folder_of(tmp_path, frames, index=True, header=list("ABCDE"))
+    found = read(folder)
+    assert_scans(found, xs)
+    assert found.series is None
+    assert found.rois.names == tuple("ABCDE")
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".mat"])
+@pytest.mark.parametrize("what", ["series", "matrix", "triangle"])
+def test_binary_files_of_a_scan_each_are_read(tmp_path: Path, suffix: str, what: str) -> None:
+    xs = series()
+    made = {"series": lambda x: x, "matrix": pearson, "triangle": lambda x: pearson(x)[np.tril_indices(N, -1)]}[what]
+    save = {
+        ".npy": np.save,
+        ".npz": lambda p, x: np.savez(p, x=x),
+        ".mat": lambda p, x: savemat(p, {"x": x, "s": "text"}),
+    }
+    for i, x in enumerate(xs):
+        save[suffix](tmp_path / f"scan_{i}{suffix}", made(x))
+    ids = table(tmp_path / "labels.csv", index=range(S), label=labels())
+    found = read_connectomes(tmp_path, ids)
+    assert_scans(found, xs)
+    assert (found.series is None) == (what != "series")
+    assert not found.grouped
+
+
+def test_xcp_d_sessions_become_scans_of_a_subject(tmp_path: Path) -> None:
+    xs = series()
+    for i, x in enumerate(xs):
+        name = f"sub-{i // 2:02}_ses-{i % 2 + 1}_task-rest_space-MNI152NLin2009cAsym_seg-Tian_stat-mean_timeseries.tsv"
+        folder = tmp_path / f"sub-{i // 2:02}" / f"ses-{i % 2 + 1}" / "func"
+        folder.mkdir(parents=True)
+        pd.DataFrame(x, columns=[f"LH_{j}" for j in range(N)]).to_csv(folder / name, sep="\t", index=False)
+    people = table(tmp_path / "participants.tsv", participant_id=[f"sub-{i:02}" for i in range(5)], sex=list("MFMFM"))
+    found = read_connectomes(tmp_path, people)
+    assert_scans(found, xs)
+    assert found.groups == tuple(f"sub-{i // 2:02}" for i in range(S))
+    assert found.classes == ("F", "M")
+    assert found.rois.names[:2] == ("LH_0", "LH_1")
+    by_state = table(
+        tmp_path / "scans.csv",
+        participant_id=[f"{i // 2:02}" for i in range(S)][::-1],
+        session_id=[f"ses-{i % 2 + 1}" for i in range(S)][::-1],
+        state=["closed", "open"] * 5,
+    )
+    found = read_connectomes(str(tmp_path / "sub-*" / "**" / "*_timeseries.tsv"), by_state)
+    assert_scans(found, xs[::-1])
+    assert (found.classes, found.labels.tolist()) == (("closed", "open"), [0, 1] * 5)
+    assert any("10 scans of 5 subjects" in note for note in found.notes)
+
+
+def test_files_of_one_subject_that_differ_in_other_things_than_sessions_are_refused(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, series(), "sub-{:02}_seg-AAL.csv")
+    (folder / "sub-03_seg-Tian.csv").write_bytes((folder / "sub-03_seg-AAL.csv").read_bytes())
+    with pytest.raises(
+        OptionError, match=r"sub-03 .* aren't distinct sessions or runs, sub-03_seg-AAL.csv, sub-03_seg-T"
+    ):
+        read(folder)
+    assert read_connectomes(f"{folder}/*_seg-AAL.csv", folder / "participants.tsv").n_scans == S
+
+
+def test_subjects_folders_name_their_files(tmp_path: Path) -> None:
+    xs = series()
+    for i, x in enumerate(xs):
+        (tmp_path / f"P{i}").mkdir()
+        np.savetxt(tmp_path / f"P{i}" / "bold.txt", x)
+    found = read_connectomes(tmp_path, table(tmp_path / "l.csv", subject=[f"P{i}" for i in range(S)], dx=labels()))
+    assert_scans(found, xs)
+    assert len(set(found.scans)) == S
+
+
+def test_numbers_that_contain_each_other_are_not_mixed_up(tmp_path: Path) -> None:
+    xs = series(12)
+    for i, x in enumerate(xs):
+        np.save(tmp_path / f"S{i}.npy", x)
+    found = read_connectomes(tmp_path, table(tmp_path / "l.csv", scan=[f"S{i}" for i in range(12)], dx=labels(12)))
+    assert_scans(found, xs)
+
+
+def remove(name: str) -> Callable[[Path], Any]:
+    return lambda folder: (folder / name).unlink()
+
+
+def write(name: str, text: str | bytes) -> Callable[[Path], Any]:
+    return lambda folder: (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def sheet(**columns: Any) -> Callable[[Path], Any]:
+    return lambda folder: table(folder / "participants.tsv", **columns)
+
+
+IDS = [f"sub-{i:02}" for i in range(S)]
+
+
+@pytest.mark.parametrize(
+    ("harm", "error", "message"),
+    [
+        (remove("sub-03.csv"), OptionError, "rows without a file: sub-03"),
+        (write("sub-77.csv", "1,2\n3,4\n"), OptionError, "files without a row: sub-77.csv"),
+        (write("bold.nii.gz", b"x"), FileError, r"bold.nii.gz: not a file of numbers"),
+        (write("sub-03.csv", ""), FileError, "sub-03.csv: it is empty"),
+        (write("sub-03.csv", "a,b\n1,x\n"), FileError, "sub-03.csv: column 'b' has entries that are not numbers"),
+        (write("sub-03.csv", "1.5,2\n1,2,3,4\n"), FileError, "sub-03.csv: can't be read"),
+        (write("sub-03.csv", "a,b\n" + "1,2,3\n" * 9), FileError, "sub-03.csv: rows have more cells than the header"),
+        (write("sub-03.csv", "a,b\n" + "1,2,3,4\n" * 9), FileError, "sub-03.csv: rows have more cells than the head"),
+        (write("sub-03.csv", "1,2,3,4\n" * 40), OptionError, "scan sub-03 has 4 regions"),
+        (write("sub-03.csv", "1,2,3,4,n/a\n" * 40), OptionError, "scan sub-03 has NaN .* in ROI 5"),
+        (write("sub-03.csv", "1,0,0\n0,1,0\n0,0,1\n"), OptionError, "sub-03.csv looks like a matrix and sub-00.csv"),
+        (write("sub-03.csv", "1,0,0\n1,1,0\n0,0,1\n"), OptionError, "sub-03.csv: .* not symmetric; kind='series'"),
+        (sheet(participant_id=IDS, group=["a"] * S), OptionError, "no column has two different values"),
+        (sheet(participant_id=IDS, age=range(S)), OptionError, "no column has .* label=, one of age"),
+        (sheet(participant_id=IDS, sex=list("MF") * 5, dx=[0] * 5 + [1] * 5), OptionError, "columns sex, dx have two"),
+        (sheet(participant_id=IDS[:9] + IDS[8:9], group=labels()), FileError, "sub-08 stands in 2 rows"),
+        (sheet(who=IDS, group=labels()), OptionError, "no column names the scans; id_column= .* who, group"),
+        (write("participants.tsv", "participant_id\tgroup\nsub-00\n"), FileError, "row 1 has 1 cells"),
+        (write("participants.tsv", "participant_id\tgroup\n"), FileError, "no rows"),
+        (write("participants.tsv", ""), FileError, "the table is empty"),
+    ],
+)
+def test_bad_folders_are_told_what_is_wrong(tmp_path: Path, harm: Any, error: type[Exception], message: str) -> None:
+    folder = folder_of(tmp_path, series())
+    assert read(folder).n_scans == S
+    harm(folder)
+    with pytest.raises(error, match=message):
+        read(folder)
+
+
+@pytest.mark.parametrize("name", ["label", "group", "id_column"])
+def test_columns_that_are_not_there_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(OptionError, match=f"no column 'zzz' for {name}=; there are participant_id, group"):
+        read(folder_of(tmp_path, series()), **{name: "zzz"})
+
+
+def test_named_columns_and_classes_are_used(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, series())
+    sheet(who=IDS, site=list("xy") * 5, dx=["HC", "MCI", "AD", "HC", "AD"] * 2, family=[i // 2 for i in range(S)])(
+        folder
+    )
+    found = read(folder, id_column="who", classes=("HC", "AD"), group="family", label="dx")
+    assert (found.n_scans, found.classes, found.groups[1]) == (8, ("HC", "AD"), "1")
+    assert read(folder, id_column="who", classes=("HC", "AD")).labels.tolist() == found.labels.tolist()
+
+
+def test_regions_in_another_order_are_refused(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, series(), header=list("ABCDE"))
+    pd.DataFrame(series()[0], columns=list("ABDCE")).to_csv(folder / "sub-03.csv", index=False)
+    with pytest.raises(FileError, match=r"sub-03.csv: column 3 is D, and it is C in sub-00.csv"):
+        read(folder)
+
+
+def test_folders_without_scans_and_other_places_are_refused(tmp_path: Path) -> None:
+    people = table(tmp_path / "people.tsv", participant_id=IDS, group=labels())
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileError, match="no files of scans"):
+        read_connectomes(tmp_path / "empty", people)
+    with pytest.raises(FileError, match="no such file or folder"):
+        read_connectomes(tmp_path / "nowhere", people)
+    with pytest.raises(FileError, match="no such file"):
+        read_connectomes(tmp_path, tmp_path / "nobody.tsv")
+    with pytest.raises(OptionError, match="kind='maps'"):
+        read_connectomes(tmp_path, people, kind="maps")  # pyright: ignore[reportArgumentType]
+
+
+def test_square_series_are_read_when_said_to_be_series(tmp_path: Path) -> None:
+    xs = [x[:N] for x in series()]
+    folder = folder_of(tmp_path, xs)
+    with pytest.raises(OptionError, match="kind='series'"):
+        read(folder)
+    assert_scans(read(folder, kind="series"), xs)
+    with pytest.raises(OptionError, match=f"{folder.name}: scan sub-00 has .* in row"):
+        read(folder, kind="matrix")
+
+
+# One file of all scans
+
+
+def stacked(path: Path, x: Any, version: str = "5") -> Path:
+    if path.suffix == ".npz":
+        np.savez(path, data=x)
+    elif path.suffix == ".npy":
+        np.save(path, x)
+    elif version == "5":
+        savemat(path, {"data": x})
+    else:
+        with h5py.File(path, "w", userblock_size=512) as file:
+            file["data"] = np.asarray(x).T
+            file["made"] = np.array([[116], [111]], np.uint16)
+            file["made"].attrs["MATLAB_class"] = np.bytes_("char")
+        with path.open("r+b") as raw:
+            raw.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    return path
+
+
+@pytest.mark.parametrize(("suffix", "version"), [(".npz", ""), (".npy", ""), (".mat", "5"), (".mat", "7.3")])
+@pytest.mark.parametrize("what", ["series", "matrix", "triangle", "last"])
+def test_stacked_arrays_are_read(tmp_path: Path, suffix: str, version: str, what: str) -> None:
+    xs = series()
+    matrices = np.stack([pearson(x) for x in xs])
+    made = {
+        "series": np.stack(xs),
+        "matrix": matrices,
+        "triangle": matrices[:, *np.tril_indices(N, -1)],
+        "last": np.stack(xs, axis=2) if suffix == ".mat" else np.stack(xs),
+    }[what]
+    ids = table(tmp_path / "labels.csv", index=range(1, S + 1), group=labels())
+    found = read_connectomes(stacked(tmp_path / f"all{suffix}", made, version), ids)
+    assert_scans(found, xs)
+    assert found.labels.tolist() == [1, 0] * 5
+
+
+def test_an_index_says_which_scan_a_row_is(tmp_path: Path) -> None:
+    xs = series()
+    order = np.random.default_rng(1).permutation(S)
+    ids = table(tmp_path / "labels.csv", index=order, dx=np.array(labels())[order])
+    found = read_connectomes(stacked(tmp_path / "all.npz", np.stack(xs)), ids)
+    assert_scans(found, xs)
+    assert found.labels.tolist() == [1, 0] * 5
+    assert found.scans == tuple(map(str, range(S)))
+
+
+def test_several_arrays_need_a_name(tmp_path: Path) -> None:
+    ids = table(tmp_path / "labels.csv", index=range(S), group=labels())
+    xs = series()
+    np.savez(tmp_path / "all.npz", bold=np.stack(xs), age=np.arange(S))
+    savemat(tmp_path / "all.mat", {"bold": np.stack(xs), "age": np.arange(S), "TR": 2.0, "made": "today"})
+    for path in (tmp_path / "all.npz", tmp_path / "all.mat"):
+        with pytest.raises(FileError, match=r"several arrays, bold of shape \(10, 40, 5\), age of shape .*array="):
+            read_connectomes(path, ids)
+        with pytest.raises(OptionError, match="no array 'x'; it has bold of shape"):
+            read_connectomes(path, ids, array="x")
+        assert_scans(read_connectomes(path, ids, array="bold"), xs)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: np.stack(series(9)), r"shape \(9, 40, 5\), and 10 rows of labels"),
+        (lambda: np.zeros((S, 7)), "nor triangles"),
+        (lambda: np.zeros((S, 2, 3, 4)), r"pass \(S, T, N\)"),
+        (lambda: np.array(["a"] * S), "no array of numbers"),
+    ],
+)
+def test_arrays_of_other_shapes_are_refused(tmp_path: Path, make: Callable[[], Any], message: str) -> None:
+    ids = table(tmp_path / "labels.csv", index=range(S), group=labels())
+    with pytest.raises((FileError, OptionError), match=message):
+        read_connectomes(stacked(tmp_path / "all.npz", make()), ids)
+
+
+@pytest.mark.parametrize("name", ["all.npz", "all.npy", "all.mat", "all.csv", "all.parquet"])
+def test_files_that_are_not_what_they_say_are_refused(tmp_path: Path, name: str) -> None:
+    ids = table(tmp_path / "labels.csv", index=range(S), group=labels())
+    (tmp_path / name).write_bytes(b"this is not it" * 20)
+    with pytest.raises(FileError, match=name):
+        read_connectomes(tmp_path / name, ids)
+
+
+# The atlas
+
+
+def test_an_atlas_gives_names_coordinates_and_systems(tmp_path: Path) -> None:
+    path = table(
+        tmp_path / "atlas.csv",
+        ROI=list("ABCDD"),
+        x_mni=range(5),
+        y_mni=range(5),
+        z_mni=range(5),
+        network=["u", "v", "u", "", "v"],
+    )
+    folder = folder_of(tmp_path, series(), header=list("VWXYZ"))
+    rois = read(folder, atlas=path).rois
+    assert rois.names == ("A", "B", "C", "D 4", "D 5")
+    assert rois.systems == ("u", "v", "u", "none", "v")
+    assert rois.coordinates is not None
+    assert rois.coordinates.tolist() == [[i] * 3 for i in range(5)]
+    assert "names from ROI; coordinates from x_mni, y_mni, z_mni; systems from network" in rois.note
+
+
+def test_an_atlas_may_lack_columns(tmp_path: Path) -> None:
+    rois = read_atlas(table(tmp_path / "atlas.csv", name=list("ABC")), 3)
+    assert (rois.names, rois.coordinates, rois.systems) == (tuple("ABC"), None, None)
+    assert read_atlas(table(tmp_path / "atlas.csv", network=list("ABC"))).names == ("ROI 1", "ROI 2", "ROI 3")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"name": list("AB")}, "it has 2 regions and the scans have 3"),
+        ({"x": [1, 2, 3], "y": [1, 2, 3]}, "only x, y"),
+        ({"x": [1, 2, 3], "y": [1, 2, 3], "z": [1, "?", 3]}, "not a number"),
+        ({"x": [1, 2, 3], "y": [1, 2, 3], "z": [1, "nan", 3]}, "row 2 has no coordinates"),
+    ],
+)
+def test_a_bad_atlas_is_refused(tmp_path: Path, columns: Any, message: str) -> None:
+    with pytest.raises(FileError, match=message):
+        read_atlas(table(tmp_path / "atlas.csv", **columns), 3)
+
+
+# Named data
+
+
+def test_eoec_is_as_published(data: Path) -> None:
+    found = named("eoec")
+    assert (found.n_scans, found.n_rois, len(set(found.groups))) == (94, 116, 47)
+    assert found.classes == ("eyes_closed", "eyes_open")
+    assert np.bincount(found.labels).tolist() == [47, 47]
+    assert (found.scans[0], found.scans[-1], found.groups[3], found.groups[50]) == ("EC01", "EO47", "4", "4")
+    left, right = np.arange(0, 108, 2), np.arange(1, 108, 2)
+    assert found.matrices[:, left, right].mean() == pytest.approx(0.80, abs=0.005)
+    assert found.rois.names[0] == "PreCG.L"
+    assert any("taken for the same subject" in note for note in found.notes)
+    assert found.rois.systems is not None
+    assert len(set(found.rois.systems)) == 6
+    assert "derived" in found.rois.note
+    assert found.rois.coordinates is not None
+    assert found.rois.coordinates[0].tolist() == [-38.65, -5.68, 50.94]
+
+
+def test_eoec_read_as_users_files_is_the_same(data: Path) -> None:
+    one, other = (
+        named("eoec"),
+        read_connectomes(
+            data / "eoec/eoec_timeseries.npz", data / "eoec/scans.csv", atlas=data / "aal116/aal116_rois.csv"
+        ),
+    )
+    np.testing.assert_array_equal(one.matrices, other.matrices)
+    assert (one.groups, one.scans, one.classes) == (other.groups, other.scans, other.classes)
+    assert one.labels.tolist() == other.labels.tolist()
+    assert one.rois.names == other.rois.names
+    assert one.rois.systems == other.rois.systems
+    assert "derived" in other.rois.note
+
+
+def test_devfmri_is_as_published(data: Path) -> None:
+    found = named("devfmri")
+    assert (found.n_scans, found.n_rois, len(set(found.groups)), found.grouped) == (83, 64, 83, True)
+    assert found.classes == ("child", "adult")
+    assert np.bincount(found.labels).tolist() == [50, 33]
+    off = found.matrices[:, ~np.eye(64, dtype=bool)]
+    assert (off.min().round(3), off.max().round(3)) == (-0.976, 0.983)
+    files = read_connectomes(
+        data / "devfmri/devfmri_basc064_fc.npz", data / "devfmri/labels.csv", classes=("child", "adult")
+    )
+    np.testing.assert_array_equal(files.matrices, found.matrices)
+    assert files.labels.tolist() == found.labels.tolist()
+
+
+def test_named_data_that_is_not_there_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHPRI_DATA", str(tmp_path))
+    with pytest.raises(FileError, match="graphpri data get eoec"):
+        named("eoec")
+    with pytest.raises(OptionError, match="known are eoec, devfmri"):
+        named("adni")
+    (tmp_path / "devfmri").mkdir()
+    (tmp_path / "devfmri" / "devfmri_basc064_fc.npz").write_bytes(gzip.compress(b"no"))
+    with pytest.raises(FileError, match="SHA-256"):
+        named("devfmri")
+
+
+@pytest.mark.parametrize("name", datasets.scan_sets())
+def test_sets_of_scans_get_into_the_cache(
+    name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHPRI_CACHE", str(tmp_path))
+    datasets.get(name, data)
+    monkeypatch.delenv("GRAPHPRI_DATA")
+    facts = datasets.about(name)
+    assert named(name).matrices.shape == (facts.n_rows, facts.n_columns, facts.n_columns)  # pyright: ignore
