@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphpri import records
+from graphpri import records, webpage
 from graphpri.apps.mtl import MIN_DEGREE, GraphMTL, TooFewEdgesError
 from graphpri.apps.mtl_protocol import (
     BASELINES,
@@ -284,39 +283,26 @@ def read_table(path: str) -> Any:
 def report(outcome: Outcome, request: Request, source: str, command: str) -> str:
     """The outcome as one self-contained HTML page."""
     keys = ("edges", "rmse", "mean_of_task_rmse", "change", "standard_error")
-    comparison = [[row["model"], *(_shown(row[key]) for key in keys)] for row in outcome.comparison]
+    comparison = [[row["model"], *(row[key] for key in keys)] for row in outcome.comparison]
     head = ["model", "edges", "RMSE", "mean of the tasks' RMSE", "change against the graph", "standard error"]
     failed = [f"{row['model']}: {row['status']}" for row in outcome.comparison if row["status"] != "fitted"]
-    notes = "".join(f"<li>{escape(note)}</li>" for note in (*outcome.notes, *failed))
     model = outcome.model
     kept, edges = sum(row["kept"] for row in outcome.edges), len(outcome.edges)
-    drawn = base64.b64encode(picture(outcome)).decode()
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Multi-task regression</title><style>'
-        "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:auto;padding:1rem;color-scheme:light dark}"
-        "td,th{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #8888}"
-        "td:first-child,th:first-child{text-align:left}"
-        "table{border-collapse:collapse}img{max-width:100%;background:#fff}</style></head><body>"
-        f"<h1>Multi-task regression: {escape(source)}</h1>"
+    return webpage.document(
+        f"Multi-task regression: {source}",
         f"<p>{len(model.tasks_)} tasks of column {escape(request.task)}, target {escape(request.target)}, "
         f"{model.n_features_in_} columns to learn from. γ = {model.gamma_:.4g}; the task graph keeps {kept} of {edges} "
-        f"edges, by {escape(request.method)}.</p>"
-        f"<h2>Cross-validated errors</h2>{_html_table(head, comparison)}"
+        f"edges, by {escape(request.method)}.</p>",
+        "<h2>Cross-validated errors</h2>",
+        webpage.table(head, comparison),
         f"<p>{request.folds} folds within the tasks; columns standardised by the rows to learn from. The change is the "
         "mean over the folds against the graph that is not pruned; less is better, and a change of less than two "
-        f"standard errors says nothing.</p><ul>{notes}</ul>"
-        f'<h2>Task graph</h2><img src="data:image/svg+xml;base64,{drawn}" alt="Kept edges over dropped ones">'
-        f"<p>Again: <code>{escape(command)}</code></p></body></html>\n"
+        "standard errors says nothing.</p>",
+        webpage.items([*outcome.notes, *failed]),
+        "<h2>Task graph</h2>",
+        webpage.picture(picture(outcome), "Kept edges over dropped ones"),
+        f"<p>Again: <code>{escape(command)}</code></p>",
     )
-
-
-def _shown(value: Any) -> str:
-    return "" if value is None else f"{value:.4g}"
-
-
-def _html_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    cells = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><tr>{''.join(f'<th>{escape(name)}</th>' for name in head)}</tr>{cells}</table>"
 
 
 def picture(outcome: Outcome) -> bytes:

@@ -18,12 +18,13 @@ PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", "
 
 
 class Target(NamedTuple):
-    """An input and where its results go: a path or ``-`` for the graph, a path for the picture, None for neither."""
+    """An input and where its results go: a path or ``-`` for the graph, paths for picture and page, None for none."""
 
     input: str
     output: str | None
     format: str | None
     picture: str | None
+    page: str | None = None
 
 
 class Wanted(NamedTuple):
@@ -34,6 +35,7 @@ class Wanted(NamedTuple):
     input_format: str | None = None
     plot: str | None = None
     force: bool = False
+    page: str | None = None
 
 
 def plan(inputs: Sequence[str], wanted: Wanted) -> list[Target]:
@@ -55,6 +57,7 @@ def plan(inputs: Sequence[str], wanted: Wanted) -> list[Target]:
     many = len(inputs) > 1
     folder = _folder(wanted.output, "-o", many)
     pictures = _folder(wanted.plot, "--plot", many)
+    pages = _folder(wanted.page, "--report", many)
     targets: list[Target] = []
     for name in inputs:
         output, form = wanted.output, _wanted_format(name, wanted, folder)
@@ -63,13 +66,18 @@ def plan(inputs: Sequence[str], wanted: Wanted) -> list[Target]:
         picture = wanted.plot
         if pictures and picture is not None:
             picture = str(Path(picture) / f"{_stem(name)}.png")
-        targets.append(Target(name, output, form, picture))
+        page = wanted.page
+        if pages and page is not None:
+            page = str(Path(page) / f"{_stem(name)}.html")
+        targets.append(Target(name, output, form, picture, page))
     _check_distinct(targets)
     for target in targets:
         if target.output is not None:
             _check_graph(target.output, target.format, folder, wanted.force)
         if target.picture is not None:
             check_picture(target.picture, force=wanted.force, make=pictures)
+        if target.page is not None:
+            check_page(target.page, force=wanted.force, make=pages)
     return targets
 
 
@@ -122,6 +130,15 @@ def check_picture(path: str, *, force: bool, make: bool = False) -> None:
         raise OptionError(f"--plot {path}: a picture's name ends in one of {' '.join(PICTURES)}")
     if find_spec("matplotlib") is None:
         raise MissingExtraError("matplotlib", "plot", "drawing")
+    check_path(path, force=force, make=make)
+
+
+def check_page(path: str, *, force: bool, make: bool = False) -> None:
+    """Refuse a report that can't be made or written."""
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"--report {path}: a report's name ends in .html")
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plot", "a report's pictures")
     check_path(path, force=force, make=make)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ app = App(
 Examples:
   graphpri sparsify karate --keep 0.5 --beta 2
   graphpri sparsify g.csv -o small.graphml --keep 300 --connected --plot g.png
+  graphpri sparsify karate --keep 0.3 --report karate.html
   graphpri sparsify g.csv -o small.csv       beta alone decides how many stay
   graphpri sparsify g.mtx --keep 0.2 --method local-degree --option exponent=0.5
   graphpri sparsify a.csv b.csv jazz -o small/ --keep 0.3         one file each
@@ -126,6 +128,14 @@ def sparsify(
         str | None, Parameter(metavar="FORMAT", group=OUTPUT, help="By the suffix where absent; csv.gz is zipped csv.")
     ] = None,
     plot: Plot = None,
+    report: Annotated[
+        str | None,
+        Parameter(
+            metavar="FILE.html",
+            group=OUTPUT,
+            help="Write a page: what was asked and kept, all measures and pictures beside other methods.",
+        ),
+    ] = None,
     json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -142,7 +152,7 @@ def sparsify(
     """
     if json and output == "-":
         raise OptionError("--json and '-o -' both want standard output: name a file for the graph")
-    targets = outputs.plan(inputs, outputs.Wanted(output, output_format, reading.format, plot, force))
+    targets = outputs.plan(inputs, outputs.Wanted(output, output_format, reading.format, plot, force, report))
     job = Job(asked.keywords(), search, reading, force)
     with limits.held(), Watch(quiet=quiet) as watch:
         results = [job.run(targets[0], watch)] if len(targets) == 1 else job.run_all(targets, watch)
@@ -211,6 +221,7 @@ class Job(NamedTuple):
 
         written: dict[str, Any] = {}
         picture = b"" if target.picture is None else _picture(result, target.picture)
+        page = b"" if target.page is None else _page(result, target.input)
         if target.output is not None:
             outputs.make_folder(target.output)
             notes = io.write(
@@ -220,6 +231,10 @@ class Job(NamedTuple):
         if target.picture is not None:
             outputs.write_bytes(target.picture, picture, force=self.force)
             written["picture"] = target.picture
+        if target.page is not None:
+            outputs.make_folder(target.page)
+            outputs.write_bytes(target.page, page, force=self.force)
+            written["page"] = target.page
         return written
 
 
@@ -227,6 +242,13 @@ def _picture(result: Sparsified, path: str) -> bytes:
     from graphpri import plot
 
     return outputs.picture_bytes(lambda ax: plot.graph(result.original, result, ax), path)
+
+
+def _page(result: Sparsified, name: str) -> bytes:
+    from graphpri import summary
+
+    command = shlex.join(["graphpri", *sys.argv[1:]])
+    return summary.page(result, title=f"{name}, sparsified", command=command).encode()
 
 
 def _report(r: dict[str, Any]) -> str:
@@ -254,6 +276,7 @@ def _report(r: dict[str, Any]) -> str:
             ("written", None if r.get("output") in (None, "-") else r["output"]),
             ("not in the file", "; ".join(notes) or None),
             ("picture", r.get("picture")),
+            ("page", r.get("page")),
         ]
     )
 
