@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import time
@@ -1120,7 +1121,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), OPTIONS, ids=[str(o)[:60] for o, _ in OPTIONS])
+@pytest.mark.parametrize(("options", "message"), OPTIONS, ids=[re.sub(" at 0x.*", "", str(o))[:60] for o, _ in OPTIONS])
 def test_options_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         sparsify(KARATE, **({"keep": 0.5} | options))
