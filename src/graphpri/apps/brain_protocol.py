@@ -1,0 +1,283 @@
+"""How methods are compared: repeated folds by subject, intervals over subjects, permutation, stability of edges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphpri import records
+from graphpri.apps.brain_data import Connectomes
+from graphpri.apps.brain_methods import Settings, by_subject, find
+from graphpri.errors import OptionError
+from graphpri.graph import FloatArray
+from graphpri.version import __version__
+
+Rows = list[dict[str, Any]]
+Progress = Callable[[str, float], object]
+
+_DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How to compare.
+
+    Parameters
+    ----------
+    folds, repeats : int
+        Folds by subject, and how often they are drawn.
+    seed : int
+    permutations : int
+        Labels that say nothing, drawn to see how well they are predicted.
+    half_samples : int
+        Halves of the subjects on which the stability of edges is looked at.
+    nested : bool
+        Whether hyper-parameters are chosen within the training scans.
+    """
+
+    folds: int = 5
+    repeats: int = 1
+    seed: int = 0
+    permutations: int = 0
+    half_samples: int = 20
+    nested: bool = True
+
+
+DEFAULT = Protocol()
+PLAIN = Settings()
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of every method on every scan when it had not seen its subject, and a summary by method.
+
+    `scores` has the columns method, repeat, fold, scan, subject, label, score; `summary` method, accuracy and its
+    standard_error, lower and upper end over subjects, balanced_accuracy, auc, sensitivity, specificity and
+    paired_accuracy (of the subjects with a scan of each class: the scan of class 1 has the higher score).
+    """
+
+    scores: Rows
+    summary: Rows
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What methods fitted on halves of the subjects agree on.
+
+    `frequency` is how often each edge is among the top ones, `importance` its mean importance, both of shape (E,);
+    `jaccard` is the mean over pairs of halves of |A ∩ B| / |A ∪ B| of the top edges.
+    """
+
+    frequency: FloatArray
+    importance: FloatArray
+    jaccard: float
+
+
+def evaluate(
+    scans: Connectomes,
+    methods: Sequence[str],
+    protocol: Protocol = DEFAULT,
+    on_progress: Progress = lambda text, share: None,
+    store: Path | None = None,
+    settings: Settings = PLAIN,
+) -> Evaluation:
+    """Score every scan by every method that was fitted without its subject.
+
+    Parameters
+    ----------
+    scans : Connectomes
+    methods : sequence of str
+        Names of :func:`graphpri.apps.brain_methods.names`.
+    protocol : Protocol
+    on_progress : callable
+        Gets a text and the share of the work that is done; what it raises ends the work.
+    store : Path, optional
+        Folder that keeps each finished piece as JSON; a later call with the same scans and protocol reads them.
+    settings : Settings
+        How graphs are made.
+
+    Raises
+    ------
+    OptionError
+        For an unknown method, and for folds that the subjects don't fill.
+    MissingExtraError
+        Where a library that a method needs is not installed.
+    """
+    for name in methods:
+        find(name)
+    settings = replace(settings, nested=protocol.nested)
+    data = blake2b(scans.matrices.tobytes() + scans.labels.tobytes() + repr(scans.groups).encode()).hexdigest()
+    parts = [
+        (repeat, fold, learn, test)
+        for repeat in range(protocol.repeats)
+        for fold, (learn, test) in enumerate(by_subject(scans, protocol.folds, protocol.seed + repeat))
+    ]
+    scores: Rows = []
+    for i, (repeat, fold, learn, test) in enumerate(parts):
+        for j, name in enumerate(methods):
+            on_progress(f"{name}, fold {i + 1} of {len(parts)}", (i + j / len(methods)) / len(parts))
+            key = [__version__, data, name, asdict(settings), protocol.seed, repeat, fold, protocol.folds]
+            found = _piece(store, key, lambda: _scored(scans, name, settings, protocol.seed + repeat, learn, test))  # noqa: B023
+            scores += [
+                {
+                    "method": name,
+                    "repeat": repeat,
+                    "fold": fold,
+                    "scan": scans.scans[at],
+                    "subject": scans.groups[at],
+                    "label": int(scans.labels[at]),
+                    "score": score,
+                }
+                for at, score in zip(test, found, strict=True)
+            ]
+    on_progress("done", 1.0)
+    return Evaluation(scores, summary(scores, protocol.seed))
+
+
+def _scored(scans: Connectomes, name: str, settings: Settings, seed: int, learn: Any, test: Any) -> list[float]:
+    model = find(name)(scans.take(learn), settings, seed)
+    return [float(score) for score in model.decide(scans.take(test))]
+
+
+def _piece(store: Path | None, key: list[Any], make: Callable[[], list[float]]) -> list[float]:
+    """A finished piece from the store, or made and put there."""
+    if store is None:
+        return make()
+    path = store / f"{blake2b(json.dumps(key).encode(), digest_size=12).hexdigest()}.json"
+    if path.exists():
+        return json.loads(path.read_text(encoding="utf-8"))
+    found = make()
+    store.mkdir(parents=True, exist_ok=True)
+    records.write_text(path, json.dumps(found))
+    return found
+
+
+def summary(scores: Iterable[dict[str, Any]], seed: int = 0) -> Rows:
+    """How well each method did, a row each; standard errors and 95 % intervals by drawing subjects again."""
+    held: dict[str, Rows] = {}
+    for row in scores:
+        held.setdefault(row["method"], []).append(row)
+    return [{"method": name, **_summary(rows, seed)} for name, rows in held.items()]
+
+
+def _summary(rows: Rows, seed: int) -> dict[str, Any]:
+    from sklearn.metrics import roc_auc_score
+
+    label = np.array([row["label"] for row in rows])
+    score = np.array([row["score"] for row in rows])
+    repeat = np.array([row["repeat"] for row in rows])
+    right = (score > 0) == (label == 1)
+    subjects, member = np.unique([row["subject"] for row in rows], return_inverse=True)
+    hits, total = np.bincount(member, right), np.bincount(member)
+    drawn = np.random.default_rng(seed).integers(0, len(subjects), (_DRAWS, len(subjects)))
+    again = hits[drawn].sum(axis=1) / total[drawn].sum(axis=1)
+    sensitivity, specificity = float(right[label == 1].mean()), float(right[label == 0].mean())
+    return {
+        "accuracy": float(right.mean()),
+        "standard_error": float(again.std()),
+        "lower": float(np.quantile(again, 0.025)),
+        "upper": float(np.quantile(again, 0.975)),
+        "balanced_accuracy": (sensitivity + specificity) / 2,
+        "auc": float(np.mean([roc_auc_score(label[repeat == r], score[repeat == r]) for r in np.unique(repeat)])),
+        "sensitivity": sensitivity,
+        "specificity": specificity,
+        "paired_accuracy": _paired(label, score, repeat, member),
+    }
+
+
+def _paired(label: Any, score: Any, repeat: Any, member: Any) -> float | None:
+    """Share of a subject's pairs of scans whose scan of class 1 has the higher score; None without such pairs."""
+    won = pairs = 0.0
+    for key in set(zip(repeat.tolist(), member.tolist(), strict=True)):
+        mine = (repeat == key[0]) & (member == key[1])
+        gaps = score[mine & (label == 1)][:, None] - score[mine & (label == 0)]
+        won += float((gaps > 0).sum() + 0.5 * (gaps == 0).sum())
+        pairs += gaps.size
+    return won / pairs if pairs else None
+
+
+def flipped(scans: Connectomes, rng: np.random.Generator) -> Connectomes:
+    """The scans with labels that say nothing: swapped within subjects at random, or dealt out among subjects.
+
+    Where every subject has scans of both classes, each subject's labels are swapped or not; else the labels are
+    shuffled over subjects, whose scans keep a label in common.
+    """
+    subjects, member = np.unique(scans.groups, return_inverse=True)
+    both = all(len(set(scans.labels[member == s])) == 2 for s in range(len(subjects)))
+    if both:
+        swap = rng.integers(0, 2, len(subjects))[member]
+        return replace(scans, labels=np.where(swap == 1, 1 - scans.labels, scans.labels))
+    first = np.array([scans.labels[member == s][0] for s in range(len(subjects))])
+    return replace(scans, labels=rng.permutation(first)[member])
+
+
+def permutation_p(
+    scans: Connectomes,
+    name: str,
+    protocol: Protocol = DEFAULT,
+    n: int = 200,
+    on_progress: Progress = lambda text, share: None,
+    settings: Settings = PLAIN,
+) -> tuple[float, FloatArray]:
+    """How often labels that say nothing are predicted as well: (1 + count) / (1 + n), and the accuracies under them."""
+    once = replace(protocol, repeats=1)
+    seen = evaluate(scans, [name], once, settings=settings).summary[0]["accuracy"]
+    rng = np.random.default_rng(protocol.seed)
+    null = np.empty(n)
+    for i in range(n):
+        on_progress(f"{name}, permutation {i + 1} of {n}", i / n)
+        null[i] = evaluate(flipped(scans, rng), [name], once, settings=settings).summary[0]["accuracy"]
+    return float((1 + (null >= seen - 1e-12).sum()) / (1 + n)), null
+
+
+def stability(
+    scans: Connectomes,
+    name: str,
+    n: int = 20,
+    *,
+    top: int = 100,
+    settings: Settings = PLAIN,
+    seed: int = 0,
+    on_progress: Progress = lambda text, share: None,
+) -> Stability:
+    """Fit a method on halves of the subjects, and see which edges come up again.
+
+    Raises
+    ------
+    OptionError
+        For a method that says nothing of edges, and fewer than two halves.
+    """
+    if n < 2:
+        raise OptionError(f"half_samples={n}: stability needs two or more")
+    rng = np.random.default_rng(seed)
+    importances: list[FloatArray] = []
+    for i in range(n):
+        on_progress(f"{name}, half {i + 1} of {n}", i / n)
+        found = find(name)(scans.take(_half(scans, rng)), settings, seed).importance
+        if found is None:
+            raise OptionError(f"method {name!r} says nothing of single edges: choose edge-readout, or an SVM")
+        importances.append(found)
+    best = [set(np.argsort(-found, kind="stable")[:top].tolist()) for found in importances]
+    frequency = np.zeros(importances[0].size)
+    for chosen in best:
+        frequency[list(chosen)] += 1 / n
+    agreed = [len(a & b) / len(a | b) for a, b in combinations(best, 2)]
+    return Stability(frequency, np.mean(importances, axis=0), float(np.mean(agreed)))
+
+
+def _half(scans: Connectomes, rng: np.random.Generator) -> Any:
+    """Scans of half of the subjects; where subjects have one class each, of half of those of each class."""
+    subjects, member = np.unique(scans.groups, return_inverse=True)
+    kind = np.array([scans.labels[member == s].mean() for s in range(len(subjects))])
+    chosen = np.zeros(len(subjects), bool)
+    for value in np.unique(kind):
+        mine = rng.permutation(np.flatnonzero(kind == value))
+        chosen[mine[: -(-mine.size // 2)]] = True
+    return chosen[member]

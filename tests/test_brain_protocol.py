@@ -1,0 +1,165 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from graphpri.apps import brain_methods
+from graphpri.apps.brain_data import from_matrices, named
+from graphpri.apps.brain_graph import features, square
+from graphpri.apps.brain_methods import Settings, by_subject
+from graphpri.apps.brain_planted import planted_connectomes
+from graphpri.apps.brain_protocol import Protocol, evaluate, flipped, permutation_p, stability, summary
+from graphpri.errors import OptionError
+
+pytest.importorskip("torch")
+pytest.importorskip("sklearn")
+
+FAST = Protocol(folds=3, nested=False)
+
+
+@pytest.fixture(scope="module")
+def scans():
+    return planted_connectomes(0.5, 0, n_rois=24, n_modules=3, n_planted=8, n_train=48, n_test=8).train
+
+
+def paired(scans):
+    """The scans as if each two neighbours, one of each class, were a subject's."""
+    return replace(scans, groups=tuple(f"s{i // 2}" for i in range(scans.n_scans)), grouped=True)
+
+
+@pytest.mark.parametrize("name", brain_methods.names())
+def test_every_method_scores_every_scan_once_without_its_subject(scans, name):
+    if "tangent" in name:
+        pytest.importorskip("nilearn")
+    held = paired(replace(scans, matrices=0.15 * scans.matrices + 0.85 * np.eye(scans.n_rois)))
+    found = evaluate(held, [name], FAST)
+    assert sorted(row["scan"] for row in found.scores) == sorted(held.scans)
+    assert np.isfinite([row["score"] for row in found.scores]).all()
+    folds = {}
+    for row in found.scores:
+        folds.setdefault(row["subject"], set()).add(row["fold"])
+    assert all(len(where) == 1 for where in folds.values())
+
+
+def test_planted_classes_are_told_apart(scans):
+    rows = evaluate(scans, ["edge-readout", "linear-svm"], Protocol(folds=3)).summary
+    assert [row["method"] for row in rows] == ["edge-readout", "linear-svm"]
+    assert all(row["accuracy"] > 0.8 and row["auc"] > 0.9 for row in rows)
+    assert all(row["lower"] <= row["accuracy"] <= row["upper"] for row in rows)
+
+
+def test_random_labels_are_not_predicted_but_selection_on_all_data_seems_to():
+    """The leak test: edges selected on all scans predict labels that say nothing, ours don't."""
+    rng = np.random.default_rng(0)
+    ours, leaked = [], []
+    for _ in range(10):
+        matrices = square(np.tanh(rng.normal(0, 0.1, (60, 780))), 40) + np.eye(40)
+        noise = from_matrices(matrices, rng.permutation(np.repeat([0, 1], 30)))
+        ours.append(evaluate(noise, ["t-test-svm"], FAST).summary[0]["accuracy"])
+        leaked.append(_leaking(noise))
+    assert 0.4 <= np.mean(ours) <= 0.6
+    assert np.mean(leaked) > 0.8
+
+
+def _leaking(scans):
+    """Accuracy with edges selected before the folds are made."""
+    from sklearn.feature_selection import f_classif
+    from sklearn.svm import SVC
+
+    z = features("correlation").fit(scans).transform(scans)
+    z = z[:, f_classif(z, scans.labels)[1] < 0.05]
+    right = [
+        (SVC(kernel="linear").fit(z[learn], scans.labels[learn]).predict(z[test]) == scans.labels[test]).sum()
+        for learn, test in by_subject(scans, 3, 0)
+    ]
+    return sum(right) / scans.n_scans
+
+
+def test_finished_pieces_are_read_and_not_made_again(scans, tmp_path, monkeypatch):
+    first = evaluate(scans, ["linear-svm"], FAST, store=tmp_path)
+    assert len(list(tmp_path.glob("*.json"))) == 3
+    monkeypatch.setitem(brain_methods.METHODS, "linear-svm", lambda *_: pytest.fail("made again"))
+    assert evaluate(scans, ["linear-svm"], FAST, store=tmp_path) == first
+
+
+def test_an_interruption_keeps_what_is_done(scans, tmp_path):
+    def stop(text, share):
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(scans, ["linear-svm"], FAST, on_progress=stop, store=tmp_path)
+    assert len(list(tmp_path.glob("*.json"))) == 2
+
+
+def test_other_settings_are_other_pieces(scans, tmp_path):
+    evaluate(scans, ["linear-svm"], FAST, store=tmp_path)
+    evaluate(scans, ["linear-svm"], FAST, store=tmp_path, settings=Settings(density=0.3))
+    evaluate(flipped(scans, np.random.default_rng(0)), ["linear-svm"], FAST, store=tmp_path)
+    assert len(list(tmp_path.glob("*.json"))) == 9
+
+
+def test_known_scores_have_the_known_summary():
+    rows = [
+        {"method": "m", "repeat": 0, "fold": 0, "scan": str(i), "subject": f"s{i // 2}", "label": i % 2, "score": score}
+        for i, score in enumerate([-1.0, 2.0, 0.5, 1.0, -1.0, -2.0])
+    ]
+    (found,) = summary(rows)
+    assert found["accuracy"] == pytest.approx(4 / 6)
+    assert found["sensitivity"] == pytest.approx(2 / 3)
+    assert found["specificity"] == pytest.approx(2 / 3)
+    assert found["paired_accuracy"] == pytest.approx(2 / 3)
+    assert found["auc"] == pytest.approx(6.5 / 9, abs=0.06)
+
+
+def test_flips_stay_within_subjects_and_keep_the_classes(scans):
+    held, rng = paired(scans), np.random.default_rng(0)
+    shuffled = flipped(held, rng)
+    for subject in set(held.groups):
+        mine = [i for i, group in enumerate(held.groups) if group == subject]
+        assert sorted(shuffled.labels[mine]) == sorted(held.labels[mine])
+    assert (flipped(scans, rng).labels.sum()) == scans.labels.sum()
+    assert (shuffled.labels != held.labels).any()
+
+
+def test_permutation_p_is_small_where_there_is_something():
+    drawn = planted_connectomes(1.0, 0, n_rois=24, n_modules=3, n_planted=8, n_train=48, n_test=8).train
+    p, null = permutation_p(drawn, "linear-svm", FAST, n=19)
+    assert p == pytest.approx(1 / 20)
+    assert 0.3 < null.mean() < 0.7
+
+
+def test_stable_edges_are_the_planted_ones():
+    drawn = planted_connectomes(0.5, 0, n_rois=24, n_modules=3, n_planted=8, n_train=48, n_test=8)
+    found = stability(drawn.train, "edge-readout", 6, top=8, settings=Settings(nested=False))
+    assert found.frequency.sum() == pytest.approx(8)
+    assert found.frequency[drawn.planted].mean() > 0.7
+    assert 0.3 < found.jaccard <= 1
+    with pytest.raises(OptionError, match="says nothing of single edges"):
+        stability(drawn.train, "gcn", 2, settings=Settings(nested=False))
+
+
+@pytest.mark.parametrize(
+    ("folds", "message"), [(1, "2 folds or more"), (60, "there are 48 subjects and 24 scans of the smaller class")]
+)
+def test_folds_that_subjects_do_not_fill_are_refused(scans, folds, message):
+    with pytest.raises(OptionError, match=message):
+        evaluate(scans, ["linear-svm"], Protocol(folds=folds))
+
+
+def test_unknown_method_is_refused_with_the_closest(scans):
+    with pytest.raises(OptionError, match="did you mean 'edge-readout'"):
+        evaluate(scans, ["edge-readuot"])
+
+
+def test_scans_of_a_subject_share_a_fold_in_real_data(data):
+    eoec = named("eoec")
+    for learn, test in by_subject(eoec, 5, 0):
+        groups = np.asarray(eoec.groups)
+        assert not set(groups[learn]) & set(groups[test])
+
+
+def test_from_matrices_with_one_subject_each_runs():
+    drawn = planted_connectomes(0.5, 2, n_rois=24, n_modules=3, n_planted=4, n_train=24, n_test=8).train
+    again = from_matrices(drawn.matrices, drawn.labels)
+    assert len(evaluate(again, ["t-test-svm"], FAST).scores) == 24
