@@ -5,10 +5,12 @@ PYTHON ?= python3
 TORCH_SOURCE ?=
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+BROWSER ?= installed
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 RIVALS := .venv/.rivals
+WRITING := .venv/.docs
 
 # Data sets that are not shipped; tests that read them are skipped where the folder is not known.
 ifndef GRAPHPRI_DATA
@@ -19,7 +21,7 @@ export GRAPHPRI_DATA
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench docs clean browser-installed browser-install
 
 help:
 	@echo "make demo    sparsify a real graph and print a report"
@@ -27,6 +29,7 @@ help:
 	@echo "make lint    check style, types and the direction of imports"
 	@echo "make format  format the code"
 	@echo "make bench   run the benchmarks (BENCH_ARGS=--quick: minutes instead of hours)"
+	@echo "make docs    build the documentation site in out/docs"
 	@echo "make clean   remove .venv, caches and results"
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -43,8 +46,16 @@ demo: $(INSTALLED)
 	$(BIN)/graphpri sparsify karate -o out/karate.graphml --keep 0.3 --beta 2 --plot out/karate.png --force
 	@echo "Picture: out/karate.png   Graph: out/karate.graphml"
 
-test: $(INSTALLED)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+# A test file at a time on each core. The browser tests use an installed Chromium; without one they are skipped, unless
+# BROWSER=install says to get Debian's package (as root).
+test: $(INSTALLED) browser-$(BROWSER)
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
+
+browser-installed:
+
+browser-install:
+	@command -v chromium > /dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium) \
+		> .venv/browser.log 2>&1 || echo "Chromium could not be installed: the browser tests will be skipped" >&2
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check
@@ -64,6 +75,21 @@ $(RIVALS): $(INSTALLED)
 
 bench: $(RIVALS)
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+# What builds the site.
+$(WRITING): $(INSTALLED)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --log .venv/install.log \
+		-c constraints.txt -e '.[docs]' || { echo "Installation failed; details in .venv/install.log" >&2; exit 1; }
+	@touch $@
+
+# From a copy, since gallery and reference are written beside the pages.
+docs: $(WRITING)
+	rm -rf out/docs out/docs-pages
+	mkdir -p out
+	cp -Rp docs out/docs-pages
+	cp -p README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff LICENSE out/docs-pages
+	MPLBACKEND=Agg $(BIN)/sphinx-build -q -W --keep-going -c docs -d out/docs-pages/.doctrees out/docs-pages out/docs
+	@echo "The site: out/docs/index.html"
 
 clean:
 	rm -rf .venv out build dist .benchmarks .hypothesis .import_linter_cache .pytest_cache .ruff_cache

@@ -18,7 +18,7 @@ from sklearn.cluster import SpectralClustering
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import ParameterGrid
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -252,6 +252,40 @@ def test_spectral_clustering_behind_it_finds_the_communities():
     for X in (blocks.adjacency().toarray(), blocks.adjacency()):
         found = pipeline.fit_predict(X)
         assert adjusted_rand_score(truth, found) > 0.6
+
+
+def test_a_search_over_its_parameters_in_a_pipeline_finds_what_a_loop_finds():
+    X, truth = stochastic_block_model(seed=3).adjacency(), np.repeat(np.arange(4), 30)
+    clustering = SpectralClustering(4, affinity="precomputed", random_state=0, assign_labels="cluster_qr")
+    pipeline = make_pipeline(GraphPRI(connected=True, entropy="degree", effort="fast"), clustering)
+    grid = {"graphpri__keep": [0.4, 0.8], "graphpri__beta": [0.5, 50]}
+
+    def agreement(fitted, X, y):
+        return adjusted_rand_score(y, fitted[-1].labels_)
+
+    # Nodes of one graph are no samples to hold out: all of them are fitted and judged.
+    every = np.arange(len(truth))
+    search = GridSearchCV(pipeline, grid, scoring=agreement, cv=[(every, every)]).fit(X, truth)
+    by_hand = [agreement(clone(pipeline).set_params(**p).fit(X), X, truth) for p in ParameterGrid(grid)]
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], by_hand)
+    assert len(set(by_hand)) > 1
+    assert search.best_score_ == max(by_hand)
+    kept = search.best_estimator_[0]
+    assert kept.keep == search.best_params_["graphpri__keep"]
+    assert kept.get_support().sum() == len(kept.get_support(indices=True)) < kept.edges_.shape[0]
+
+
+def test_folds_of_a_pairwise_matrix_are_graphs_on_the_training_nodes():
+    from sklearn.utils import get_tags
+    from sklearn.utils.metaestimators import _safe_split
+
+    estimator = GraphPRI(keep=0.5, effort="fast")
+    assert get_tags(estimator).input_tags.pairwise
+    assert get_tags(make_pipeline(estimator)).input_tags.pairwise
+    nodes = np.arange(20)
+    part, _ = _safe_split(estimator, KARATE, None, nodes)
+    np.testing.assert_array_equal(part, KARATE[:20, :20])
+    assert estimator.fit(part).n_features_in_ == 20
 
 
 def test_affinities_of_points_are_sparsified_and_clustered():

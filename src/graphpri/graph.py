@@ -69,6 +69,16 @@ class Graph:
     weight_name : str or None
         Where the weights come from; ``"multiplicity"`` where they count the parallel edges of an unweighted
         graph, None where the graph is unweighted.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges([0, 1, 2], [1, 2, 0], [2.0, 1.0, 1.0], labels=["a", "b", "c"])
+    >>> graph
+    Graph(3 nodes, 3 edges, weighted by 'weight')
+    >>> graph.edge_labels(0), graph.degrees(), graph.strengths()
+    (('a', 'b'), array([2, 2, 2]), array([3., 3., 2.]))
+    >>> graph.select(graph.weights < 2).n_edges
+    2
     """
 
     n_nodes: int
@@ -232,6 +242,14 @@ class EdgeTable:
         Attributes of the whole graph.
     row_name : callable, optional
         Says where a row stands (``"line 17"``), for error messages.
+
+    Examples
+    --------
+    >>> rows = np.array([0, 1, 0]), np.array([1, 0, 2])
+    >>> table = EdgeTable(3, *rows, labels=["a", "b", "c"], edge_attributes={"calls": [4, 1, 2]})
+    >>> joined = table.canonical(weight="calls", parallel="sum")
+    >>> joined.graph.weights, joined.notes
+    (array([5., 2.]), ("weights: 'calls'", '1 parallel edge joined, weights added'))
     """
 
     n_nodes: int

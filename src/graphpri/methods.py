@@ -26,6 +26,11 @@ class Scored(NamedTuple):
 
     `scores` has shape (M,), higher = keep. `weights`, of the same shape, are those of methods that set weights
     of their own; they are meant for the edges that are kept.
+
+    Examples
+    --------
+    >>> Scored(np.array([3.0, 1.0])).weights is None
+    True
     """
 
     scores: FloatArray
@@ -50,6 +55,12 @@ class Method:
         Keyword options that `score` takes.
     constrained : bool
         Whether `score` takes ``protect`` and ``forbid`` too, because its weights depend on them.
+
+    Examples
+    --------
+    >>> from graphpri.baselines import METHODS
+    >>> METHODS["local-degree"].options, METHODS["random"].summary
+    (frozenset({'exponent'}), 'edges drawn at random, all alike')
     """
 
     name: str
@@ -107,6 +118,16 @@ def find(name: str) -> Method:
     ------
     OptionError
         Lists the names there are, and the closest.
+
+    Examples
+    --------
+    >>> from graphpri.baselines import find
+    >>> find("jaccard").summary
+    'edges whose ends share most of their neighbours'
+    >>> find("jacard")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: method='jacard' is not known; did you mean 'jaccard'? (methods: ...
     """
     if name not in METHODS:
         close = get_close_matches(str(name), METHODS, 1, 0.5)
@@ -155,6 +176,14 @@ def run(
     ------
     OptionError
         For an unknown method, an option that it doesn't use, and a budget that can't be met.
+
+    Examples
+    --------
+    >>> from graphpri.baselines import run
+    >>> ring = Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 3], [4.0, 1.0, 3.0, 2.0])
+    >>> mask, scored = run(ring, "weight", 2, np.random.default_rng(0))
+    >>> mask, scored.scores
+    (array([ True, False, False,  True]), array([4., 2., 1., 3.]))
     """
     chosen = find(name)
     if unused := sorted(options.keys() - chosen.options):

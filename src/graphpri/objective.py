@@ -85,6 +85,12 @@ class Objective:
     Weights enter J_β only through their ratios, so that they are scaled to at most 1 internally; the
     barrier alone takes degrees in the graph's own unit. Source: Eq. (4) and Section 3.1 of Yu et al.,
     UAI 2022, with the gradient for weighted graphs.
+
+    Examples
+    --------
+    >>> triangle = Graph.from_edges([0, 1, 0], [1, 2, 2])
+    >>> round(Objective(triangle, beta=4.0, entropy="exact").value(np.ones(3)), 4)
+    0.6931
     """
 
     graph: Graph

@@ -122,6 +122,14 @@ def path(results: Sequence[Sparsified], ax: Axes | None = None) -> Axes:
         For no results, and results that differ neither in β nor in the number of edges.
     MissingExtraError
         Where matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graphpri
+    >>> ax = path(graphpri.path(nx.karate_club_graph(), beta=[0, 2, 4], weight=None))
+    >>> ax.get_xlabel(), [line.get_label() for line in ax.get_lines()]
+    ('β', ['objective J', 'entropy S', 'divergence D'])
     """
     ax = axes(ax)
     if not results:
@@ -178,6 +186,15 @@ def compare(rows: Any, ax: Axes | None = None, *, measure: str = "divergence", a
         For no rows, and a key that a row doesn't have.
     MissingExtraError
         Where matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graphpri
+    >>> table = graphpri.compare(nx.karate_club_graph(), ["pri", "random"], [0.3, 0.6])
+    >>> ax = compare(table, measure="divergence")
+    >>> ax.get_ylabel(), [line.get_label() for line in ax.get_lines()]
+    ('divergence', ['pri', 'random'])
     """
     ax = axes(ax)
     table: Sequence[Mapping[str, Any]] = list(rows)

@@ -63,6 +63,18 @@ class Sparsified:
         Both graphs in canonical form.
     notes : tuple of str
         Where the weights come from, and what was done to the input on request.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> result = sparsify(nx.karate_club_graph(), keep=0.3, weight=None)
+    >>> type(result.graph).__name__, result.graph.number_of_edges(), int(result.mask.sum())
+    ('Graph', 23, 23)
+    >>> result.status
+    'converged: no swap improves J'
+    >>> facts = result.report()
+    >>> facts["edges_kept"], facts["method"], facts["beta"]
+    (23, 'pri', 4.0)
     """
 
     original: Graph
@@ -682,6 +694,14 @@ class _Halt:
 
 
 def methods() -> dict[str, str]:
-    """Names of all methods and what they do in a line."""
+    """Names of all methods and what they do in a line.
+
+    Examples
+    --------
+    >>> methods()["local-degree"]
+    "each node's edges to its neighbours of highest degree"
+    >>> len(methods())
+    17
+    """
     own = {"pri": "Graph-PRI: minimise the von Neumann entropy and the divergence from the original"}
     return own | {name: METHODS[name].summary for name in METHODS}

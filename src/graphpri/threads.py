@@ -41,6 +41,11 @@ def workers() -> int:
     ------
     OptionError
         Where the environment variable GRAPHPRI_THREADS is not a whole number of 1 or more.
+
+    Examples
+    --------
+    >>> workers() >= 1
+    True
     """
     asked = os.environ.get(VARIABLE)
     if not asked:

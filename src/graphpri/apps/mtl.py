@@ -377,7 +377,16 @@ class GraphMTL(RegressorMixin, BaseEstimator):
 
 
 class TooFewEdgesError(OptionError):
-    """A budget that doesn't leave every task the neighbours that it is to keep."""
+    """A budget that doesn't leave every task the neighbours that it is to keep.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> guarded(ring_knn(8, 4), keep=8, min_degree=3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.apps.mtl.TooFewEdgesError: keep=8: 8 edges don't leave every task 3 neighbours, 12 do: keep ...
+    """
 
 
 def knn_graph(coefficients: ArrayLike, k: int = 10, edge_weights: Weights = "unit") -> Graph:
@@ -390,6 +399,12 @@ def knn_graph(coefficients: ArrayLike, k: int = 10, edge_weights: Weights = "uni
         Neighbours of each task; all others where there are fewer.
     edge_weights : {"unit", "similarity"}
         1, or exp(−‖w_i − w_j‖² / median of these squares over the edges).
+
+    Examples
+    --------
+    >>> graph = knn_graph([[0.0], [1.0], [5.0], [6.0]], k=1)
+    >>> [graph.edge_labels(edge) for edge in range(graph.n_edges)]
+    [(0, 1), (2, 3)]
     """
     w = np.asarray(coefficients, np.float64)
     k = min(k, len(w) - 1)
@@ -423,6 +438,13 @@ def guarded(graph: Graph, keep: float | int, min_degree: int, **options: Any) ->
         Where so few edges don't leave every node that many; says how many do.
     GraphError
         For a graph without edges.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> found = guarded(ring_knn(8, 4), keep=12, min_degree=3)
+    >>> found.kept.n_edges, int(found.kept.degrees().min())
+    (12, 3)
     """
     found = sparsify(graph, keep=keep, **options)
     k = found.kept.n_edges

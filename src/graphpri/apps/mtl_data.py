@@ -15,7 +15,13 @@ INFORMATIVE, NOISE = 20, 10
 
 
 class Synthetic(NamedTuple):
-    """Tasks, their true coefficients, shape (T, P), and the group of each, shape (T,)."""
+    """Tasks, their true coefficients, shape (T, P), and the group of each, shape (T,).
+
+    Examples
+    --------
+    >>> synthetic(seed=0, n_tasks=4, group_size=2).groups
+    array([0, 0, 1, 1])
+    """
 
     tasks: Tasks
     coefficients: FloatArray
@@ -53,6 +59,12 @@ def synthetic(
     ------
     OptionError
         For another `noise`, and sizes below 1.
+
+    Examples
+    --------
+    >>> drawn = synthetic(seed=0, n=50)
+    >>> drawn.tasks.count, drawn.tasks.X.shape, drawn.coefficients.shape
+    (20, (1000, 30), (20, 30))
     """
     if noise not in ("std", "var"):
         raise OptionError(f"noise={noise!r}: choose 'std' or 'var'")
@@ -72,6 +84,13 @@ def synthetic(
 
 
 def as_lists(tasks: Tasks) -> tuple[list[Any], list[Any]]:
-    """A matrix and a vector for each task."""
+    """A matrix and a vector for each task.
+
+    Examples
+    --------
+    >>> X, y = as_lists(synthetic(seed=0, n_tasks=3, n=50).tasks)
+    >>> len(X), X[0].shape, y[0].shape
+    (3, (50, 30), (50,))
+    """
     at = tasks.starts[1:-1]
     return np.split(tasks.X, at), np.split(tasks.y, at)

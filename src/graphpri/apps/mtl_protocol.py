@@ -19,19 +19,44 @@ BASELINES = ("random", "local-degree", "local-similarity", "effective-resistance
 
 
 class Split(NamedTuple):
-    """Rows to learn from and rows to test on, numbers of rows of a :class:`Tasks`."""
+    """Rows to learn from and rows to test on, numbers of rows of a :class:`Tasks`.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = random_split(tasks, 0.75, np.random.default_rng(0))
+    >>> split.train.size, split.test.size, np.intersect1d(split.train, split.test).size
+    (180, 60, 0)
+    """
 
     train: NDArray[np.int64]
     test: NDArray[np.int64]
 
 
 def random_split(tasks: Tasks, share: float, rng: np.random.Generator) -> Split:
-    """`share` of each task's rows to learn from, drawn at random; at least one, and one is left where there are two."""
+    """`share` of each task's rows to learn from, drawn at random; at least one, and one is left where there are two.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> np.bincount(tasks.member[random_split(tasks, 0.25, np.random.default_rng(0)).train])
+    array([10, 10, 10, 10, 10, 10])
+    """
     return _split(tasks, share, lambda rows, count: rows[rng.choice(rows.size, count, replace=False)])
 
 
 def ordered_split(tasks: Tasks, share: float, key: FloatArray) -> Split:
-    """The rows of each task with the smallest keys to learn from, such as the earliest."""
+    """The rows of each task with the smallest keys to learn from, such as the earliest.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> ordered_split(tasks, 0.1, -np.arange(240.0)).train[:4]
+    array([36, 37, 38, 39])
+    """
     return _split(tasks, share, lambda rows, count: rows[np.argsort(key[rows], kind="stable")[:count]])
 
 
@@ -47,6 +72,14 @@ def folds(tasks: Tasks, count: int, rng: np.random.Generator) -> Iterator[Split]
     """Splits that test every row once, spread evenly within each task.
 
     The row of a task with a single one is never tested: without it there is no such task.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> tested = np.concatenate([split.test for split in folds(tasks, 5, np.random.default_rng(0))])
+    >>> bool((np.sort(tested) == np.arange(240)).all())
+    True
     """
     fold = np.full(tasks.member.size, -1)
     for start, size in zip(tasks.starts[:-1], tasks.sizes, strict=True):
@@ -60,7 +93,16 @@ def folds(tasks: Tasks, count: int, rng: np.random.Generator) -> Iterator[Split]
 
 @dataclass(frozen=True)
 class Halves:
-    """A split's rows, columns less `mean` and over `scale` of those to learn from; columns constant there are 0."""
+    """A split's rows, columns less `mean` and over `scale` of those to learn from; columns constant there are 0.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> split.train.count, split.test_x.shape, split.test_task.shape
+    (6, (120, 30), (120,))
+    """
 
     train: Tasks
     test_x: FloatArray
@@ -71,7 +113,16 @@ class Halves:
 
 
 def halves(tasks: Tasks, split: Split) -> Halves:
-    """Take a split apart."""
+    """Take a split apart.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> float(np.abs(split.train.X.mean(axis=0)).max()) < 1e-12
+    True
+    """
     X = tasks.X[split.train]
     mean, spread = X.mean(axis=0), X.std(axis=0)
     scale = np.where(spread > 1e-12 * np.maximum(np.abs(mean), 1), spread, np.inf)
@@ -88,22 +139,58 @@ Predict = Callable[[Halves], FloatArray]
 
 
 def task_mean(split: Halves) -> FloatArray:
-    """The mean of each task."""
+    """The mean of each task.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> round(root_mean_square(split.test_y - task_mean(split)), 3)
+    2.487
+    """
     return replace(split.train, intercept=True).means[1][split.test_task]
 
 
 def least_squares(split: Halves) -> FloatArray:
-    """Each task on its own, by least squares."""
+    """Each task on its own, by least squares.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> round(root_mean_square(split.test_y - least_squares(split)), 3)
+    2.034
+    """
     return _predicted(GraphMTL(gamma=0.0).fit_rows(split.train), split)
 
 
 def own_ridge(split: Halves) -> FloatArray:
-    """Each task on its own, by ridge regression with the ridge that leave-one-out chooses for it."""
+    """Each task on its own, by ridge regression with the ridge that leave-one-out chooses for it.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> round(root_mean_square(split.test_y - own_ridge(split)), 3)
+    1.843
+    """
     return _predicted(GraphMTL(gamma=0.0, ridge="own").fit_rows(split.train), split)
 
 
 def common_slopes(split: Halves) -> FloatArray:
-    """One regression for all tasks, with an intercept for each."""
+    """One regression for all tasks, with an intercept for each.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> round(root_mean_square(split.test_y - common_slopes(split)), 3)
+    2.246
+    """
     X, y = split.train.centred
     w = np.linalg.lstsq(X, y, rcond=None)[0]
     mean_x, mean_y = split.train.means
@@ -126,7 +213,13 @@ def _predicted(model: GraphMTL, split: Halves) -> FloatArray:
 
 @dataclass(frozen=True)
 class Pruning:
-    """A way to sparsify the task graph; parameters as in :meth:`graphpri.apps.mtl.GraphMTL.sparsify_tasks`."""
+    """A way to sparsify the task graph; parameters as in :meth:`graphpri.apps.mtl.GraphMTL.sparsify_tasks`.
+
+    Examples
+    --------
+    >>> Pruning("pri", 0.5, options={"beta": 100.0}).gamma
+    'loo'
+    """
 
     method: str
     keep: float | int
@@ -137,24 +230,54 @@ class Pruning:
 
 
 def root_mean_square(errors: FloatArray) -> float:
-    """√ of the mean square; NaN of none."""
+    """√ of the mean square; NaN of none.
+
+    Examples
+    --------
+    >>> root_mean_square(np.array([3.0, -4.0])) == 12.5**0.5
+    True
+    """
     return float(np.sqrt((errors**2).mean())) if errors.size else float("nan")
 
 
 def by_task(errors: FloatArray, task: NDArray[np.int64]) -> float:
-    """Mean over the tasks of the root mean squared error of each; NaN of none."""
+    """Mean over the tasks of the root mean squared error of each; NaN of none.
+
+    Examples
+    --------
+    >>> by_task(np.array([1.0, -1.0, 3.0]), np.array([0, 0, 1]))
+    2.0
+    """
     count, squares = np.bincount(task), np.bincount(task, errors**2)
     return float(np.sqrt(squares[count > 0] / count[count > 0]).mean()) if errors.size else float("nan")
 
 
 def graph_model(split: Halves, **parameters: Any) -> GraphMTL:
-    """The graph model of a split's rows to learn from; γ by leave-one-out unless `parameters` say otherwise."""
+    """The graph model of a split's rows to learn from; γ by leave-one-out unless `parameters` say otherwise.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> graph_model(split, k=3).coef_.shape
+    (6, 30)
+    """
     arguments: dict[str, Any] = {"gamma": "loo", **parameters}
     return GraphMTL(**arguments).fit_rows(split.train)
 
 
 def errors_of(model: GraphMTL, split: Halves) -> FloatArray:
-    """Errors y − ŷ of a fitted model on a split's test rows."""
+    """Errors y − ŷ of a fitted model on a split's test rows.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> errors_of(graph_model(split, k=3), split).shape
+    (120,)
+    """
     return split.test_y - _predicted(model, split)
 
 
@@ -163,6 +286,15 @@ class Entry(NamedTuple):
 
     `edges` and `gamma` are None for models without a graph. `status` says why a model couldn't be made; then there
     are no errors.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> entry = next(contest(split, []))
+    >>> entry.model, entry.edges, entry.status
+    ('task mean', None, 'fitted')
     """
 
     model: str
@@ -175,7 +307,22 @@ class Entry(NamedTuple):
 
 
 def contest(split: Halves, prunings: Iterable[Pruning], **parameters: Any) -> Iterator[Entry]:
-    """The models without a graph, the graph model, and the graph model on each sparsified graph, on one split."""
+    """The models without a graph, the graph model, and the graph model on each sparsified graph, on one split.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> for entry in contest(split, [Pruning("pri", 0.7, min_degree=2)], k=4):
+    ...     print(entry.model, entry.edges)
+    task mean None
+    per-task least squares None
+    per-task ridge None
+    common slopes None
+    graph 14
+    graph, pri 10
+    """
     for name, predict in SIMPLE.items():
         yield Entry(name, None, None, None, split.test_y - predict(split), split.test_task)
     whole = graph_model(split, **parameters)
@@ -185,12 +332,31 @@ def contest(split: Halves, prunings: Iterable[Pruning], **parameters: Any) -> It
 
 
 def unpruned(model: GraphMTL, split: Halves) -> Entry:
-    """What the graph model did on a split."""
+    """What the graph model did on a split.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> unpruned(graph_model(split, k=3), split).model
+    'graph'
+    """
     return Entry("graph", None, model.graph_.n_edges, model.gamma_, errors_of(model, split), split.test_task)
 
 
 def pruned(whole: GraphMTL, pruning: Pruning) -> GraphMTL:
-    """The graph model on the sparsified graph; raises what :meth:`GraphMTL.sparsify_tasks` does."""
+    """The graph model on the sparsified graph; raises what :meth:`GraphMTL.sparsify_tasks` does.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> whole = graph_model(split, k=4)
+    >>> whole.graph_.n_edges, pruned(whole, Pruning("local-degree", 0.7, min_degree=2)).graph_.n_edges
+    (14, 10)
+    """
     return whole.sparsify_tasks(
         pruning.keep,
         method=pruning.method,

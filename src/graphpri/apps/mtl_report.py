@@ -51,6 +51,11 @@ class Request:
         Of the cross-validation.
     parameters : mapping
         Of :class:`graphpri.apps.mtl.GraphMTL`.
+
+    Examples
+    --------
+    >>> Request("school", "score", keep=0.8).features is None
+    True
     """
 
     task: str
@@ -67,7 +72,20 @@ class Request:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was found: rows of the comparison, predictions, coefficients and task graph, and the fitted model."""
+    """What was found: rows of the comparison, predictions, coefficients and task graph, and the fitted model.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame["school"] = np.repeat(list("abcdef"), 20)
+    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
+    >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
+    >>> outcome = study(frame, request)
+    >>> [row["model"] for row in outcome.comparison][:5]
+    ['task mean', 'per-task least squares', 'per-task ridge', 'common slopes', 'graph']
+    """
 
     comparison: Rows
     predictions: Rows
@@ -84,6 +102,17 @@ def tasks_of(frame: Any, request: Request) -> tuple[Tasks, list[str]]:
     ------
     OptionError
         Names the column, and the row, at fault: absent, twice there, not numeric, missing values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame["school"] = np.repeat(list("abcdef"), 20)
+    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
+    >>> tasks, columns = tasks_of(frame, Request("school", "score"))
+    >>> tasks.labels, columns
+    (('a', 'b', 'c', 'd', 'e', 'f'), ['hours', 'age'])
     """
     columns = [str(c) for c in frame.columns]
     if twice := [c for c in dict.fromkeys(columns) if columns.count(c) > 1]:
@@ -134,6 +163,18 @@ def study(frame: Any, request: Request, step: Callable[[str, float], object] = l
     request : Request
     step : callable
         Hears what is being done and how much of it is done.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame["school"] = np.repeat(list("abcdef"), 20)
+    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
+    >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
+    >>> outcome = study(frame, request)
+    >>> len(outcome.predictions), len(outcome.coefficients), sum(row["kept"] for row in outcome.edges)
+    (120, 6, 12)
     """
     if request.method not in methods():
         find(request.method)
@@ -259,6 +300,13 @@ def read_table(path: str) -> Any:
     ------
     FileError
         Where it is missing, empty or no table.
+
+    Examples
+    --------
+    >>> read_table("exams.csv")
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.FileError: exams.csv: there is no such file
     """
     import pandas as pd
 
@@ -281,7 +329,20 @@ def read_table(path: str) -> Any:
 
 
 def report(outcome: Outcome, request: Request, source: str, command: str) -> str:
-    """The outcome as one self-contained HTML page."""
+    """The outcome as one self-contained HTML page.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame["school"] = np.repeat(list("abcdef"), 20)
+    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
+    >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
+    >>> html = report(study(frame, request), request, "exams.csv", "graphpri mtl exams.csv")
+    >>> html.startswith("<!doctype html>"), "exams.csv" in html
+    (True, True)
+    """
     keys = ("edges", "rmse", "mean_of_task_rmse", "change", "standard_error")
     comparison = [[row["model"], *(row[key] for key in keys)] for row in outcome.comparison]
     head = ["model", "edges", "RMSE", "mean of the tasks' RMSE", "change against the graph", "standard error"]
@@ -306,7 +367,19 @@ def report(outcome: Outcome, request: Request, source: str, command: str) -> str
 
 
 def picture(outcome: Outcome) -> bytes:
-    """The task graph, kept edges over dropped ones, as SVG."""
+    """The task graph, kept edges over dropped ones, as SVG.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame["school"] = np.repeat(list("abcdef"), 20)
+    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
+    >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
+    >>> picture(study(frame, request))[:5]
+    b'<?xml'
+    """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
@@ -328,7 +401,21 @@ def picture(outcome: Outcome) -> bytes:
 
 
 def write(outcome: Outcome, request: Request, out: Path, source: str, command: str) -> list[str]:
-    """Write all tables and the report into a folder; returns their names."""
+    """Write all tables and the report into a folder; returns their names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame["school"] = np.repeat(list("abcdef"), 20)
+    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
+    >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     write(study(frame, request), request, Path(out), "exams.csv", "graphpri mtl exams.csv")
+    ['comparison.csv', 'predictions.csv', 'coefficients.csv', 'edges.csv', 'report.html']
+    """
     for name in ("comparison", "predictions", "coefficients", "edges"):
         records.write(out / f"{name}.csv", getattr(outcome, name))
     records.write_text(out / "report.html", report(outcome, request, source, command))

@@ -33,6 +33,12 @@ class Tasks:
         Where each row stood in what the user gave.
     intercept : bool
         Whether each task has an intercept of its own: then `X` and `y` are used less their means over the task.
+
+    Examples
+    --------
+    >>> tasks = collect([[[1.0], [2.0]], [[0.0], [4.0], [5.0]]], [[1.0, 2.0], [0.0, 2.0, 4.0]], ["a", "b"], True)
+    >>> tasks.count, tasks.sizes, tasks.means[1]
+    (2, array([2, 3]), array([1.5, 2. ]))
     """
 
     X: FloatArray
@@ -159,6 +165,12 @@ def collect(X: Any, y: Any, tasks: Any, intercept: bool) -> Tasks:
     ------
     OptionError
         Names the task, and the row or column, at fault: shapes that differ, no rows, entries that are NaN or infinite.
+
+    Examples
+    --------
+    >>> tasks = collect(np.ones((3, 1)), np.arange(3.0), np.array(["b", "a", "b"]), intercept=True)
+    >>> tasks.labels, tasks.y, tasks.order
+    (('a', 'b'), array([1., 0., 2.]), array([1, 0, 2]))
     """
     if isinstance(X, list | tuple):
         return _from_lists(cast("Sequence[Any]", X), y, tasks, intercept)
@@ -179,7 +191,13 @@ def collect(X: Any, y: Any, tasks: Any, intercept: bool) -> Tasks:
 
 
 def labelled(ids: NDArray[Any]) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
-    """The tasks in sorted order (in that of appearance where labels can't be sorted), and the task of each row."""
+    """The tasks in sorted order (in that of appearance where labels can't be sorted), and the task of each row.
+
+    Examples
+    --------
+    >>> labelled(np.array(["b", "a", "b"]))
+    (('a', 'b'), array([1, 0, 1]))
+    """
     try:
         labels, member = np.unique(ids, return_inverse=True)
         return tuple(labels.tolist()), member
@@ -218,7 +236,17 @@ def _from_lists(X: Sequence[Any], y: Any, names: Any, intercept: bool) -> Tasks:
 
 
 def as_matrix(X: Any, name: str) -> FloatArray:
-    """Numbers as a matrix with a column or more."""
+    """Numbers as a matrix with a column or more.
+
+    Examples
+    --------
+    >>> as_matrix([[1, 2], [3, 4]], "X").dtype
+    dtype('float64')
+    >>> as_matrix([1, 2], "X")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: X has shape (2,): pass rows and columns, one column or more
+    """
     try:
         found = np.asarray(X, np.float64)
     except (TypeError, ValueError) as error:

@@ -24,7 +24,15 @@ _STEEPEST = np.log(1e3)
 
 
 class Pull(NamedTuple):
-    """What windows at some points say elsewhere: ln Σ_j w_j G(x − x_j), and the mean of the x_j by these terms."""
+    """What windows at some points say elsewhere: ln Σ_j w_j G(x − x_j), and the mean of the x_j by these terms.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
+    >>> log_density, mean = data.pull(np.array([[0.5]]))
+    >>> mean, np.round(log_density, 3)
+    (array([[0.5]]), array([-0.125]))
+    """
 
     log_density: FloatArray
     mean: FloatArray
@@ -32,7 +40,14 @@ class Pull(NamedTuple):
 
 @dataclass(frozen=True)
 class Cloud:
-    """Points (N, d) in units of the window's width, and their weights (N,), above 0 with sum 1."""
+    """Points (N, d) in units of the window's width, and their weights (N,), above 0 with sum 1.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
+    >>> round(data.log_information, 4), data.moved(data.points + 9).log_information == data.log_information
+    (-0.2191, True)
+    """
 
     points: FloatArray
     weights: FloatArray
@@ -78,6 +93,13 @@ class State(NamedTuple):
         ∂J/∂x, per width of the window.
     target : ndarray of float64, shape (N, d)
         Where the fixed point's step leads.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
+    >>> state = evaluate(data, data, 2.0)
+    >>> round(state.entropy, 4), abs(round(state.divergence, 4)), state.gradient.shape
+    (0.2191, 0.0, (2, 1))
     """
 
     cloud: Cloud
@@ -107,6 +129,13 @@ def evaluate(cloud: Cloud, data: Cloud, beta: float) -> State:
     The step goes to the weighted mean of the data around a point, plus a share (1 − β)/β of the pull of the other
     points. For β < 1 both draw, and the step is to the mean of both, weighted: at β = 0 blurring mean shift, at
     β = 1 mean shift on the data. Its direction is that of −∂J/∂x_i, by a factor of its own for each point.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
+    >>> shifted = data.moved(data.points + 0.5)
+    >>> round(evaluate(shifted, data, 2.0).objective - evaluate(data, data, 2.0).objective, 4)
+    0.3118
     """
     own, theirs = cloud.pull(cloud.points), data.pull(cloud.points)
     within, across = (_mean(cloud.weights, pull.log_density) for pull in (own, theirs))
@@ -122,7 +151,13 @@ def evaluate(cloud: Cloud, data: Cloud, beta: float) -> State:
 
 
 def shares(beta: float) -> tuple[float, float]:
-    """Factors of −ln V(X) and of −2 ln V(X, S) in J."""
+    """Factors of −ln V(X) and of −2 ln V(X, S) in J.
+
+    Examples
+    --------
+    >>> shares(0.25), shares(np.inf)
+    ((0.75, 0.25), (-1.0, 1.0))
+    """
     return (-1.0, 1.0) if np.isinf(beta) else (1 - beta, beta)
 
 
@@ -137,6 +172,12 @@ def step(x: FloatArray, own: FloatArray, theirs: FloatArray, excess: FloatArray,
     excess : ndarray of float64, shape (n,)
         Logarithm of the points' density over the data's, each as a share of its V.
     beta : float
+
+    Examples
+    --------
+    >>> x, own, theirs = np.array([[0.0]]), np.array([[-1.0]]), np.array([[1.0]])
+    >>> step(x, own, theirs, np.zeros(1), 1.0), step(x, own, theirs, np.zeros(1), 0.5)
+    (array([[1.]]), array([[0.]]))
     """
     p, q = shares(beta)
     if p >= 0:

@@ -333,6 +333,11 @@ def silverman(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     References
     ----------
     Silverman, *Density Estimation for Statistics and Data Analysis*, 1986, Section 4.3.2.
+
+    Examples
+    --------
+    >>> round(silverman([[0.0], [1.0], [2.0], [3.0]]), 4)
+    0.8975
     """
     x = np.asarray(X, np.float64)
     w = np.full(len(x), 1 / len(x)) if sample_weight is None else np.asarray(sample_weight, np.float64)
@@ -388,7 +393,14 @@ def draw(model: ScalarPRI, ax: Axes | None = None, *, columns: tuple[int, int] =
 
 
 def draw_points(samples: FloatArray, points: FloatArray | None, ax: Axes | None = None, *, size: float = 12.0) -> Axes:
-    """Draw samples as pale discs and points as darker, outlined ones over them, which differ in grey too."""
+    """Draw samples as pale discs and points as darker, outlined ones over them, which differ in grey too.
+
+    Examples
+    --------
+    >>> ax = draw_points(np.zeros((3, 2)), np.ones((1, 2)))
+    >>> [drawn.get_label() for drawn in ax.collections]
+    ['samples', 'points']
+    """
     ax = axes(ax)
     ax.scatter(*samples.T, s=size, color="#BBBBBB", linewidths=0, label="samples")
     if points is not None:

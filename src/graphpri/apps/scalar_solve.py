@@ -31,7 +31,15 @@ _ARMIJO = 1e-4
 
 
 class Found(NamedTuple):
-    """Where a descent ended: the state, J at the start and after each step, and whether |∂J/∂x| is small enough."""
+    """Where a descent ended: the state, J at the start and after each step, and whether |∂J/∂x| is small enough.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [0.2], [5.0]]), np.full(3, 1 / 3))
+    >>> found = descend(data, data, 1.0, max_iter=200, tol=1e-6)
+    >>> found.converged, bool((np.diff(found.history) <= 0).all())
+    (True, True)
+    """
 
     state: State
     history: list[float]
@@ -50,6 +58,12 @@ def descend(start: Cloud, data: Cloud, beta: float, *, max_iter: int, tol: float
         Most steps, of both methods together.
     tol : float
         The norm of ∂J/∂x, over all points, at which to stop; 10⁻⁸ β where that is more, since rounding hides more.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [0.2], [5.0]]), np.full(3, 1 / 3))
+    >>> descend(data, data, 1.0, max_iter=200, tol=1e-6).state.cloud.points.round(2).ravel()
+    array([0.1, 0.1, 5. ])
     """
     within = max(tol, ROUNDING * beta) if np.isfinite(beta) else tol
     state = evaluate(start, data, beta)
@@ -122,6 +136,13 @@ def carry(at: FloatArray, state: State, data: Cloud, beta: float, *, max_iter: i
 
     A point slides down J's derivative by mass put at its place, with its own damping, until its steps are shorter
     than `tol`.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [0.2], [5.0]]), np.full(3, 1 / 3))
+    >>> state = descend(data, data, 1.0, max_iter=200, tol=1e-6).state
+    >>> carry(np.array([[4.5]]), state, data, 1.0, max_iter=200, tol=1e-6).round(2)
+    array([[5.]])
     """
     field = _Field(state, data, beta)
     x = at.copy()
@@ -175,7 +196,13 @@ class _Field:
 
 
 def clusters(points: FloatArray, near: float) -> NDArray[np.int64]:
-    """Number of the cluster of each point: joined are those that steps of at most `near` lead to; by first point."""
+    """Number of the cluster of each point: joined are those that steps of at most `near` lead to; by first point.
+
+    Examples
+    --------
+    >>> clusters(np.array([[0.0], [5.0], [0.4], [0.8]]), near=0.5)
+    array([0, 1, 0, 0])
+    """
     labels = np.full(len(points), -1, np.int64)
     for number in range(len(points)):
         left = np.flatnonzero(labels < 0)

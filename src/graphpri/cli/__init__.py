@@ -30,6 +30,7 @@ COMMANDS = {
     "explore": ("graphpri.cli.explore:app", "Make a page to explore what is kept, over beta and budgets."),
     "measure": ("graphpri.cli.measure:app", "Measure what a sparsified graph keeps of the original."),
     "mtl": ("graphpri.cli.mtl:app", "Fit regression tasks together over a sparsified graph of tasks."),
+    "brain": ("graphpri.cli.brain:app", "Tell two classes of brain networks apart, and say by which edges."),
     "reproduce": ("graphpri.cli.reproduce:app", "Run the paper's figures and tables, with computed verdicts."),
     "info": ("graphpri.cli.info:app", "Describe a graph, and say what stands in the way of sparsifying it."),
     "data": ("graphpri.cli.data:app", "List, fetch and describe the named data sets."),

@@ -35,14 +35,19 @@ def list_names(*, json: Json = False) -> None:
     from graphpri import datasets
 
     rows = [_facts(datasets.info(name)) for name in datasets.names()]
-    others = [_facts(datasets.about(name)) for name in datasets.tables()]
+    others = {
+        kind: [_facts(datasets.about(name)) for name in listed()]
+        for kind, listed in (("tables", datasets.tables), ("brain_networks", datasets.scan_sets))
+    }
     if json:
-        print(show.as_json({"data_sets": rows, "tables": others}))
+        print(show.as_json({"data_sets": rows, **others}))
         return
     brief = ("name", "nodes", "edges", "weights", "found", "title")
     print(show.table([{key: row[key] or "" for key in brief} for row in rows]))
-    print()
-    print(show.table([{key: row[key] for key in ("name", "rows", "columns", "found", "title")} for row in others]))
+    for held in others.values():
+        size = [key for key in held[0] if key in ("rows", "columns", "scans", "regions")]
+        print()
+        print(show.table([{key: row[key] for key in ("name", *size, "found", "title")} for row in held]))
 
 
 @app.command
@@ -99,7 +104,9 @@ def _facts(dataset: Dataset | Table) -> dict[str, Any]:
     from graphpri import datasets
 
     size: dict[str, Any]
-    if isinstance(dataset, datasets.Table):
+    if isinstance(dataset, datasets.ScanSet):
+        size = {"scans": dataset.n_rows, "regions": dataset.n_columns, "classes": " or ".join(dataset.classes)}
+    elif isinstance(dataset, datasets.Table):
         size = {"rows": dataset.n_rows, "columns": dataset.n_columns}
     else:
         size = {"nodes": dataset.n_nodes, "edges": dataset.n_edges, "weights": dataset.weights}

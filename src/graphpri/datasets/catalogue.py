@@ -28,6 +28,12 @@ class Dataset:
         None of it for generated graphs.
     alias : str or None
         The graph's number in the paper.
+
+    Examples
+    --------
+    >>> facts = info("karate")
+    >>> facts.n_nodes, facts.n_edges, facts.weights
+    (34, 78, 'contexts in which two members interacted')
     """
 
     name: str
@@ -55,6 +61,12 @@ class Table:
         Licence or terms of the data, as far as the source states any.
     files : tuple of (path, SHA-256)
         One file; the path is relative to the data folder.
+
+    Examples
+    --------
+    >>> facts = about("parkinsons")
+    >>> facts.name, facts.n_rows
+    ('parkinsons', 5875)
     """
 
     name: str
@@ -80,6 +92,12 @@ class ScanSet(Table):
         What to compare.
     note : str
         How the scans belong to subjects.
+
+    Examples
+    --------
+    >>> facts = about(scan_sets()[0])
+    >>> facts.name, facts.n_rows, facts.classes
+    ('eoec', 94, ('eyes_closed', 'eyes_open'))
     """
 
     classes: tuple[str, str]
@@ -434,22 +452,46 @@ _BY_NAME = {d.name: d for d in _ALL} | {d.alias: d for d in _ALL if d.alias is n
 
 
 def names() -> tuple[str, ...]:
-    """Names of all graphs, the paper's first, then by size."""
+    """Names of all graphs, the paper's first, then by size.
+
+    Examples
+    --------
+    >>> names()[:3]
+    ('g1', 'g2', 'karate')
+    """
     return tuple(d.name for d in _ALL)
 
 
 def tables() -> tuple[str, ...]:
-    """Names of all tables."""
+    """Names of all tables.
+
+    Examples
+    --------
+    >>> tables()
+    ('parkinsons', 'school')
+    """
     return tuple(t.name for t in _TABLES)
 
 
 def scan_sets() -> tuple[str, ...]:
-    """Names of all sets of brain networks."""
+    """Names of all sets of brain networks.
+
+    Examples
+    --------
+    >>> scan_sets()
+    ('eoec', 'devfmri')
+    """
     return tuple(s.name for s in _SCAN_SETS)
 
 
 def about(name: str) -> Dataset | Table:
-    """Facts about a named graph, table or set of brain networks; see :func:`info`."""
+    """Facts about a named graph, table or set of brain networks; see :func:`info`.
+
+    Examples
+    --------
+    >>> type(about("karate")).__name__, type(about("parkinsons")).__name__
+    ('Dataset', 'Table')
+    """
     found = next((t for t in (*_TABLES, *_SCAN_SETS) if t.name == str(name).casefold()), None)
     return found or info(name)
 

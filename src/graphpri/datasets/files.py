@@ -100,6 +100,13 @@ def table(name: str) -> Any:
         As in :func:`load`.
     MissingExtraError
         Where pandas is not installed.
+
+    Examples
+    --------
+    >>> table("karate")
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: no table is called 'karate': known are parkinsons, school
     """
     if name not in tables():
         raise OptionError(f"no table is called {name!r}: known are {', '.join(tables())}")
@@ -135,6 +142,13 @@ def get(name: str, source: str | os.PathLike[str] | None = None) -> tuple[Path, 
         For an unknown name, a generated graph and another kind of address.
     FileError
         Where a file can't be had or written, or fails its checksum; the cache is then left as it was.
+
+    Examples
+    --------
+    >>> get("g1")
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: g1 is generated, there is nothing to get: load it
     """
     dataset = about(name)
     if not dataset.files:
@@ -152,7 +166,15 @@ def get(name: str, source: str | os.PathLike[str] | None = None) -> tuple[Path, 
 
 
 def cache_folder() -> Path:
-    """Folder of the cache: ``GRAPHPRI_CACHE``, else a folder graphpri where the platform keeps caches."""
+    """Folder of the cache: ``GRAPHPRI_CACHE``, else a folder graphpri where the platform keeps caches.
+
+    Examples
+    --------
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, GRAPHPRI_CACHE="graphs"):
+    ...     cache_folder().name
+    'graphs'
+    """
     if named := os.environ.get("GRAPHPRI_CACHE"):
         return Path(named).expanduser()
     if xdg := os.environ.get("XDG_CACHE_HOME"):

@@ -70,6 +70,11 @@ def stochastic_block_model(
     References
     ----------
     P. W. Holland, K. B. Laskey, S. Leinhardt, Stochastic blockmodels, Social Networks 5, 109-137 (1983).
+
+    Examples
+    --------
+    >>> stochastic_block_model()
+    Graph(120 nodes, 504 edges, unweighted)
     """
     _need(all(size >= 0 for size in sizes), f"sizes={tuple(sizes)}: a community can't have a negative size")
     for name, p in (("p_in", p_in), ("p_out", p_out)):
@@ -107,6 +112,11 @@ def erdos_renyi(n: int, mean_degree: float, seed: np.random.Generator | int | No
     References
     ----------
     P. Erdős, A. Rényi, On random graphs I, Publicationes Mathematicae 6, 290-297 (1959).
+
+    Examples
+    --------
+    >>> erdos_renyi(100, 6.0, seed=0)
+    Graph(100 nodes, 300 edges, unweighted)
     """
     _need(n >= 0, f"n={n}: a graph can't have a negative number of nodes")
     _need(0 <= mean_degree <= max(n - 1, 0), f"mean_degree={mean_degree!r} is not between 0 and n − 1 = {n - 1}")
@@ -145,6 +155,11 @@ def barabasi_albert(n: int, m: int, seed: np.random.Generator | int | None = Non
     ----------
     A.-L. Barabási, R. Albert, Science 286, 509-512 (1999). V. Batagelj, U. Brandes, Efficient generation
     of large random networks, Phys. Rev. E 71, 036113 (2005).
+
+    Examples
+    --------
+    >>> barabasi_albert(100, 3, seed=0)
+    Graph(100 nodes, 291 edges, unweighted)
     """
     _need(1 <= m < n, f"m={m}: each new node must join between 1 and n − 1 = {n - 1} others")
     rng, size = np.random.default_rng(seed), (n - m) * m

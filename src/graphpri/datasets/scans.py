@@ -32,6 +32,13 @@ class Scans(NamedTuple):
     atlas : dict of column to tuple of str, length N, or None
     note : str
         How the scans belong to subjects.
+
+    Examples
+    --------
+    >>> series = np.zeros((2, 50, 4), np.float32)
+    >>> both = Scans(("one", "two"), ("rest", "task"), ("rest", "task"), ("a", "b"), series, None, None, "")
+    >>> both.series.shape, both.triangles is None
+    ((2, 50, 4), True)
     """
 
     names: tuple[str, ...]
@@ -58,6 +65,13 @@ def scans(name: str) -> Scans:
         For an unknown name.
     FileError
         As in :func:`load`.
+
+    Examples
+    --------
+    >>> scans("karate")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: no set of brain networks is called 'karate': known are eoec, ...
     """
     facts = about(name) if str(name).casefold() in scan_sets() else None
     if not isinstance(facts, ScanSet):

@@ -26,7 +26,13 @@ from graphpri.rows import EVERY, Order, listed, number_in
 
 
 class Policies(NamedTuple):
-    """How to read a graph: see :func:`as_graph`."""
+    """How to read a graph: see :func:`as_graph`.
+
+    Examples
+    --------
+    >>> Policies(weight=None, loops="drop")
+    Policies(weight=None, directed='refuse', loops='drop', parallel='refuse')
+    """
 
     weight: str | None = "weight"
     directed: Directed = "refuse"
@@ -80,6 +86,21 @@ def accepts(what: str, *types: str) -> Callable[[Adapter], Adapter]:
         The types in words, for error messages.
     *types : str
         ``"package.Class"`` with the top-level package; subclasses are found through their bases.
+
+    Examples
+    --------
+    >>> import graphpri
+    >>> from graphpri.graph import EdgeTable
+    >>> class Ring:
+    ...     size = 5
+    >>> @accepts("a ring", "graphpri.Ring")
+    ... def from_ring(ring, policies):
+    ...     nodes = np.arange(ring.size)
+    ...     table = EdgeTable(ring.size, nodes, (nodes + 1) % ring.size)
+    ...     return from_table(table, lambda rows, weights, name: rows.tolist(), policies)
+    >>> graphpri.sparsify(Ring(), keep=0.6).graph  # edges that are kept
+    [1, 2, 4]
+    >>> _ = _ADAPTERS.pop("graphpri.Ring"), _ACCEPTED.pop()
     """
 
     def register(adapter: Adapter) -> Adapter:
@@ -172,6 +193,16 @@ def from_table(
         Column that holds the weights, where it isn't called as `policies.weight` says.
     notes : tuple of str
         Said in addition.
+
+    Examples
+    --------
+    >>> from graphpri.graph import EdgeTable
+    >>> table = EdgeTable(3, np.array([0, 1]), np.array([1, 2]), edge_attributes={"weight": np.array([2.0, 1.0])})
+    >>> source = from_table(table, lambda rows, weights, name: rows.tolist(), Policies())
+    >>> source.graph
+    Graph(3 nodes, 2 edges, weighted by 'weight')
+    >>> source.rebuild(np.array([False, True]))
+    [1]
     """
     column = policies.weight if policies.weight is None or weight is None else weight
     graph, edges, rows, nodes, said = table.canonical(

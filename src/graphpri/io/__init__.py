@@ -137,6 +137,17 @@ def write(
         For an unknown format.
     MissingExtraError
         For parquet where pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import numpy as np
+    >>> table = EdgeTable(3, np.array([0, 1]), np.array([1, 2]), labels=["anna", "ben", "carl"])
+    >>> write(table, sys.stdout, "csv")
+    source,target
+    anna,ben
+    ben,carl
+    []
     """
     known, zipped = find_format(path_or_stream, format)
     name = str(path_or_stream) if isinstance(path_or_stream, str | os.PathLike) else "the output"

@@ -47,6 +47,13 @@ class Format:
     folder : bool
         Whether it is a folder of files, which `read` finds at the source's `path`, and `write` makes in the
         sink's `folder`.
+
+    Examples
+    --------
+    >>> from graphpri.io import find_format
+    >>> found, zipped = find_format("friends.graphml.gz", None)
+    >>> found.name, zipped, found.suffixes
+    ('graphml', True, ('.graphml', '.xml'))
     """
 
     name: str

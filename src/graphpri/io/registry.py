@@ -67,6 +67,12 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
     ------
     OptionError
         For a name or suffix that no format has, and where there is neither; lists them all.
+
+    Examples
+    --------
+    >>> found, zipped = find_format("friends.csv.gz", None)
+    >>> found.name, zipped
+    ('csv', True)
     """
     wanted = name if name is not None else _path_name(path_or_stream)
     if wanted is None:

@@ -156,6 +156,13 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> None:
     FileError
         Where the folder doesn't exist or can't be written, the path is a directory, or a file exists
         and `force` is False.
+
+    Examples
+    --------
+    >>> check_output("no-such-folder/kept.csv")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.FileError: no-such-folder/kept.csv: can't be written, there is no directory ...
     """
     if not is_path(path):
         return

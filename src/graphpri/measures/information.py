@@ -392,6 +392,16 @@ class Estimates:
         D of H from G.
     objective : Estimate or None
         J of keeping H of G.
+
+    Examples
+    --------
+    >>> import graphpri
+    >>> found = graphpri.estimate(graphpri.datasets.barabasi_albert(300, 3, seed=0))
+    >>> found.divergence is None, found.entropy.error < 0.01
+    (True, True)
+    >>> exact = graphpri.von_neumann_entropy(graphpri.datasets.barabasi_albert(300, 3, seed=0))
+    >>> abs(found.entropy.value - exact) < 4 * found.entropy.error
+    True
     """
 
     entropy: Estimate

@@ -26,7 +26,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Settings:
-    """What measures depend on besides the graphs; `entropy` is the name of one, not "auto"."""
+    """What measures depend on besides the graphs; `entropy` is the name of one, not "auto".
+
+    Examples
+    --------
+    >>> Settings(4.0, 0.0, "exact", "equation", "nats", 0).entropy
+    'exact'
+    """
 
     beta: float
     alpha: float
@@ -49,6 +55,14 @@ class View:
         That of the original graph; None where this is it.
     errors : dict of str to float
         Standard errors of measures by name, set by those that are estimates.
+
+    Examples
+    --------
+    >>> triangle = Graph.from_edges([0, 1, 0], [1, 2, 2])
+    >>> settings = Settings(4.0, 0.0, "exact", "equation", "nats", 0)
+    >>> kept = View(triangle.select(np.array([True, True, False])), settings, View(triangle, settings))
+    >>> kept.degrees, kept.origin.degrees, kept.components[0]
+    (array([2, 1, 1]), array([2, 2, 2]), 1)
     """
 
     graph: Graph
@@ -90,7 +104,19 @@ class View:
 
 
 def per_view(function: Callable[[View], T]) -> Callable[[View], T]:
-    """Compute a function of a view once and keep the result there."""
+    """Compute a function of a view once and keep the result there.
+
+    Examples
+    --------
+    >>> @per_view
+    ... def leaves(view):
+    ...     print("counting")
+    ...     return int((view.degrees == 1).sum())
+    >>> view = View(Graph.from_edges([0, 1], [1, 2]), Settings(4.0, 0.0, "exact", "equation", "nats", 0))
+    >>> leaves(view) + leaves(view)
+    counting
+    4
+    """
 
     @wraps(function)
     def remembered(view: View) -> T:
@@ -113,6 +139,11 @@ class Cost:
         ``(graph) -> float``.
     limit : float
         Most steps that are taken without being asked; some seconds' worth.
+
+    Examples
+    --------
+    >>> Cost("N²", lambda graph: graph.n_nodes**2, limit=4).refusal(Graph.from_edges([0, 1], [1, 2]))
+    'costs N² = 9e+00 steps, more than 4e+00; ask for it by name'
     """
 
     formula: str
@@ -166,6 +197,13 @@ class Measure:
         Which end says that more was kept.
     compute : callable
         ``(view) -> float``.
+
+    Examples
+    --------
+    >>> import graphpri
+    >>> components = graphpri.measures.MEASURES["components"]
+    >>> components.both, components.better, components.affordable(Graph.from_edges([0], [1]))
+    (True, 'low', True)
     """
 
     name: str
@@ -247,6 +285,13 @@ def choose(measures: str | Iterable[str], graph: Graph) -> tuple[list[Measure], 
     ------
     OptionError
         For an unknown name; says the closest.
+
+    Examples
+    --------
+    >>> import graphpri
+    >>> chosen, left_out = choose(["edges", "components"], Graph.from_edges([0], [1]))
+    >>> [measure.name for measure in chosen], left_out
+    (['edges', 'components'], {})
     """
     asked = [measures] if isinstance(measures, str) else list(measures)
     named = {name for name in asked if name not in ("all", "core")}

@@ -34,6 +34,22 @@ class Report(Mapping[str, float]):
         How the graphs were read, and what to know about some values.
     settings : dict of str to object
         β, α, the entropy, the mixture, the unit and the seed.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from graphpri import sparsify
+    >>> karate = nx.karate_club_graph()
+    >>> found = report(karate, sparsify(karate, keep=0.5), measures=["edges", "components"])
+    >>> found["edges"], found["edges_original"]
+    (39, 78)
+    >>> print(found)
+    exact entropy in nats, beta 4, alpha 0, equation mixture
+                           original  kept
+    size and connectivity
+      edges                      78    39   number of edges
+      components                  1     3   connected components
+    note: weights: 'weight'
     """
 
     values_by_name: dict[str, float]

@@ -46,6 +46,14 @@ class Gumbel:
     -----
     Algorithm 1 and Eqs. (13)–(14) of Yu et al., UAI 2022. The gradient of J at the hard sample is the
     analytic one; an all-zero sample is skipped.
+
+    Examples
+    --------
+    >>> import graphpri
+    >>> ring = graphpri.datasets.ring_knn(8, 4)
+    >>> result = graphpri.sparsify(ring, keep=8, beta=3, solver="gumbel", steps=200)
+    >>> result.kept.n_edges, result.probabilities.shape
+    (8, (16,))
     """
 
     temperature: float = 1.0

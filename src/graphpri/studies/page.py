@@ -62,6 +62,15 @@ def write_page(results: Sequence[Result], out: str | os.PathLike[str]) -> Path:
     ------
     FileError
         Where it can't be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from graphpri.studies import reproduce
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     results = reproduce(["assumption"], out, quick=True)
+    ...     write_page(results, out).name
+    'index.html'
     """
     path = Path(out) / "index.html"
     records.write_text(path, _page(results))

@@ -24,7 +24,13 @@ from graphpri.version import __version__
 
 
 class Step(NamedTuple):
-    """Where a run stands: passed to the callback after each piece of work and each finished study."""
+    """Where a run stands: passed to the callback after each piece of work and each finished study.
+
+    Examples
+    --------
+    >>> Step(3, 12, "karate").study
+    'karate'
+    """
 
     done: int
     total: int
@@ -53,6 +59,15 @@ class Result:
     seed : int
     missing : tuple of str
         Data sets that it needs and that are not here; then it has not run.
+
+    Examples
+    --------
+    >>> study = find("karate")
+    >>> result = Result(study, Path("out"), quick=True, missing=("madrid",))
+    >>> result.command
+    'graphpri reproduce karate --quick --seed 0'
+    >>> result.verdicts[0].outcome
+    'not testable'
     """
 
     study: Study
@@ -136,6 +151,14 @@ def reproduce(
         Where pandas or matplotlib is not installed.
     KeyboardInterrupt
         Where the callback asked to stop.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     (result,) = reproduce(["assumption"], out, quick=True)
+    ...     len(result.verdicts), (result.folder / "verdicts.csv").is_file()
+    (5, True)
     """
     if not names:
         raise OptionError("no study: name one, see graphpri.studies.names()")
@@ -169,6 +192,15 @@ def conclude(study: Study, folder: Path) -> Result:
     ------
     FileError
         Where the study has not run, or a table is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     (first,) = reproduce(["assumption"], out, quick=True)
+    ...     again = conclude(find("assumption"), first.folder)
+    ...     again.verdicts == first.verdicts
+    True
     """
     run = _run_file(folder)
     frames = {name: records.read(folder / f"{name}.csv") for name in run["tables"]}
@@ -200,7 +232,13 @@ def conclude(study: Study, folder: Path) -> Result:
 
 
 def row_of(verdict: Verdict, result: Result | None = None) -> dict[str, Any]:
-    """A verdict as a row of ``verdicts.csv``."""
+    """A verdict as a row of ``verdicts.csv``.
+
+    Examples
+    --------
+    >>> row_of(Verdict("S falls", "Section 3", "always", "reproduced"))["verdict"]
+    'reproduced'
+    """
     return {
         "study": result.study.name if result else "",
         "claim": verdict.claim,
@@ -213,7 +251,17 @@ def row_of(verdict: Verdict, result: Result | None = None) -> dict[str, Any]:
 
 
 def write_verdicts(results: Sequence[Result], out: str | os.PathLike[str]) -> None:
-    """Write the verdicts of all studies, and the claims that no study tests, as one table, ``verdicts.csv``."""
+    """Write the verdicts of all studies, and the claims that no study tests, as one table, ``verdicts.csv``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     results = reproduce(["assumption"], out, quick=True)
+    ...     write_verdicts(results, out)
+    ...     (Path(out) / "verdicts.csv").is_file()
+    True
+    """
     rows = [row_of(verdict, result) for result in results for verdict in result.verdicts]
     records.write(
         Path(out) / "verdicts.csv",

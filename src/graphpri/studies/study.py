@@ -48,6 +48,12 @@ class Verdict:
     outcome : {"reproduced", "conditional", "not reproduced", "not testable"}
     condition : str
         Under which condition the claim holds, or why it fails or can't be tested; with facts in braces too.
+
+    Examples
+    --------
+    >>> verdict = Verdict("S falls", "Section 3", "in {share:.0%} of runs", "conditional", "sparse graphs")
+    >>> verdict.filled(lambda text: text.replace("{share:.0%}", "84 %")).measured
+    'in 84 % of runs'
     """
 
     claim: str
@@ -168,7 +174,13 @@ _HOMES = {
 
 
 def names() -> tuple[str, ...]:
-    """Names of the studies, in the order of the paper."""
+    """Names of the studies, in the order of the paper.
+
+    Examples
+    --------
+    >>> names()[:3]
+    ('tradeoff', 'beta-path', 'karate')
+    """
     return tuple(_HOMES)
 
 
@@ -179,6 +191,15 @@ def find(name: str) -> Study:
     ------
     OptionError
         For an unknown name; says the closest.
+
+    Examples
+    --------
+    >>> find("karate").source
+    'Figure pri_demo'
+    >>> find("karat")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: study 'karat' is not known; did you mean 'karate'? (studies: ...
     """
     if name not in _HOMES:
         close = get_close_matches(str(name), _HOMES, 1, 0.5)

@@ -1,0 +1,235 @@
+"""Pictures of a brain-network report: edges in the brain, the systems they join, accuracies with intervals."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from graphpri.apps.brain_data import Connectomes
+from graphpri.apps.brain_edges import Rows
+from graphpri.apps.brain_graph import pairs, square
+from graphpri.errors import MissingExtraError
+from graphpri.graph import FloatArray, IntArray
+
+_ACROSS, _IDLE = "#9a9a9a", "#d0d0d0"
+_SIGNED = {1: "#c23b22", -1: "#2166ac"}
+_DPI = 110
+
+
+def connectome(scans: Connectomes, edges: ArrayLike, signs: ArrayLike) -> bytes | None:
+    """Edges in a glass brain, as PNG; None where the regions have no coordinates or there are no edges.
+
+    Parameters
+    ----------
+    scans : Connectomes
+    edges : array_like of int, shape (K,)
+        Positions, in the order of :func:`graphpri.apps.brain_graph.pairs`.
+    signs : array_like, shape (K,)
+        1 or -1, the colours of the edges where the regions have no systems; else each half of an edge has the colour
+        of the system that it ends in.
+
+    Raises
+    ------
+    MissingExtraError
+        Where nilearn is not installed.
+    """
+    at, coordinates = np.asarray(edges, np.int64), scans.rois.coordinates
+    if coordinates is None or not at.size:
+        return None
+    plotting, figure = _nilearn(), _figure(9.5, 3.8, None)
+    degree = _degrees(scans, at)
+    colours = _system_colours(scans)
+    of_region = [colours[s] for s in scans.rois.systems or ()] or [_ACROSS] * scans.n_rois
+    display = plotting.plot_connectome(
+        np.zeros((scans.n_rois, scans.n_rois)),
+        coordinates,
+        node_color=[c if d else _IDLE for c, d in zip(of_region, degree, strict=True)],
+        node_size=np.where(degree, 12 + 9 * degree, 5),
+        display_mode="ortho",
+        colorbar=False,
+        figure=figure,
+        axes=(0, 0.1, 1, 0.9),
+    )
+    for colour, lines in _lines(scans, at, np.asarray(signs), of_region if colours else None).items():
+        _draw(display, lines, colour)
+    _legend(figure, colours or {f"larger in {scans.classes[k]}": _SIGNED[2 * k - 1] for k in (0, 1)})
+    return _png(figure)
+
+
+def interactive(scans: Connectomes, edges: ArrayLike, values: ArrayLike) -> str | None:
+    """Edges in a brain that can be turned, as a page that asks the network for nothing; None as in `connectome`.
+
+    Parameters
+    ----------
+    scans : Connectomes
+    edges : array_like of int, shape (K,)
+    values : array_like, shape (K,)
+        Colours of the edges: signed importance.
+
+    Raises
+    ------
+    MissingExtraError
+        Where nilearn is not installed.
+    """
+    at, coordinates = np.asarray(edges, np.int64), scans.rois.coordinates
+    if coordinates is None or not at.size:
+        return None
+    adjacency = square(_spread(scans, at, np.asarray(values, np.float64)), scans.n_rois)
+    colours = _system_colours(scans)
+    named: Any = {} if not colours else {"node_color": [colours[s] for s in scans.rois.systems or ()]}
+    labels = [name if d else "" for name, d in zip(scans.rois.names, _degrees(scans, at), strict=True)]
+    page = _nilearn().view_connectome(adjacency, coordinates, linewidth=4, node_labels=labels, **named)
+    # Scripts stand within the page; its icon is the one thing that comes from elsewhere.
+    return re.sub(r"<link[^>]*rel=\"[^\"]*icon[^>]*>", "", page.get_standalone())
+
+
+def systems(rows: Rows) -> bytes | None:
+    """Selected edges between each two systems against chance, as SVG; None where there are no systems.
+
+    Numbers are of selected edges, colours how many more these are than expected, stars p < .05.
+    """
+    if not rows:
+        return None
+    names = sorted({row[key] for row in rows for key in ("system", "other_system")})
+    total = max(1, sum(row["selected"] for row in rows))
+    excess = np.full((len(names), len(names)), np.nan)
+    side = 1.6 + 0.62 * len(names)
+    figure = _figure(side + 1.4, side)
+    ax = figure.subplots()
+    for row in rows:
+        i, j = names.index(row["system"]), names.index(row["other_system"])
+        for a, b in {(i, j), (j, i)}:
+            excess[a, b] = row["selected"] - total * row["expected"]
+            mark = "*" if row["p"] < 0.05 else ""
+            ax.text(b, a, f"{row['selected']}{mark}", ha="center", va="center", fontsize=9)
+    most = max(1.0, float(np.nanmax(np.abs(excess))))
+    image = ax.imshow(excess, cmap="RdBu_r", vmin=-1.4 * most, vmax=1.4 * most)
+    ax.set_xticks(range(len(names)), names, rotation=35, ha="right")
+    ax.set_yticks(range(len(names)), names)
+    figure.colorbar(image, ax=ax, label="selected edges above expected", shrink=0.8)
+    return _svg(figure)
+
+
+def accuracies(
+    names: Sequence[str], values: ArrayLike, intervals: ArrayLike, chance: tuple[float, float, float]
+) -> bytes:
+    """Accuracies with intervals beside chance, as SVG.
+
+    Parameters
+    ----------
+    names : sequence of str, length M
+    values : array_like, shape (M,)
+    intervals : array_like, shape (M, 2)
+        Lower and upper ends.
+    chance : tuple of float
+        Chance level, and both ends of its interval.
+    """
+    middle, ends = np.asarray(values, np.float64), np.asarray(intervals, np.float64)
+    figure = _figure(7.5, 1.2 + 0.36 * len(names))
+    ax = figure.subplots()
+    at = np.arange(len(names))[::-1]
+    ax.axvspan(chance[1], chance[2], color="#8883", label="chance, 95 % of guesses")
+    ax.axvline(chance[0], color="#666", lw=1, ls="--")
+    ax.hlines(at, ends[:, 0], ends[:, 1], color="#2166ac", lw=2)
+    ax.plot(middle, at, "o", color="#2166ac", label="accuracy, 95 % interval over subjects")
+    ax.set_yticks(at, names)
+    ax.set_ylim(-0.7, len(names) - 0.3)
+    ax.set_xlabel("accuracy")
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    return _svg(figure)
+
+
+def _system_colours(scans: Connectomes) -> dict[str, Any]:
+    import matplotlib as mpl
+    from matplotlib.colors import to_hex
+
+    if scans.rois.systems is None:
+        return {}
+    names = sorted(set(scans.rois.systems))
+    palette = mpl.colormaps["tab10" if len(names) <= 10 else "tab20"]
+    return {name: to_hex(palette(i % palette.N)) for i, name in enumerate(names)}
+
+
+def _lines(scans: Connectomes, at: IntArray, signs: FloatArray, of_region: list[Any] | None) -> dict[str, list[Any]]:
+    """Lines to draw by colour: edges by their signs, or each half of an edge in the colour of the region it ends at."""
+    lines: dict[str, list[Any]] = {}
+    where: Any = scans.rois.coordinates
+    u, v = (ends[at] for ends in pairs(scans.n_rois))
+    for a, b, sign in zip(u, v, signs, strict=True):
+        if of_region is None:
+            lines.setdefault(_SIGNED.get(sign, _ACROSS), []).append((where[a], where[b]))
+            continue
+        middle = (where[a] + where[b]) / 2
+        for end in (a, b):
+            lines.setdefault(of_region[end], []).append((where[end], middle))
+    return lines
+
+
+def _draw(display: Any, lines: list[Any], colour: str) -> None:
+    """Lines as a graph that has two nodes of its own for each."""
+    from matplotlib.colors import ListedColormap
+
+    adjacency = np.kron(np.eye(len(lines)), [[0, 1], [1, 0]])
+    display.add_graph(
+        adjacency,
+        np.concatenate([np.array(line) for line in lines]),
+        node_size=0,
+        node_color="none",
+        edge_cmap=ListedColormap([colour]),
+        edge_vmin=0,
+        edge_vmax=1,
+        edge_kwargs={"linewidth": 1.2, "alpha": 0.8},
+        colorbar=False,
+    )
+
+
+def _spread(scans: Connectomes, at: IntArray, values: FloatArray) -> FloatArray:
+    full = np.zeros(scans.n_rois * (scans.n_rois - 1) // 2)
+    full[at] = values
+    return full
+
+
+def _degrees(scans: Connectomes, at: IntArray) -> IntArray:
+    u, v = pairs(scans.n_rois)
+    return np.bincount(np.concatenate([u[at], v[at]]), minlength=scans.n_rois)
+
+
+def _legend(figure: Any, colours: dict[str, str]) -> None:
+    from matplotlib.lines import Line2D
+
+    marks = [Line2D([], [], color=colour, marker="o", lw=2, label=name) for name, colour in colours.items()]
+    figure.legend(handles=marks, loc="lower center", ncols=min(len(marks), 7), frameon=False, fontsize=9)
+
+
+def _nilearn() -> Any:
+    try:
+        from nilearn import plotting
+    except ImportError as error:
+        raise MissingExtraError("nilearn", "brain", "a picture of a connectome") from error
+    return plotting
+
+
+def _figure(width: float, height: float, layout: Any = "constrained") -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "brain", "a report's pictures") from error
+    return Figure(figsize=(width, height), layout=layout)
+
+
+def _png(figure: Any) -> bytes:
+    held = io.BytesIO()
+    figure.savefig(held, format="png", dpi=_DPI, facecolor="white")
+    return held.getvalue()
+
+
+def _svg(figure: Any) -> bytes:
+    held = io.BytesIO()
+    figure.savefig(held, format="svg", metadata={"Date": None})
+    return held.getvalue()

@@ -1,0 +1,394 @@
+"""A report on the classification of connectomes: tables, pictures, JSON, and one page that says what they mean."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphpri import records, webpage
+from graphpri.apps import brain_pictures, brain_protocol
+from graphpri.apps.brain_conclusions import NOT_CONCLUDED, about_edges, about_systems, conclusions
+from graphpri.apps.brain_data import Connectomes
+from graphpri.apps.brain_edges import Rows, edge_table, how_tested, ranked, system_table
+from graphpri.apps.brain_gaps import chance, gaps
+from graphpri.apps.brain_graph import n_kept
+from graphpri.apps.brain_methods import Settings, by_subject, find
+from graphpri.apps.brain_protocol import PLAIN, Evaluation, Protocol, Stability
+from graphpri.errors import OptionError
+from graphpri.graph import FloatArray, IntArray
+from graphpri.io.sink import open_sink
+
+Progress = Callable[[str, float], object]
+
+INTERACTIVE = "connectome.html"
+"""Name of the page with a brain to turn."""
+
+TOP = 100
+"""Edges in the table and the pictures."""
+
+_LISTED = 30
+_GAP = ("difference", "standard_error", "lower", "upper")
+_MEASURES = ("balanced_accuracy", "auc", "sensitivity", "specificity", "paired_accuracy")
+_LIBRARIES = ("graphpri", "numpy", "scipy", "scikit-learn", "torch", "torch-geometric", "nilearn")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run.
+
+    Parameters
+    ----------
+    methods : tuple of str
+        Names of :func:`graphpri.apps.brain_methods.names`.
+    protocol : Protocol
+    settings : Settings
+        Of the graphs.
+    explained : str
+        The method whose edges are shown; one that has importances.
+    top : int
+        Edges to show.
+    permuted : tuple of str
+        Methods to permute labels for, as often as the protocol says.
+    """
+
+    methods: tuple[str, ...]
+    protocol: Protocol
+    settings: Settings = PLAIN
+    explained: str = "edge-readout"
+    top: int = TOP
+    permuted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found.
+
+    Parameters
+    ----------
+    scans : Connectomes
+    request : Request
+    evaluation : Evaluation
+    stability : Stability
+        Of the explained method.
+    comparison : list of dict
+        The evaluation's summary, and each method against the best one.
+    edges, systems : list of dict
+        As :func:`graphpri.apps.brain_edges.edge_table` and ``system_table`` have them.
+    chance : tuple of float
+        As :func:`graphpri.apps.brain_gaps.chance` has it.
+    permutation_p : dict of str to float
+        By method; empty where none was asked for.
+    """
+
+    scans: Connectomes
+    request: Request
+    evaluation: Evaluation
+    stability: Stability
+    comparison: Rows
+    edges: Rows
+    systems: Rows
+    chance: tuple[float, float, float]
+    permutation_p: dict[str, float]
+
+    @property
+    def shown(self) -> IntArray:
+        """Positions of the edges of the table."""
+        return ranked(self.stability.importance, self.request.top)
+
+    @cached_property
+    def picture(self) -> bytes | None:
+        """The shown edges in the brain, as PNG."""
+        return brain_pictures.connectome(self.scans, self.shown, self.signs)
+
+    @property
+    def signs(self) -> FloatArray:
+        """1 or -1 for each shown edge, by its sign in the table."""
+        return np.array([1.0 if row["sign"] == "+" else -1.0 for row in self.edges])
+
+    @property
+    def weights(self) -> FloatArray:
+        """Signed importance of each shown edge."""
+        return self.signs * self.stability.importance[self.shown]
+
+
+def study(
+    scans: Connectomes, request: Request, step: Progress = lambda text, share: None, store: Path | None = None
+) -> Outcome:
+    """Evaluate the methods, and look for stable edges of the explained one.
+
+    Parameters
+    ----------
+    scans : Connectomes
+    request : Request
+    step : callable
+        Called with a text and the share of the work that is done; may raise to stop.
+    store : Path, optional
+        Folder that keeps pieces that are done; a run with the same request goes on from them.
+
+    Raises
+    ------
+    OptionError
+        As :func:`graphpri.apps.brain_protocol.evaluate` has it.
+    MissingExtraError
+        Where a library that a method needs is not installed.
+    """
+    protocol = request.protocol
+    check(scans, request)
+    stable = brain_protocol.stability(
+        scans,
+        request.explained,
+        protocol.half_samples,
+        top=request.top,
+        settings=replace(request.settings, nested=protocol.nested),
+        seed=protocol.seed,
+        on_progress=step,
+    )
+    found = brain_protocol.evaluate(scans, request.methods, protocol, step, store, request.settings)
+    at = ranked(stable.importance, request.top)
+    return Outcome(
+        scans=scans,
+        request=request,
+        evaluation=found,
+        stability=stable,
+        comparison=compared(found, protocol.seed),
+        edges=edge_table(scans, stable.importance, stable.frequency, request.top),
+        systems=system_table(scans, at, seed=protocol.seed),
+        chance=chance(scans),
+        permutation_p={
+            name: brain_protocol.permutation_p(scans, name, protocol, protocol.permutations, step, request.settings)[0]
+            for name in request.permuted
+            if protocol.permutations
+        },
+    )
+
+
+def check(scans: Connectomes, request: Request) -> None:
+    """Refuse what would fail after much work.
+
+    Raises
+    ------
+    OptionError
+        For no method, unknown ones, repeats or permutations out of range, no edges to show, and folds that the
+        subjects don't fill.
+    """
+    if not request.methods:
+        raise OptionError("no method: name one, or leave the list out for all")
+    for name in (*request.methods, request.explained, *request.permuted):
+        find(name)
+    if request.protocol.repeats < 1 or request.protocol.permutations < 0:
+        raise OptionError("give 1 repeat or more, and 0 permutations or more")
+    ranked([], request.top)
+    n_kept(scans.n_rois, request.settings.density)
+    by_subject(scans, request.protocol.folds, request.protocol.seed)
+
+
+def compared(found: Evaluation, seed: int) -> Rows:
+    """The summary of an evaluation, the best method first, and each method's gap to the best."""
+    summary = {row["method"]: row for row in found.summary}
+    rows: Rows = []
+    for row in gaps(found.scores, seed):
+        gap = {f"difference_{key}" if key != "difference" else key: row[key] for key in _GAP}
+        rows.append(dict(summary[row["method"]]) | gap | {"verdict": row["verdict"]})
+    return rows
+
+
+def page(outcome: Outcome, source: str, command: str) -> str:
+    """The outcome as one self-contained HTML page."""
+    scans = outcome.scans
+    return webpage.document(
+        f"Brain networks: {source}",
+        *_asked(outcome),
+        "<h2>How well the classes are told apart</h2>",
+        *_results(outcome),
+        "<h2>Edges</h2>",
+        *_edges(outcome),
+        "<h2>Systems</h2>",
+        *_systems(outcome),
+        "<h2>What can't be concluded</h2>",
+        webpage.items(NOT_CONCLUDED),
+        *(["<h2>Notes on the data</h2>", webpage.items(scans.notes)] if scans.notes else []),
+        "<h2>Again</h2>",
+        f"<p><code>{escape(command)}</code></p>",
+        f"<p class='small'>{escape(', '.join(f'{name} {v}' for name, v in versions().items()))}</p>",
+    )
+
+
+def _asked(outcome: Outcome) -> list[str]:
+    scans, protocol = outcome.scans, outcome.request.protocol
+    counts = [int((scans.labels == k).sum()) for k in (0, 1)]
+    subjects = len(set(scans.groups))
+    named = " and ".join(f"{n} {name}" for n, name in zip(counts, scans.classes, strict=True))
+    return [
+        f"<p>Can {escape(scans.classes[1])} be told from {escape(scans.classes[0])} by functional connectivity, and by "
+        "which edges?</p>",
+        f"<p>{scans.n_scans} scans ({escape(named)}) of {subjects} subjects, {scans.n_rois} regions. "
+        f"{protocol.folds}-fold cross-validation by subject, {_times(protocol.repeats)}, seed {protocol.seed}; "
+        "everything is fitted and chosen on the training scans.</p>",
+    ]
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
+
+
+def _results(outcome: Outcome) -> list[str]:
+    rows = outcome.comparison
+    names = [row["method"] for row in rows]
+    chart = brain_pictures.accuracies(
+        names, [row["accuracy"] for row in rows], [(row["lower"], row["upper"]) for row in rows], outcome.chance
+    )
+    return [
+        webpage.items(conclusions(outcome.scans, rows, outcome.chance, outcome.permutation_p)),
+        webpage.picture(chart, "Accuracy of each method with its interval, beside chance"),
+        webpage.table(
+            ["method", "accuracy", "standard error", "95 % interval", "from the best", "95 % interval", ""],
+            [_result(row) for row in rows],
+        ),
+        "<p>Other measures:</p>",
+        _table(rows, ("method", *_MEASURES)),
+        f"<p class='small'>Positive is {escape(outcome.scans.classes[1])}. Standard errors and 95 % intervals by "
+        "drawing subjects again; the difference is from the best method over the same draws, and its interval is not "
+        "corrected for the number of methods.</p>",
+    ]
+
+
+def _edges(outcome: Outcome) -> list[str]:
+    scans, request = outcome.scans, outcome.request
+    image = outcome.picture
+    n_edges = scans.n_rois * (scans.n_rois - 1) // 2
+    said = about_edges(request.explained, outcome.edges, outcome.stability.jaccard, request.top, n_edges)
+    shown = outcome.edges[:_LISTED]
+    return [
+        webpage.items(said),
+        webpage.picture(image, "The edges in the brain", _caption(scans), "png")
+        if image
+        else "<p>There is no picture of them, as the regions have no coordinates: an atlas with columns x, y and z "
+        "adds it.</p>",
+        *([f'<p>The same to turn: <a href="{INTERACTIVE}">{INTERACTIVE}</a></p>'] if image else []),
+        _table(shown),
+        f"<p class='small'>The first {len(shown)} of {len(outcome.edges)}; edges.csv has all. Sign: + where a larger "
+        f"correlation is seen in {escape(scans.classes[1])}. t and p: {how_tested(scans)}, of Fisher's z; q corrects "
+        f"p for {n_edges} edges.</p>",
+    ]
+
+
+def _caption(scans: Connectomes) -> str:
+    if scans.rois.systems is None:
+        return ""
+    return "Each half of an edge has the colour of the system that it ends in; grey regions have none of these edges."
+
+
+def _systems(outcome: Outcome) -> list[str]:
+    image = brain_pictures.systems(outcome.systems)
+    said = webpage.items(about_systems(outcome.systems, outcome.scans.rois.note))
+    if image is None:
+        return [said]
+    rows = [row for row in outcome.systems if row["selected"]]
+    return [
+        said,
+        webpage.picture(image, "Edges between systems", "Number of shown edges; stars: p < .05 of permuted systems."),
+        _table(rows),
+    ]
+
+
+def _result(row: Mapping[str, Any]) -> list[str | float]:
+    ends = [f"{row[a]:.3f} to {row[b]:.3f}" for a, b in (("lower", "upper"), ("difference_lower", "difference_upper"))]
+    best = row["verdict"] == "best"
+    difference: list[str | float] = ["", ""] if best else [row["difference"], ends[1]]
+    return [row["method"], row["accuracy"], row["standard_error"], ends[0], *difference, row["verdict"]]
+
+
+def _table(rows: Rows, columns: Iterable[str] | None = None) -> str:
+    """Rows under the names of their columns; columns without values are left out."""
+    keys = list(rows[0] if rows else ()) if columns is None else columns
+    there = [key for key in keys if any(row.get(key) is not None for row in rows)]
+    return webpage.table([key.replace("_", " ") for key in there], [[row.get(key) for key in there] for row in rows])
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and the libraries that the numbers depend on."""
+    found = {"Python": sys.version.split()[0]}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
+    """The outcome in types that JSON has: settings, data, folds, results, versions."""
+    scans = outcome.scans
+    return {
+        "source": source,
+        "command": command,
+        "versions": versions(),
+        "settings": asdict(outcome.request),
+        "data": {
+            "scans": scans.n_scans,
+            "subjects": len(set(scans.groups)),
+            "subjects_given": scans.grouped,
+            "regions": scans.n_rois,
+            "classes": list(scans.classes),
+            "notes": list(scans.notes),
+            "atlas_note": scans.rois.note,
+        },
+        "folds": folds(outcome.evaluation.scores),
+        "chance": dict(zip(("level", "lower", "upper"), outcome.chance, strict=True)),
+        "results": outcome.comparison,
+        "permutation_p": outcome.permutation_p,
+        "stability": {
+            "method": outcome.request.explained,
+            "half_samples": outcome.request.protocol.half_samples,
+            "jaccard": outcome.stability.jaccard,
+        },
+        "edges": outcome.edges,
+        "systems": outcome.systems,
+    }
+
+
+def folds(scores: Iterable[Mapping[str, Any]]) -> Rows:
+    """Test scans of each fold of each repeat."""
+    held: dict[tuple[int, int], dict[str, None]] = {}
+    for row in scores:
+        held.setdefault((int(row["repeat"]), int(row["fold"])), {})[str(row["scan"])] = None
+    return [{"repeat": r, "fold": f, "test": list(names)} for (r, f), names in sorted(held.items())]
+
+
+def _plain(value: Any) -> Any:
+    """In types of JSON; a number that is not finite becomes null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def write(outcome: Outcome, out: Path, source: str, command: str) -> list[str]:
+    """Write all tables, pictures and the report into a folder; returns their names."""
+    scans = outcome.scans
+    texts = {
+        "scores.csv": records.as_csv(outcome.evaluation.scores),
+        "comparison.csv": records.as_csv(outcome.comparison),
+        "edges.csv": records.as_csv(outcome.edges),
+        "systems.csv": records.as_csv(outcome.systems) if outcome.systems else None,
+        "report.json": json.dumps(_plain(facts(outcome, source, command)), indent=2, allow_nan=False) + "\n",
+        "report.html": page(outcome, source, command),
+        INTERACTIVE: brain_pictures.interactive(scans, outcome.shown, outcome.weights),
+    }
+    written = {name: text.encode() for name, text in texts.items() if text is not None}
+    if outcome.picture is not None:
+        written["connectome.png"] = outcome.picture
+    for name, content in written.items():
+        with open_sink(out / name, zipped=False, force=True) as sink:
+            sink.write(content)
+    return list(written)

@@ -1,0 +1,243 @@
+"""``graphpri brain``: tell two classes of brain networks apart, and say by which edges."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import App, Group, Parameter
+
+from graphpri.cli import FAILED, OK, say, show
+from graphpri.cli.limits import DEFAULT_LIMITS, Limits
+from graphpri.cli.search import OUTPUT, Json, Quiet, Whole
+from graphpri.cli.values import split_names
+from graphpri.cli.watch import Watch
+from graphpri.errors import FileError, OptionError
+
+if TYPE_CHECKING:
+    from graphpri.apps.brain_data import Connectomes
+    from graphpri.apps.brain_report import Outcome, Request
+
+_DATA = Group("Data", sort_key=10)
+_PROTOCOL = Group("Protocol", sort_key=20)
+_PIECES = "pieces"
+
+app = App(
+    name="brain",
+    help_epilogue="""\
+Examples:
+  graphpri brain scans/ -o report/                         scans/ has a participants.tsv
+  graphpri brain scans/ --labels labels.csv --label diagnosis --group person --atlas atlas.csv -o report/
+  graphpri brain "derivatives/**/*_timeseries.tsv" --labels participants.tsv --classes HC,MDD -o report/
+  graphpri brain eoec --repeats 5 --permutations 200 -o eoec/
+
+SOURCE is a folder or pattern of files of one scan each (time series or correlation matrices: CSV, TSV, npy, npz,
+mat), one npz, npy or mat file of all scans, or a named set: eoec, devfmri.
+DIR gets scores.csv, comparison.csv, edges.csv, systems.csv, report.json, report.html and connectome.png.
+A run that was interrupted goes on where it was.""",
+)
+
+
+@Parameter(name="*", group=_DATA)
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """Where labels, subjects and regions stand, and what the files hold."""
+
+    labels: Annotated[
+        str | None, Parameter(metavar="FILE", help="Table of labels; participants.tsv in SOURCE where absent.")
+    ] = None
+    label: Annotated[str | None, Parameter(metavar="COL", help="Its column of labels, where several fit.")] = None
+    group: Annotated[str | None, Parameter(metavar="COL", help="Its column of subjects; participant_id or so.")] = None
+    id_column: Annotated[str | None, Parameter(metavar="COL", help="Its column that names the scans.")] = None
+    classes: Annotated[str | None, Parameter(metavar="A,B", help="The two labels to compare, B as positive.")] = None
+    atlas: Annotated[
+        str | None, Parameter(metavar="FILE", help="Table of the regions: name, x, y, z (MNI, mm), system.")
+    ] = None
+    kind: Annotated[Literal["auto", "series", "matrix"], Parameter(help="What the files hold.")] = "auto"
+    array: Annotated[str | None, Parameter(metavar="NAME", help="The array in npz and mat files of several.")] = None
+
+
+DEFAULT_DATA = Data()
+
+
+@Parameter(name="*", group=_PROTOCOL)
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Methods and how they are tested."""
+
+    methods: Annotated[str | None, Parameter(metavar="A,B", help="Methods to compare; all where absent.")] = None
+    explain: Annotated[
+        str, Parameter(metavar="METHOD", help="Whose edges to show; one that says which edges count.")
+    ] = "edge-readout"
+    folds: Annotated[Whole, Parameter(help="Of the cross-validation by subject.")] = 5
+    repeats: Annotated[Whole, Parameter(help="Of the cross-validation, other folds each time.")] = 1
+    nested: Annotated[bool, Parameter(help="Choose parameters within the training scans, not take defaults.")] = True
+    half_samples: Annotated[Whole, Parameter(help="Of the subjects, to see which edges are found again.")] = 20
+    permutations: Annotated[Whole, Parameter(help="Of the labels, for p-values of --permute.")] = 0
+    permute: Annotated[
+        str, Parameter(metavar="A,B", help="Methods to permute labels for: each is fitted anew every time.")
+    ] = "linear-svm"
+    top: Annotated[Whole, Parameter(help="Edges in tables and pictures.")] = 100
+    density: Annotated[float, Parameter(help="Share of all pairs that are edges of a scan's graph.")] = 0.2
+    signs: Annotated[
+        Literal["abs", "positive"], Parameter(help="Edges are the strongest by |r|, or the largest positive ones.")
+    ] = "abs"
+    seed: Annotated[Whole, Parameter(help="For folds and everything random.")] = 0
+
+
+DEFAULT_PLAN = Plan()
+
+
+@app.default
+def brain(
+    source: Annotated[str, Parameter(name="SOURCE", help="Folder, pattern or file of scans, or a named set.")],
+    /,
+    *,
+    output: Annotated[
+        str, Parameter(name=["--output", "-o"], metavar="DIR", group=OUTPUT, help="Folder for the results.")
+    ],
+    data: Data = DEFAULT_DATA,
+    plan: Plan = DEFAULT_PLAN,
+    force: Annotated[
+        bool, Parameter(negative="", show_default=False, group=OUTPUT, help="Write into a folder that has files.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> int:
+    """Tell two classes of brain networks apart, and say by which edges.
+
+    Cross-validates methods with all scans of a subject in one fold, looks which
+    edges are found again in half-samples of the subjects, and writes a report.
+    """
+    out = _folder(output, force)
+    from graphpri.apps import brain_report
+
+    with limits.held(), Watch(quiet=quiet) as watch:
+        watch.stage(f"reading {source}")
+        try:
+            scans = _scans(source, data, watch)
+            request = _request(plan)
+            outcome = brain_report.study(scans, request, watch.show, out / _PIECES)
+        except KeyboardInterrupt:
+            say(f"interrupted; the same command goes on where it was, with what {out / _PIECES} keeps")
+            return FAILED
+        except OptionError as error:
+            raise OptionError(_as_options(str(error))) from None
+        watch.stage("writing the report")
+        names = brain_report.write(outcome, out, Path(source).name, shlex.join(["graphpri", *sys.argv[1:]]))
+    _print(outcome, out, names, json=json, quiet=quiet)
+    return OK
+
+
+def _folder(name: str, force: bool) -> Path:
+    """The folder for results, made where it is not there; one that an interrupted run left is as good as empty."""
+    path = Path(name)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        others = [entry.name for entry in path.iterdir() if entry.name != _PIECES]
+    except OSError as error:
+        raise FileError(f"{name}: the folder can't be made: {error.strerror}") from error
+    if others and not force:
+        raise FileError(f"{name}: the folder has files; name another one, or give --force")
+    return path
+
+
+def _scans(source: str, data: Data, watch: Watch) -> Connectomes:
+    from graphpri import datasets
+    from graphpri.apps import brain_data
+
+    if source.casefold() in datasets.scan_sets() and not Path(source).exists():
+        if unwanted := [name for name in ("labels", "label", "group", "id_column", "atlas") if getattr(data, name)]:
+            raise OptionError(f"--{unwanted[0].replace('_', '-')}: the named set {source} has its own")
+        return brain_data.named(source)
+    from graphpri.apps.brain_files import read_connectomes
+
+    return read_connectomes(
+        source,
+        _labels(source, data.labels),
+        label=data.label,
+        group=data.group,
+        id_column=data.id_column,
+        classes=None if data.classes is None else split_names(data.classes),
+        atlas=data.atlas,
+        kind=data.kind,
+        array=data.array,
+        on_progress=watch.show,
+    )
+
+
+def _as_options(text: str) -> str:
+    """A message of the library, arguments of functions named as options are here."""
+    named = re.sub(rf"\b({'|'.join(_OPTIONS)})=", lambda m: f"--{m[1].replace('_', '-')} ", text)
+    return re.sub(r" (?=[,;:)])", "", named)
+
+
+_OPTIONS = [
+    "label",
+    "group",
+    "id_column",
+    "classes",
+    "atlas",
+    "kind",
+    "array",
+    "folds",
+    "top",
+    "density",
+    "half_samples",
+]
+
+
+def _labels(source: str, given: str | None) -> str | Path:
+    if given is not None:
+        return given
+    usual = Path(source) / "participants.tsv"
+    if not Path(source).exists() and not any(mark in source for mark in "*?["):
+        from graphpri import datasets
+
+        raise FileError(f"{source}: no such file or folder; named sets are {', '.join(datasets.scan_sets())}")
+    if not usual.is_file():
+        raise OptionError(f"{source}: there is no participants.tsv in it: name the table of labels with --labels")
+    return usual
+
+
+def _request(plan: Plan) -> Request:
+    from graphpri.apps import brain_methods, brain_report
+    from graphpri.apps.brain_protocol import Protocol
+
+    return brain_report.Request(
+        methods=brain_methods.names() if plan.methods is None else tuple(split_names(plan.methods)),
+        protocol=Protocol(
+            folds=plan.folds,
+            repeats=plan.repeats,
+            seed=plan.seed,
+            permutations=plan.permutations,
+            half_samples=plan.half_samples,
+            nested=plan.nested,
+        ),
+        settings=brain_methods.Settings(plan.density, plan.signs, plan.nested),
+        explained=plan.explain,
+        top=plan.top,
+        permuted=tuple(split_names(plan.permute)) if plan.permutations else (),
+    )
+
+
+def _print(outcome: Outcome, out: Path, names: list[str], *, json: bool, quiet: bool) -> None:
+    scans = outcome.scans
+    if json:
+        facts = {"scans": scans.n_scans, "subjects": len(set(scans.groups)), "classes": list(scans.classes)}
+        files = [str(out / name) for name in names]
+        print(show.as_json({**facts, "comparison": outcome.comparison, "notes": scans.notes, "files": files}))
+    elif not quiet:
+        print(f"{scans.n_scans} scans of {len(set(scans.groups))} subjects: {' against '.join(scans.classes)}")
+        print(show.table([{key: row[key] for key in _SHOWN} for row in outcome.comparison]))
+        for note in scans.notes:
+            print(f"note: {note}")
+        print(f"{out / 'report.html'} has all of it")
+
+
+_SHOWN = ("method", "accuracy", "lower", "upper", "auc", "difference", "verdict")

@@ -1,0 +1,371 @@
+"""``graphpri brain``: from files of scans to tables, pictures and a report; and what these are computed from."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+pytest.importorskip("torch", reason="the methods need the extra graphpri[brain]")
+pytest.importorskip("nilearn", reason="the pictures need the extra graphpri[brain]")
+
+from graphpri.apps import brain_edges, brain_pictures
+from graphpri.apps.brain_conclusions import about_edges, about_systems, conclusions
+from graphpri.apps.brain_data import Connectomes, Rois, from_series
+from graphpri.apps.brain_gaps import chance, gaps
+from graphpri.apps.brain_graph import fisher_z, pairs, upper
+from graphpri.cli import main
+from graphpri.errors import OptionError
+
+FILES = {"scores.csv", "comparison.csv", "edges.csv", "systems.csv", "report.json", "report.html"}
+PICTURES = {"connectome.png", "connectome.html"}
+N, S = 8, 10
+QUICK = ["--methods", "linear-svm,edge-readout", "--folds", "3", "--half-samples", "3", "--top", "9", "--no-nested"]
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "graphpri", "brain", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def series(seed: int = 0) -> list[Any]:
+    """Ten scans of eight regions; the first four regions are coupled in every second one."""
+    rng = np.random.default_rng(seed)
+    found = [rng.normal(size=(60, N)) + rng.normal(size=(60, 1)) for _ in range(S)]
+    for i in range(0, S, 2):
+        found[i][:, 1:4] = found[i][:, :1] + 0.3 * rng.normal(size=(60, 3))
+    return found
+
+
+def labels() -> list[str]:
+    return ["patient" if i % 2 == 0 else "control" for i in range(S)]
+
+
+def write_scans(folder: Path, scans: list[Any], classes: list[str]) -> Path:
+    folder.mkdir()
+    for i, x in enumerate(scans):
+        np.savetxt(folder / f"sub-{i:02}.csv", x, delimiter=",")
+    frame = pd.DataFrame({"participant_id": [f"sub-{i:02}" for i in range(len(classes))], "diagnosis": classes})
+    frame.to_csv(folder / "participants.tsv", sep="\t", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scans(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten small CSV files with their table of labels."""
+    folder = write_scans(tmp_path_factory.mktemp("brain") / "scans", series(), labels())
+    rng = np.random.default_rng(1)
+    atlas = pd.DataFrame(rng.normal(0, 25, size=(N, 3)), columns=["x", "y", "z"])
+    atlas.insert(0, "name", [f"R<{i}>" for i in range(N)])
+    atlas["system"] = ["visual", "motor"] * (N // 2)
+    atlas.to_csv(folder.parent / "atlas.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def done(scans: Path) -> Path:
+    """The folder of results for them."""
+    out = scans.parent / "out"
+    found = run(scans, "--atlas", scans.parent / "atlas.csv", *QUICK, "-o", out)
+    assert found.returncode == 0, found.stderr
+    assert "10 scans of 10 subjects: control against patient" in found.stdout
+    return out
+
+
+def test_every_file_is_there_and_every_scan_is_tested_once_by_each_method(done: Path) -> None:
+    assert {path.name for path in done.iterdir()} == FILES | PICTURES | {"pieces"}
+    assert (done / "connectome.png").read_bytes().startswith(b"\x89PNG")
+    tested = [(row["method"], row["scan"]) for row in rows_of(done / "scores.csv")]
+    methods = ("linear-svm", "edge-readout")
+    assert sorted(tested) == sorted((m, f"sub-{i:02}") for m in methods for i in range(S))
+
+
+def test_accuracies_are_those_of_the_scores(done: Path) -> None:
+    scores = pd.read_csv(done / "scores.csv")
+    right = (scores["score"] > 0) == (scores["label"] == 1)
+    compared = {row["method"]: row for row in rows_of(done / "comparison.csv")}
+    for method, share in right.groupby(scores["method"]).mean().items():
+        assert float(compared[str(method)]["accuracy"]) == pytest.approx(share)
+    best = max(float(row["accuracy"]) for row in compared.values())
+    for row in compared.values():
+        assert float(row["difference"]) == pytest.approx(float(row["accuracy"]) - best)
+
+
+def test_the_edge_table_describes_the_series(done: Path) -> None:
+    z = {i: np.arctanh(np.corrcoef(x, rowvar=False)[np.triu_indices(N, 1)]) for i, x in enumerate(series())}
+    patient, control = (np.array([z[i] for i in range(k, S, 2)]) for k in (0, 1))
+    t, p = stats.ttest_ind(patient, control, equal_var=False)
+    at = {(f"R<{u}>", f"R<{v}>"): e for e, (u, v) in enumerate(zip(*pairs(N), strict=True))}
+    rows = rows_of(done / "edges.csv")
+    assert 0 < len(rows) <= 9
+    for row in rows:
+        e = at[row["region"], row["other"]]
+        assert float(row["t"]) == pytest.approx(t[e])
+        assert float(row["p"]) == pytest.approx(p[e])
+        assert float(row["mean_r_patient"]) == pytest.approx(np.tanh(patient[:, e].mean()))
+        assert float(row["mean_r_control"]) == pytest.approx(np.tanh(control[:, e].mean()))
+        assert row["system"] == ("visual", "motor")[int(row["region"][2]) % 2]
+    assert [float(row["importance"]) for row in rows] == sorted((float(r["importance"]) for r in rows), reverse=True)
+    coupled = {"R<0>", "R<1>", "R<2>", "R<3>"}
+    assert all({row["region"], row["other"]} <= coupled and row["sign"] == "+" for row in rows[:4])
+
+
+def test_the_json_report_says_how_to_do_it_again(done: Path) -> None:
+    facts = json.loads((done / "report.json").read_text())
+    assert facts["command"].startswith("graphpri brain ")
+    assert facts["settings"]["protocol"]["seed"] == 0
+    assert {"graphpri", "numpy", "torch", "nilearn"} <= set(facts["versions"])
+    tested = [scan for fold in facts["folds"] for scan in fold["test"]]
+    assert len(facts["folds"]) == 3
+    assert sorted(tested) == [f"sub-{i:02}" for i in range(S)]
+    assert len(facts["edges"]) == len(rows_of(done / "edges.csv"))
+    assert sum(row["selected"] for row in facts["systems"]) == len(facts["edges"])
+
+
+def test_pages_ask_the_network_for_nothing_and_show_names_as_text(done: Path) -> None:
+    loads = re.compile(r"<(?:script|link|img|iframe)[^>]*\s(?:src|href)\s*=\s*[\"']?(?!data:|#)([^\"'\s>]+)")
+    for name in ("report.html", "connectome.html"):
+        assert loads.findall((done / name).read_text()) == [], name
+    page = (done / "report.html").read_text()
+    assert "R&lt;0&gt;" in page
+    assert "R<0>" not in page
+    assert "http://" not in re.sub(r"data:image/[^\"]*", "", page)
+
+
+def test_an_interrupted_run_goes_on_with_what_is_done(
+    scans: Path, done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from graphpri.apps import brain_methods
+
+    fitted: list[str] = []
+    svm = brain_methods.METHODS["linear-svm"]
+
+    def stopping(*given: Any) -> Any:
+        fitted.append("linear-svm")
+        if len(fitted) == 3:
+            raise KeyboardInterrupt
+        return svm(*given)
+
+    monkeypatch.setitem(brain_methods.METHODS, "linear-svm", stopping)
+    command = ["brain", str(scans), *QUICK, "-o", str(tmp_path)]
+    assert main(command) == 1
+    assert "the same command goes on" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["pieces"]
+    assert len(list((tmp_path / "pieces").iterdir())) == 4
+    assert main(command) == 0
+    assert len(fitted) == 4
+    assert (tmp_path / "scores.csv").read_bytes() == (done / "scores.csv").read_bytes()
+
+
+def test_a_folder_of_results_is_not_written_over(scans: Path, done: Path) -> None:
+    before = (done / "scores.csv").read_bytes()
+    found = run(scans, *QUICK, "-o", done)
+    assert found.returncode == 2
+    assert "--force" in found.stderr
+    assert (done / "scores.csv").read_bytes() == before
+
+
+# Bad input: each is told in one line, and nothing is left in the way of another try.
+
+
+def refused(capsys: pytest.CaptureFixture[str], arguments: list[str | Path], *says: str) -> None:
+    assert main(["brain", *map(str, arguments)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("graphpri: error: ")
+    assert error.count("\n") == 1
+    for text in says:
+        assert text in error
+
+
+def asymmetric() -> list[Any]:
+    found = [np.corrcoef(x, rowvar=False) for x in series()]
+    found[3][0, 1] += 0.1
+    return found
+
+
+def beyond_one() -> list[Any]:
+    found = [np.corrcoef(x, rowvar=False) for x in series()]
+    found[3][0, 1] = found[3][1, 0] = 1.2
+    return found
+
+
+@pytest.mark.parametrize(
+    ("scans", "classes", "options", "says"),
+    [
+        (series, ["a"] * S, ["--label", "diagnosis"], ["all 10 scans", "two classes"]),
+        (series, [*labels(), "patient"], [], ["sub-10"]),
+        (series, labels()[:-1], [], ["sub-09"]),
+        (series, labels(), ["--folds", "11"], ["--folds 11", "10"]),
+        (series, labels(), ["--folds", "1"], ["fold"]),
+        (series, labels(), ["--label", "site"], ["site", "diagnosis"]),
+        (series, labels(), ["--methods", "guess"], ["guess", "linear-svm"]),
+        (series, labels(), ["--explain", "tangent-svm-2"], ["tangent-svm-2"]),
+        (series, labels(), ["--top", "0"], ["top"]),
+        (series, labels(), ["--density", "0"], ["--density 0"]),
+        (series, labels(), ["--classes", "a,b,c"], ["--label", "diagnosis"]),
+        (asymmetric, labels(), ["--kind", "matrix"], ["sub-03", "symmetric"]),
+        (beyond_one, labels(), [], ["sub-03", "1.2"]),
+        (lambda: [*series()[:-1], series()[0][:, :5]], labels(), [], ["sub-09", "5"]),
+    ],
+)
+def test_bad_input_is_named(
+    scans: Any, classes: list[str], options: list[str], says: list[str], tmp_path: Path, capsys: Any
+) -> None:
+    folder = write_scans(tmp_path / "scans", scans(), classes)
+    refused(capsys, [folder, *options, "-o", tmp_path / "out"], *says)
+
+
+def test_sources_that_are_no_scans_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_scans(tmp_path / "scans", [], labels())
+    refused(capsys, [folder, "-o", tmp_path / "a"], "scans")
+    refused(capsys, [tmp_path / "nowhere", "-o", tmp_path / "b"], "nowhere", "eoec")
+    (folder / "participants.tsv").rename(tmp_path / "labels.tsv")
+    refused(capsys, [folder, "-o", tmp_path / "c"], "--labels")
+    refused(capsys, ["eoec", "--labels", tmp_path / "labels.tsv", "-o", tmp_path / "d"], "--labels", "eoec")
+    refused(capsys, [folder, "--labels", tmp_path / "labels.tsv", "-o", tmp_path / "labels.tsv"], "folder")
+
+
+def test_one_of_several_arrays_must_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_scans(tmp_path / "scans", [], labels())
+    np.savez(tmp_path / "all.npz", bold=np.array(series()), motion=np.zeros((S, 60, 6)))
+    table = ["--labels", folder / "participants.tsv"]
+    refused(capsys, [tmp_path / "all.npz", *table, "-o", tmp_path / "a"], "bold", "motion")
+    refused(capsys, [tmp_path / "all.npz", *table, "--array", "fmri", "-o", tmp_path / "b"], "bold", "motion")
+
+
+# What tables and sentences are computed from.
+
+
+def subjects_twice(n: int = 12, seed: int = 0) -> Connectomes:
+    """Two scans of each subject, one a class; edge 0 is stronger in class 1."""
+    rng = np.random.default_rng(seed)
+    found: list[Any] = []
+    for _ in range(n):
+        for label in (0, 1):
+            x = rng.normal(size=(80, 6))
+            x[:, 1] += label * 1.5 * x[:, 0]
+            found.append(x)
+    rois = Rois(tuple("abcdef"), None, ("p", "p", "q", "q", "r", "r"))
+    return from_series(found, [0, 1] * n, groups=[i // 2 for i in range(2 * n)], rois=rois)
+
+
+def test_scans_of_both_classes_of_a_subject_are_paired() -> None:
+    scans = subjects_twice()
+    z = fisher_z(upper(scans.matrices))
+    t, p = brain_edges.edge_tests(scans.take(np.random.default_rng(0).permutation(scans.n_scans)))
+    known = stats.ttest_rel(z[scans.labels == 1], z[scans.labels == 0])
+    np.testing.assert_allclose(t, known.statistic)
+    np.testing.assert_allclose(p, known.pvalue)
+    assert brain_edges.how_tested(scans).startswith("paired")
+
+
+def test_scans_of_a_subject_count_as_one() -> None:
+    scans = subjects_twice()
+    doubled = scans.take(np.repeat(np.arange(scans.n_scans), 2))
+    for a, b in zip(brain_edges.edge_tests(scans), brain_edges.edge_tests(doubled), strict=True):
+        np.testing.assert_allclose(a, b)
+
+
+def test_a_system_pair_with_all_edges_is_found_and_one_edge_is_not() -> None:
+    n = 30
+    names = tuple("abc"[i // 10] for i in range(n))
+    scans = replace(blank(n), rois=Rois(tuple(map(str, range(n))), None, names))
+    u, v = pairs(n)
+    within = np.flatnonzero((u < 10) & (v < 10))
+    rows = brain_edges.system_table(scans, within, 499)
+    assert (rows[0]["system"], rows[0]["other_system"], rows[0]["selected"]) == ("a", "a", 45)
+    assert rows[0]["p"] == 1 / 500
+    assert sum(row["edges"] for row in rows) == u.size
+    assert sum(row["expected"] for row in rows) == pytest.approx(1)
+    assert all(row["p"] > 0.05 for row in brain_edges.system_table(scans, [7], 499))
+    assert brain_edges.system_table(scans, within, 499) == rows
+    assert brain_edges.system_table(blank(n), within) == []
+
+
+def test_permuted_systems_are_unlikely_as_often_as_they_should_be() -> None:
+    n, rng = 30, np.random.default_rng(0)
+    scans = replace(blank(n), rois=Rois(tuple(map(str, range(n))), None, tuple("ab"[i % 2] for i in range(n))))
+    p = [brain_edges.system_table(scans, rng.choice(435, 40, False), 199, i)[0]["p"] for i in range(200)]
+    assert np.mean(np.array(p) <= 0.1) < 0.25
+
+
+def blank(n: int) -> Connectomes:
+    """Four scans of `n` regions without systems."""
+    return from_series(list(np.random.default_rng(0).normal(size=(4, 50, n))), [0, 1, 0, 1])
+
+
+def scored(right: dict[str, list[bool]]) -> list[dict[str, Any]]:
+    return [
+        {"method": m, "subject": str(i), "scan": str(i), "label": i % 2, "score": 1.0 if (i % 2 == 1) == ok else -1.0}
+        for m, held in right.items()
+        for i, ok in enumerate(held)
+    ]
+
+
+def test_gaps_are_told_apart_only_where_subjects_say_so() -> None:
+    good = [True] * 36 + [False] * 4
+    rows = gaps(scored({"poor": [i % 2 == 0 for i in range(40)], "good": good, "near": good[::-1]}))
+    found = {row["method"]: row for row in rows}
+    assert (rows[0]["method"], rows[0]["verdict"]) == ("good", "best")
+    assert found["near"]["verdict"] == "no clear difference"
+    assert found["poor"]["verdict"] == "worse"
+    assert found["poor"]["difference"] == pytest.approx(-0.4)
+    assert found["poor"]["lower"] < -0.4 < found["poor"]["upper"] < 0
+    with pytest.raises(OptionError, match="different scans"):
+        gaps(scored({"a": good, "b": good[1:]}))
+
+
+def test_the_chance_level_is_that_of_the_larger_class_over_subjects() -> None:
+    level, lower, upper_end = chance(subjects_twice())
+    assert level == 0.5
+    assert (lower, upper_end) == tuple(np.array(stats.binom.interval(0.95, 12, 0.5)) / 12)
+    assert chance(blank(5).take([0, 1, 2]))[0] == pytest.approx(2 / 3)
+
+
+ROW = {"method": "m", "accuracy": 0.9, "lower": 0.8, "upper": 0.95, "verdict": "best"}
+
+
+def test_sentences_follow_the_results() -> None:
+    scans = subjects_twice()
+    strong = " ".join(conclusions(scans, [ROW], (0.5, 0.3, 0.7), {"m": 0.005}))
+    assert "above all that luck explains for m" in strong
+    assert "p = 0.005" in strong
+    weak = " ".join(conclusions(blank(5), [ROW | {"lower": 0.6}], (0.5, 0.3, 0.7), {"m": 0.4}))
+    assert "don't interpret" in weak
+    assert "no better than permuted" in weak
+    assert "No subjects were given" in weak
+    worse = ROW | {"method": "w", "verdict": "worse"}
+    assert "Clearly less accurate than m: w." in conclusions(scans, [ROW, worse], (0.5, 0.3, 0.7), {})
+    edge = {"selection_frequency": 0.2, "q": 0.5}
+    assert "don't report single edges" in " ".join(about_edges("m", [edge], 0.01, 10, 100))
+    often = edge | {"selection_frequency": 0.9}
+    assert "don't report single edges" not in " ".join(about_edges("m", [often], 1, 9, 99))
+    assert about_systems([], "")[0].startswith("The regions have no systems")
+    assert about_systems([{"system": "a", "other_system": "b", "q": 0.01}], "derived")[1] == "Derived."
+
+
+def test_without_coordinates_there_is_no_brain_and_without_systems_edges_show_their_sign() -> None:
+    scans = blank(6)
+    assert brain_pictures.connectome(scans, [0], [1]) is None
+    assert brain_pictures.interactive(scans, [0], [1]) is None
+    assert brain_pictures.systems([]) is None
+    placed = replace(scans, rois=replace(scans.rois, coordinates=np.random.default_rng(0).normal(0, 20, (6, 3))))
+    drawn = [brain_pictures.connectome(placed, [0, 3], signs) for signs in ([1, 1], [1, -1])]
+    assert drawn[0] != drawn[1]
+    assert brain_pictures.connectome(placed, [], []) is None
