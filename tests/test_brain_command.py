@@ -249,6 +249,16 @@ def test_one_of_several_arrays_must_be_named(tmp_path: Path, capsys: pytest.Capt
     refused(capsys, [tmp_path / "all.npz", *table, "--array", "fmri", "-o", tmp_path / "b"], "bold", "motion")
 
 
+def test_a_missing_library_is_named_before_any_work(
+    scans: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "nilearn", None)
+    refused(
+        capsys, [scans, "--atlas", scans.parent / "atlas.csv", *QUICK, "-o", tmp_path], "graphpri[brain]", "nilearn"
+    )
+    assert not list(tmp_path.iterdir())
+
+
 # What tables and sentences are computed from.
 
 

@@ -21,6 +21,19 @@ _SIGNED = {1: "#c23b22", -1: "#2166ac"}
 _DPI = 110
 
 
+def check(scans: Connectomes) -> None:
+    """Refuse pictures that can't be drawn, before there is any work.
+
+    Raises
+    ------
+    MissingExtraError
+        Where matplotlib is not installed, or nilearn for regions with coordinates.
+    """
+    _figure(1, 1)
+    if scans.rois.coordinates is not None:
+        _nilearn()
+
+
 def connectome(scans: Connectomes, edges: ArrayLike, signs: ArrayLike) -> bytes | None:
     """Edges in a glass brain, as PNG; None where the regions have no coordinates or there are no edges.
 

@@ -179,6 +179,8 @@ def check(scans: Connectomes, request: Request) -> None:
     OptionError
         For no method, unknown ones, repeats or permutations out of range, no edges to show, and folds that the
         subjects don't fill.
+    MissingExtraError
+        Where a library that pictures need is not installed.
     """
     if not request.methods:
         raise OptionError("no method: name one, or leave the list out for all")
@@ -189,6 +191,7 @@ def check(scans: Connectomes, request: Request) -> None:
     ranked([], request.top)
     n_kept(scans.n_rois, request.settings.density)
     by_subject(scans, request.protocol.folds, request.protocol.seed)
+    brain_pictures.check(scans)
 
 
 def compared(found: Evaluation, seed: int) -> Rows:

@@ -30,15 +30,15 @@ app = App(
     name="brain",
     help_epilogue="""\
 Examples:
-  graphpri brain scans/ -o report/                         scans/ has a participants.tsv
-  graphpri brain scans/ --labels labels.csv --label diagnosis --group person --atlas atlas.csv -o report/
-  graphpri brain "derivatives/**/*_timeseries.tsv" --labels participants.tsv --classes HC,MDD -o report/
+  graphpri brain scans/ -o report/       with scans/participants.tsv
+  graphpri brain scans/ --labels labels.csv --label diagnosis -o report/
+  graphpri brain "bids/**/*_timeseries.tsv" --labels people.tsv -o report/
   graphpri brain eoec --repeats 5 --permutations 200 -o eoec/
 
-SOURCE is a folder or pattern of files of one scan each (time series or correlation matrices: CSV, TSV, npy, npz,
-mat), one npz, npy or mat file of all scans, or a named set: eoec, devfmri.
-DIR gets scores.csv, comparison.csv, edges.csv, systems.csv, report.json, report.html and connectome.png.
-A run that was interrupted goes on where it was.""",
+SOURCE is a folder or pattern of files of one scan each (time series or
+correlation matrices: CSV, TSV, npy, npz, mat), one npz, npy or mat file of all
+scans, or a named set: eoec, devfmri. DIR gets scores.csv, comparison.csv,
+edges.csv, systems.csv, report.json, report.html and pictures. A run that was interrupted goes on where it was.""",
 )
 
 
