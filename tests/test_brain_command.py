@@ -167,7 +167,7 @@ def test_an_interrupted_run_goes_on_with_what_is_done(
     assert main(command) == 1
     assert "the same command goes on" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["pieces"]
-    assert len(list((tmp_path / "pieces").iterdir())) == 4
+    assert len(list((tmp_path / "pieces").iterdir())) == 3 + 4  # half-samples, and folds of methods
     assert main(command) == 0
     assert len(fitted) == 4
     assert (tmp_path / "scores.csv").read_bytes() == (done / "scores.csv").read_bytes()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphpri.apps import brain_methods
-from graphpri.apps.brain_data import from_matrices, named
+from graphpri.apps.brain_data import from_matrices, from_series, named
 from graphpri.apps.brain_graph import features, square
 from graphpri.apps.brain_methods import Settings, by_subject
 from graphpri.apps.brain_planted import planted_connectomes
@@ -39,6 +39,59 @@ def test_every_method_scores_every_scan_once_without_its_subject(scans, name):
     for row in found.scores:
         folds.setdefault(row["subject"], set()).add(row["fold"])
     assert all(len(where) == 1 for where in folds.values())
+
+
+def test_noise_is_not_predicted_with_parameters_chosen_within():
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(3):
+        matrices = square(np.tanh(rng.normal(0, 0.1, (40, 190))), 20) + np.eye(20)
+        noise = from_matrices(matrices, rng.permutation(np.repeat([0, 1], 20)))
+        found += [row["accuracy"] for row in evaluate(noise, ["edge-readout", "linear-svm"], Protocol(folds=3)).summary]
+    assert 0.4 <= np.mean(found) <= 0.6
+
+
+@pytest.mark.parametrize("name", ["edge-readout", "linear-svm", "paper"])
+def test_tuning_repeats_and_tells_planted_classes_apart(scans, name, monkeypatch):
+    pytest.importorskip("optuna")
+    monkeypatch.setattr(brain_methods, "_TRIALS", 2)
+    settings = Settings(tune=True, inner=2)
+    first, second = (brain_methods.find(name)(scans, settings, 0).decide(scans) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert ((first > 0) == scans.labels).mean() > 0.8
+
+
+def test_tuning_ends_with_its_time(scans, monkeypatch):
+    optuna = pytest.importorskip("optuna")
+    seen = []
+    create = optuna.create_study
+    monkeypatch.setattr(optuna, "create_study", lambda **given: seen.append(create(**given)) or seen[-1])
+    evaluate(scans, ["linear-svm"], Protocol(folds=2, tune=True, time_budget=0.0))
+    assert [len(study.trials) for study in seen] == [1, 1]
+    assert all(study.best_params == {"C": 1e-3} for study in seen)
+
+
+def test_series_and_matrices_do_not_share_features():
+    pytest.importorskip("nilearn")
+    series = np.random.default_rng(0).normal(size=(8, 40, 5))
+    known = from_series(list(series), [0, 1] * 4)
+    bare = replace(known, series=None)
+    first, second = (brain_methods.made("tangent", held).transform(held) for held in (known, bare))
+    assert not np.allclose(first, second)
+    assert brain_methods.made("tangent", bare.take(np.arange(8))) is brain_methods.made("tangent", bare)
+
+
+def test_too_few_scans_to_choose_parameters_within_are_refused():
+    few = planted_connectomes(0.5, 2, n_rois=24, n_modules=3, n_planted=4, n_train=6, n_test=4).train
+    with pytest.raises(OptionError, match="nested=False"):
+        evaluate(few, ["linear-svm"], Protocol(folds=3))
+
+
+def test_a_graph_without_edges_is_refused(scans):
+    matrices = scans.matrices.copy()
+    matrices[3] = np.eye(scans.n_rois)
+    with pytest.raises(OptionError, match="0 non-zero"):
+        evaluate(replace(scans, matrices=matrices), ["gcn"], FAST)
 
 
 def test_planted_classes_are_told_apart(scans):
@@ -97,6 +150,18 @@ def test_other_settings_are_other_pieces(scans, tmp_path):
     evaluate(scans, ["linear-svm"], FAST, store=tmp_path, settings=Settings(density=0.3))
     evaluate(flipped(scans, np.random.default_rng(0)), ["linear-svm"], FAST, store=tmp_path)
     assert len(list(tmp_path.glob("*.json"))) == 9
+
+
+def test_halves_and_permutations_are_read_and_not_made_again(scans, tmp_path, monkeypatch):
+    def both():
+        found = stability(scans, "linear-svm", 3, top=5, settings=Settings(nested=False), store=tmp_path)
+        p, null = permutation_p(scans, "linear-svm", FAST, n=2, store=tmp_path)
+        return [*found.importance.tolist(), found.jaccard, p, *null]
+
+    first = both()
+    assert len(list(tmp_path.glob("*.json"))) == 6
+    monkeypatch.setitem(brain_methods.METHODS, "linear-svm", lambda *_: pytest.fail("made again"))
+    assert both() == first
 
 
 def test_known_scores_have_the_known_summary():

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import warnings
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from graphpri.apps.brain_graph import pairs
-from graphpri.errors import MissingExtraError
+from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import FloatArray
 
 
@@ -38,6 +39,26 @@ def torch_alone(seed: int) -> Generator[Any]:
         torch.set_num_threads(threads)
 
 
+def check_labels(rows: ArrayLike, labels: ArrayLike) -> None:
+    """Refuse labels that nothing can be learned from.
+
+    Raises
+    ------
+    OptionError
+        For a number of labels that is not that of rows, others than 0 and 1, and one class only.
+    """
+    count, held = np.shape(rows)[0], np.asarray(labels)
+    if held.shape != (count,):
+        raise OptionError(f"{count} training scans and labels of shape {held.shape}: pass one label for each scan")
+    if sorted(set(held.tolist())) != [0, 1]:
+        raise OptionError(f"the training labels are {sorted(set(held.tolist()))}: both 0 and 1 must be among them")
+
+
+def default_size(edges: int) -> float:
+    """Penalty of the mask's mean for that many edges, √E / 4."""
+    return edges**0.5 / 4
+
+
 @dataclass
 class EdgeReadout:
     """Logistic readout of edges through a mask that all graphs share: logit = s Σ m_e u_e z_e + b.
@@ -57,8 +78,9 @@ class EdgeReadout:
         Learning rates of u and b, and of M.
     decay : float
         Weight decay of u.
-    size : float
-        Penalty of the mask's mean.
+    size : float, optional
+        Penalty of the mask's mean; √E / 4 where absent, 20 for the 6670 edges of 116 regions. With few edges a larger
+        one closes the mask on all of them, and with many a smaller one leaves it open.
     pri, beta : float
         Weight of the Graph-PRI term (degree entropies), and its β.
 
@@ -75,7 +97,7 @@ class EdgeReadout:
     rate: float = 5e-3
     mask_rate: float = 5e-2
     decay: float = 1e-2
-    size: float = 10.0
+    size: float | None = None
     pri: float = 0.0
     beta: float = 2.0
 
@@ -83,40 +105,69 @@ class EdgeReadout:
         """Learn from edge features z, shape (S, E), and labels of 0 or 1.
 
         `graphs`, adjacencies of shape (S, N, N) whose pairs the E edges are, are needed for the Graph-PRI term.
+
+        Raises
+        ------
+        OptionError
+            For labels of one class, or not as many as scans; for no epochs; and for the Graph-PRI term without graphs.
         """
+        self._train(z, y, graphs, [self])
+        return self
+
+    def path(
+        self, epochs: Sequence[int], z: ArrayLike, y: ArrayLike, graphs: ArrayLike | None = None
+    ) -> list[EdgeReadout]:
+        """The readouts after each of these numbers of epochs, all from one fit; they are those of as many fits."""
+        models: list[EdgeReadout] = [replace(self, epochs=count) for count in epochs]
+        self._train(z, y, graphs, models)
+        return models
+
+    def _train(self, z: ArrayLike, y: ArrayLike, graphs: ArrayLike | None, models: list[Any]) -> None:
+        """Fit, and give each of the models what there is after its number of epochs."""
+        check_labels(z, y)
+        if min(model.epochs for model in models) < 1:
+            raise OptionError("epochs: give 1 or more")
         with torch_alone(0) as torch:
             data = torch.tensor(np.asarray(z), dtype=torch.float32)
             target = torch.tensor(np.asarray(y), dtype=torch.float32)
             u, m, b = (torch.zeros(n, requires_grad=True) for n in (data.shape[1], data.shape[1], 1))
             term = self._pri_term(graphs) if self.pri else None
+            size = default_size(data.shape[1]) if self.size is None else self.size
             groups = [
                 {"params": [u], "weight_decay": self.decay},
                 {"params": [m], "lr": self.mask_rate},
                 {"params": [b]},
             ]
             steps = torch.optim.Adam(groups, lr=self.rate)
-            self.losses_: list[float] = []
-            for _ in range(self.epochs):
+            losses: list[float] = []
+            for epoch in range(1, max(model.epochs for model in models) + 1):
                 mask = torch.sigmoid(m)
                 logit = self.scale * (data @ (mask * u)) + b
-                loss = torch.nn.functional.binary_cross_entropy_with_logits(logit, target) + self.size * mask.mean()
+                loss = torch.nn.functional.binary_cross_entropy_with_logits(logit, target) + size * mask.mean()
                 if term is not None:
                     loss = loss + self.pri * term(mask)
                 steps.zero_grad()
                 loss.backward()
                 steps.step()
-                self.losses_.append(float(loss.detach()))
-            self.mask_: FloatArray = torch.sigmoid(m.detach()).double().numpy()
-            self.weights_: FloatArray = u.detach().double().numpy()
-            self._bias = float(b.detach())
+                losses.append(float(loss.detach()))
+                for model in models:
+                    if model.epochs == epoch:
+                        model._keep(torch.sigmoid(m.detach()), u.detach(), float(b.detach()), losses)
+
+    def _keep(self, mask: Any, weights: Any, bias: float, losses: list[float]) -> None:
+        self.mask_: FloatArray = mask.double().numpy()
+        self.weights_: FloatArray = weights.double().numpy()
         self.importance_: FloatArray = self.mask_ * np.abs(self.weights_)
-        return self
+        self.losses_: list[float] = losses.copy()
+        self._bias = bias
 
     def _pri_term(self, graphs: ArrayLike | None) -> Any:
         import torch
 
         from graphpri.torch import pri_objective
 
+        if graphs is None:
+            raise OptionError(f"pri={self.pri:g} needs graphs: pass adjacencies of shape (S, N, N)")
         whole = np.asarray(graphs, np.float64)
         mean = torch.tensor((whole / whole.sum(axis=(1, 2), keepdims=True)).mean(axis=0), dtype=torch.float32)
         n = mean.shape[0]
@@ -174,27 +225,32 @@ class MaskedGCN:
     seed: int = 0
 
     def fit(self, features: ArrayLike, graphs: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from node features and adjacencies, both of shape (S, N, N), and labels of 0 or 1."""
+        """Learn from node features and adjacencies, both of shape (S, N, N), and labels of 0 or 1.
+
+        Adjacencies of shape (S, C, N, N) have C channels, such as positive and negative correlations: the convolutions
+        are the same for each, their sums over nodes are read side by side, and the Graph-PRI term is of their sum.
+        """
+        check_labels(graphs, y)
         with torch_alone(self.seed) as torch:
-            x, a = (torch.tensor(np.asarray(value), dtype=torch.float32) for value in (features, graphs))
+            x, a = _float32(features, graphs)
             target = torch.tensor(np.asarray(y), dtype=torch.float32)
-            n = x.shape[-1]
+            n, channels = x.shape[-1], a.shape[1]
             linear = torch.nn.Linear
-            self._layers = [linear(n, self.width), linear(self.width, self.width), linear(self.width, 1)]
+            self._layers = [linear(n, self.width), linear(self.width, self.width), linear(channels * self.width, 1)]
             self._scale = 1 / n  # sums over nodes start at the size of one node's features
             self._mask = torch.zeros(len(pairs(n)[0]), requires_grad=True)
             weights = [w for layer in self._layers for w in layer.parameters()]
             steps = torch.optim.Adam(
                 [{"params": weights, "weight_decay": 5e-4}, {"params": [self._mask], "lr": 5e-2}], lr=self.rate
             )
-            term = self._pri_loss(a) if self.mask and self.pri else None
+            term = self._pri_loss(a.sum(dim=1)) if self.mask and self.pri else None
             self.losses_: list[float] = []
             for _ in range(self.epochs):
                 kept = a * self._square(n)
                 logit = self._forward(x, kept, training=True)
                 loss = torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
                 if term is not None:
-                    loss = loss + self.pri * term(kept, a)
+                    loss = loss + self.pri * term(kept.sum(dim=1), a.sum(dim=1))
                 steps.zero_grad()
                 loss.backward()
                 steps.step()
@@ -232,12 +288,106 @@ class MaskedGCN:
         step = whole * root[..., :, None] * root[..., None, :]
         drop = torch.nn.functional.dropout
         first, second, last = self._layers
-        h = torch.relu(first(step @ drop(x, self.dropout, training)))
+        h = torch.relu(first(step @ drop(x[:, None], self.dropout, training)))
         h = torch.relu(second(step @ drop(h, self.dropout, training)))
-        return last(h.sum(dim=-2) * self._scale)[..., 0]
+        return last(h.sum(dim=-2).flatten(1) * self._scale)[..., 0]
 
     def decision(self, features: ArrayLike, graphs: ArrayLike) -> FloatArray:
         """Logits of class 1, shape (S,); nothing is dropped."""
         with torch_alone(self.seed) as torch, torch.no_grad():
-            x, a = (torch.tensor(np.asarray(value), dtype=torch.float32) for value in (features, graphs))
+            x, a = _float32(features, graphs)
             return self._forward(x, a * self._square(x.shape[-1]), training=False).double().numpy()
+
+
+@dataclass
+class ConvolutionNet:
+    """Two convolutions of PyTorch Geometric, sums over nodes, a linear layer: the graph networks to compare with.
+
+    Features of a node are its row of the correlation matrix; loss, dropout and steps are as in :class:`MaskedGCN`.
+
+    Parameters
+    ----------
+    kind : {"gcn", "gat"}
+        ``DenseGCNConv``, or ``DenseGATConv``, which sees where edges are but not their weights.
+    width, heads : int
+        Channels of a layer, and into how many heads attention shares them.
+    dropout, epochs, rate, seed
+        As in :class:`MaskedGCN`.
+
+    Attributes
+    ----------
+    losses_ : list of float
+    """
+
+    kind: Literal["gcn", "gat"] = "gcn"
+    width: int = 32
+    heads: int = 4
+    dropout: float = 0.1
+    epochs: int = 150
+    rate: float = 5e-3
+    seed: int = 0
+
+    def fit(self, features: ArrayLike, graphs: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from node features and adjacencies, both of shape (S, N, N), and labels of 0 or 1.
+
+        Of adjacencies of shape (S, C, N, N) the channels are added up.
+
+        Raises
+        ------
+        MissingExtraError
+            Where PyTorch Geometric is not installed.
+        """
+        check_labels(graphs, y)
+        with torch_alone(self.seed) as torch:
+            x, a = _float32(features, graphs)
+            target = torch.tensor(np.asarray(y), dtype=torch.float32)
+            self._layers = self._made(x.shape[-1])
+            weights = [w for layer in self._layers for w in layer.parameters()]
+            steps = torch.optim.Adam(weights, lr=self.rate, weight_decay=5e-4)
+            self.losses_: list[float] = []
+            for _ in range(self.epochs):
+                logit = self._forward(x, a, training=True)
+                loss = torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
+                steps.zero_grad()
+                loss.backward()
+                steps.step()
+                self.losses_.append(float(loss.detach()))
+        return self
+
+    def decision(self, features: ArrayLike, graphs: ArrayLike) -> FloatArray:
+        """Logits of class 1, shape (S,); nothing is dropped."""
+        with torch_alone(self.seed) as torch, torch.no_grad():
+            return self._forward(*_float32(features, graphs), training=False).double().numpy()
+
+    def _made(self, n: int) -> list[Any]:
+        import torch
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of its own import
+                from torch_geometric.nn import DenseGATConv, DenseGCNConv
+        except ImportError as error:
+            raise MissingExtraError("PyTorch Geometric", "brain", "the graph networks to compare with") from error
+        last = torch.nn.Linear(self.width, 1)
+        if self.kind == "gcn":
+            return [DenseGCNConv(n, self.width), DenseGCNConv(self.width, self.width), last]
+        each, left = divmod(self.width, self.heads)
+        if left:
+            raise OptionError(f"width={self.width} is no multiple of heads={self.heads}: give one that is")
+        return [DenseGATConv(n, each, self.heads), DenseGATConv(self.width, each, self.heads), last]
+
+    def _forward(self, x: Any, a: Any, training: bool) -> Any:
+        import torch
+
+        h, whole = x, a.sum(dim=1)
+        for layer in self._layers[:2]:
+            h = torch.relu(layer(torch.nn.functional.dropout(h, self.dropout, training), whole))
+        return self._layers[2](h.sum(dim=1) / x.shape[1])[..., 0]
+
+
+def _float32(features: ArrayLike, graphs: ArrayLike) -> tuple[Any, Any]:
+    """Tensors of node features, shape (S, N, N), and of adjacencies, shape (S, C, N, N)."""
+    import torch
+
+    x, a = (torch.tensor(np.asarray(value), dtype=torch.float32) for value in (features, graphs))
+    return x, a if a.dim() == 4 else a[:, None]

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphpri import records
 from graphpri.apps.brain_data import Connectomes
-from graphpri.apps.brain_methods import Settings, by_subject, find
+from graphpri.apps.brain_methods import Settings, by_subject, find, fingerprint
 from graphpri.errors import OptionError
 from graphpri.graph import FloatArray
 from graphpri.version import __version__
@@ -40,6 +40,8 @@ class Protocol:
         Halves of the subjects on which the stability of edges is looked at.
     nested : bool
         Whether hyper-parameters are chosen within the training scans.
+    inner, tune, time_budget
+        How: as :class:`graphpri.apps.brain_methods.Settings` has them.
     """
 
     folds: int = 5
@@ -48,6 +50,13 @@ class Protocol:
     permutations: int = 0
     half_samples: int = 20
     nested: bool = True
+    inner: int = 3
+    tune: bool = False
+    time_budget: float | None = None
+
+    def applied(self, settings: Settings) -> Settings:
+        """The settings with this protocol's way to choose hyper-parameters."""
+        return replace(settings, nested=self.nested, inner=self.inner, tune=self.tune, time_budget=self.time_budget)
 
 
 DEFAULT = Protocol()
@@ -112,8 +121,8 @@ def evaluate(
     """
     for name in methods:
         find(name)
-    settings = replace(settings, nested=protocol.nested)
-    data = blake2b(scans.matrices.tobytes() + scans.labels.tobytes() + repr(scans.groups).encode()).hexdigest()
+    settings = protocol.applied(settings)
+    data = _data(scans)
     parts = [
         (repeat, fold, learn, test)
         for repeat in range(protocol.repeats)
@@ -125,28 +134,28 @@ def evaluate(
             on_progress(f"{name}, fold {i + 1} of {len(parts)}", (i + j / len(methods)) / len(parts))
             key = [__version__, data, name, asdict(settings), protocol.seed, repeat, fold, protocol.folds]
             found = _piece(store, key, lambda: _scored(scans, name, settings, protocol.seed + repeat, learn, test))  # noqa: B023
-            scores += [
-                {
-                    "method": name,
-                    "repeat": repeat,
-                    "fold": fold,
-                    "scan": scans.scans[at],
-                    "subject": scans.groups[at],
-                    "label": int(scans.labels[at]),
-                    "score": score,
-                }
-                for at, score in zip(test, found, strict=True)
-            ]
+            scores += [{"method": name, "repeat": repeat, "fold": fold, **row} for row in found["rows"]]
     on_progress("done", 1.0)
     return Evaluation(scores, summary(scores, protocol.seed))
 
 
-def _scored(scans: Connectomes, name: str, settings: Settings, seed: int, learn: Any, test: Any) -> list[float]:
-    model = find(name)(scans.take(learn), settings, seed)
-    return [float(score) for score in model.decide(scans.take(test))]
+def _scored(scans: Connectomes, name: str, settings: Settings, seed: int, learn: Any, test: Any) -> dict[str, Any]:
+    rest = scans.take(test)
+    decided = find(name)(scans.take(learn), settings, seed).decide(rest)
+    rows = [
+        {"scan": scan, "subject": subject, "label": int(label), "score": float(score)}
+        for scan, subject, label, score in zip(rest.scans, rest.groups, rest.labels, decided, strict=True)
+    ]
+    return {"method": name, "rows": rows}
 
 
-def _piece(store: Path | None, key: list[Any], make: Callable[[], list[float]]) -> list[float]:
+def _data(scans: Connectomes) -> str:
+    """A digest of all that scores depend on in the scans."""
+    rest = repr((scans.labels.tolist(), scans.groups, scans.scans)).encode()
+    return blake2b(fingerprint(scans) + rest).hexdigest()
+
+
+def _piece(store: Path | None, key: list[Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """A finished piece from the store, or made and put there."""
     if store is None:
         return make()
@@ -225,15 +234,29 @@ def permutation_p(
     n: int = 200,
     on_progress: Progress = lambda text, share: None,
     settings: Settings = PLAIN,
+    store: Path | None = None,
 ) -> tuple[float, FloatArray]:
-    """How often labels that say nothing are predicted as well: (1 + count) / (1 + n), and the accuracies under them."""
+    """How often labels that say nothing are predicted as well: (1 + count) / (1 + n), and the accuracies under them.
+
+    `store` is a folder that keeps what is done, as for :func:`evaluate`.
+    """
     once = replace(protocol, repeats=1)
-    seen = evaluate(scans, [name], once, settings=settings).summary[0]["accuracy"]
+    key = [__version__, "permutation", name, asdict(once.applied(settings)), once.seed, once.folds]
+
+    def accuracy(held: Connectomes) -> float:
+        made = _piece(
+            store,
+            [*key, _data(held)],
+            lambda: {"accuracy": evaluate(held, [name], once, settings=settings).summary[0]["accuracy"]},
+        )
+        return made["accuracy"]
+
+    seen = accuracy(scans)
     rng = np.random.default_rng(protocol.seed)
     null = np.empty(n)
     for i in range(n):
         on_progress(f"{name}, permutation {i + 1} of {n}", i / n)
-        null[i] = evaluate(flipped(scans, rng), [name], once, settings=settings).summary[0]["accuracy"]
+        null[i] = accuracy(flipped(scans, rng))
     return float((1 + (null >= seen - 1e-12).sum()) / (1 + n)), null
 
 
@@ -246,8 +269,14 @@ def stability(
     settings: Settings = PLAIN,
     seed: int = 0,
     on_progress: Progress = lambda text, share: None,
+    store: Path | None = None,
 ) -> Stability:
     """Fit a method on halves of the subjects, and see which edges come up again.
+
+    Each half is fitted with the method's default hyper-parameters: chosen within the halves they would differ, and the
+    edges with them.
+
+    `store` is a folder that keeps what is done, as for :func:`evaluate`.
 
     Raises
     ------
@@ -256,20 +285,28 @@ def stability(
     """
     if n < 2:
         raise OptionError(f"half_samples={n}: stability needs two or more")
+    settings = replace(settings, nested=False, tune=False)
     rng = np.random.default_rng(seed)
     importances: list[FloatArray] = []
     for i in range(n):
         on_progress(f"{name}, half {i + 1} of {n}", i / n)
-        found = find(name)(scans.take(_half(scans, rng)), settings, seed).importance
-        if found is None:
-            raise OptionError(f"method {name!r} says nothing of single edges: choose edge-readout, or an SVM")
-        importances.append(found)
+        half = scans.take(_half(scans, rng))
+        key = [__version__, "half", name, asdict(settings), seed, _data(half)]
+        found = _piece(store, key, lambda: {"importance": _importance(half, name, settings, seed)})  # noqa: B023
+        importances.append(np.array(found["importance"]))
     best = [set(np.argsort(-found, kind="stable")[:top].tolist()) for found in importances]
     frequency = np.zeros(importances[0].size)
     for chosen in best:
         frequency[list(chosen)] += 1 / n
     agreed = [len(a & b) / len(a | b) for a, b in combinations(best, 2)]
     return Stability(frequency, np.mean(importances, axis=0), float(np.mean(agreed)))
+
+
+def _importance(half: Connectomes, name: str, settings: Settings, seed: int) -> list[float]:
+    found = find(name)(half, settings, seed).importance
+    if found is None:
+        raise OptionError(f"method {name!r} says nothing of single edges: choose edge-readout, or an SVM")
+    return found.tolist()
 
 
 def _half(scans: Connectomes, rng: np.random.Generator) -> Any:

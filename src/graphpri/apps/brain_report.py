@@ -151,9 +151,15 @@ def study(
         settings=replace(request.settings, nested=protocol.nested),
         seed=protocol.seed,
         on_progress=step,
+        store=store,
     )
     found = brain_protocol.evaluate(scans, request.methods, protocol, step, store, request.settings)
     at = ranked(stable.importance, request.top)
+
+    def permuted(name: str) -> float:
+        n = protocol.permutations
+        return brain_protocol.permutation_p(scans, name, protocol, n, step, request.settings, store)[0]
+
     return Outcome(
         scans=scans,
         request=request,
@@ -163,11 +169,7 @@ def study(
         edges=edge_table(scans, stable.importance, stable.frequency, request.top),
         systems=system_table(scans, at, seed=protocol.seed),
         chance=chance(scans),
-        permutation_p={
-            name: brain_protocol.permutation_p(scans, name, protocol, protocol.permutations, step, request.settings)[0]
-            for name in request.permuted
-            if protocol.permutations
-        },
+        permutation_p={name: permuted(name) for name in request.permuted if protocol.permutations},
     )
 
 
