@@ -6,7 +6,8 @@ import networkx as nx
 import pytest
 
 import graphpri
-from graphpri.summary import BESIDE, page, versions
+from graphpri.summary import BESIDE, page
+from graphpri.version import versions
 
 pytest.importorskip("matplotlib")
 

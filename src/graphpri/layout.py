@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import dijkstra
 
+from graphpri.errors import OptionError
 from graphpri.graph import FloatArray, Graph, IntArray
 from graphpri.threads import single_thread
 
@@ -151,3 +155,31 @@ def _repulsion(place: FloatArray, ideal: float) -> FloatArray:
 def _unit(place: FloatArray) -> FloatArray:
     place = place - place.mean(axis=0)
     return place / max(float(np.linalg.norm(place, axis=1).max()), 1e-12)
+
+
+def subgraph(graph: Graph, nodes: NDArray[np.int64]) -> Graph:
+    """The graph of some nodes, without weights, numbered in their order."""
+    number = np.full(graph.n_nodes, -1)
+    number[nodes] = np.arange(nodes.size)
+    u, v = number[graph.source], number[graph.target]
+    inside = (u >= 0) & (v >= 0)
+    return Graph.from_edges(u[inside], v[inside], n_nodes=nodes.size)
+
+
+def positions(graph: Graph, layout: ArrayLike | Mapping[Any, Any]) -> FloatArray:
+    """Given positions of the nodes, shape (N, 2), as an array or by label.
+
+    Raises
+    ------
+    OptionError
+        For nodes without a position, another shape, and positions that are not finite.
+    """
+    if isinstance(layout, Mapping):
+        labels = [graph.label(i) for i in range(graph.n_nodes)]
+        if missing := [label for label in labels if label not in layout]:
+            raise OptionError(f"layout has no position for {len(missing)} nodes, the first is {missing[0]!r}")
+        layout = [layout[label] for label in labels]
+    place = np.asarray(layout, np.float64)
+    if place.shape != (graph.n_nodes, 2) or not np.isfinite(place).all():
+        raise OptionError(f"layout must be finite positions of shape ({graph.n_nodes}, 2), not of shape {place.shape}")
+    return place

@@ -5,6 +5,7 @@ Colours are those of Okabe and Ito, which colour-blind readers tell apart; lines
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.interop import align, as_graph
-from graphpri.layout import sample_nodes, spring
+from graphpri.layout import positions, sample_nodes, spring, subgraph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from graphpri.sparsify import Sparsified
 
@@ -84,8 +86,9 @@ def graph(
     whole = as_graph(original, weight=None)
     mask = _kept_edges(whole, align(whole, kept, weight=None))
     nodes = np.arange(whole.n_nodes) if layout is not None else sample_nodes(whole, LARGEST, rng)
-    drawn = _induced(whole, nodes)
-    place = spring(_subgraph(whole, nodes, drawn), rng) if layout is None else _positions(whole, layout)
+    chosen = np.isin(np.arange(whole.n_nodes), nodes)
+    drawn = chosen[whole.source] & chosen[whole.target]
+    place = spring(subgraph(whole, nodes), rng) if layout is None else positions(whole, layout)
     at = np.zeros((whole.n_nodes, 2))
     at[nodes] = place
     _draw_edges(ax, whole, at, drawn & ~mask, f"dropped ({whole.n_edges - int(mask.sum())})", kept=False)
@@ -227,6 +230,13 @@ def _by_method(table: Sequence[Mapping[str, Any]], along: str, measure: str) -> 
     return found
 
 
+def as_bytes(figure: Figure, kind: str, **options: Any) -> bytes:
+    """A figure as the content of a "png" or "svg" file, the same bytes each time; `options` are of ``savefig``."""
+    held = io.BytesIO()
+    figure.savefig(held, format=kind, metadata={"Date" if kind == "svg" else "Software": None}, **options)
+    return held.getvalue()
+
+
 def axes(ax: Axes | None) -> Axes:
     """The given Axes, or those of a new figure; an error where matplotlib is not installed."""
     try:
@@ -246,31 +256,6 @@ def _kept_edges(whole: Graph, kept: Graph) -> BoolArray:
         u, v = kept.edge_labels(int(np.argmax(strange)))
         raise GraphError(f"the kept graph has the edge ({u!r}, {v!r}), which the original doesn't have")
     return np.isin(keys, wanted)
-
-
-def _induced(whole: Graph, nodes: NDArray[np.int64]) -> BoolArray:
-    """Mask of the edges between the nodes."""
-    chosen = np.zeros(whole.n_nodes, bool)
-    chosen[nodes] = True
-    return chosen[whole.source] & chosen[whole.target]
-
-
-def _subgraph(whole: Graph, nodes: NDArray[np.int64], edges: BoolArray) -> Graph:
-    number = np.zeros(whole.n_nodes, np.int64)
-    number[nodes] = np.arange(nodes.size)
-    return Graph.from_edges(number[whole.source[edges]], number[whole.target[edges]], n_nodes=nodes.size)
-
-
-def _positions(whole: Graph, layout: ArrayLike | Mapping[Any, Any]) -> FloatArray:
-    if isinstance(layout, Mapping):
-        labels = [whole.label(i) for i in range(whole.n_nodes)]
-        if missing := [label for label in labels if label not in layout]:
-            raise OptionError(f"layout has no position for {len(missing)} nodes, the first is {missing[0]!r}")
-        layout = [layout[label] for label in labels]
-    place = np.asarray(layout, np.float64)
-    if place.shape != (whole.n_nodes, 2) or not np.isfinite(place).all():
-        raise OptionError(f"layout must be finite positions of shape ({whole.n_nodes}, 2), not of shape {place.shape}")
-    return place
 
 
 def _draw_edges(ax: Axes, whole: Graph, at: FloatArray, edges: BoolArray, label: str, *, kept: bool) -> None:

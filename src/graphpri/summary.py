@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
-from platform import python_version
 from typing import Any
 
 from graphpri import plot, webpage
@@ -14,7 +11,7 @@ from graphpri.errors import GraphPRIError, MissingExtraError
 from graphpri.measures import MEASURES, Report, report
 from graphpri.measures.report import said
 from graphpri.sparsify import Sparsified, sparsify
-from graphpri.version import __version__
+from graphpri.version import versions
 
 BESIDE = ("random", "local-degree", "local-similarity", "effective-resistance")
 """Methods that stand beside the one asked for, where they are others."""
@@ -26,7 +23,6 @@ def page(
     result: Sparsified,
     *,
     title: str | None = None,
-    asked: Mapping[str, Any] | None = None,
     command: str = "",
     beside: Sequence[str] = BESIDE,
 ) -> str:
@@ -36,8 +32,6 @@ def page(
     ----------
     result : Sparsified
     title : str, optional
-    asked : mapping, optional
-        What was asked for, to be shown as it is.
     command : str, optional
         How to make the result again.
     beside : sequence of str
@@ -67,9 +61,7 @@ def page(
     parts = [
         f"<p>{_sentence(facts)}</p>",
         "<h2>What was asked</h2>",
-        webpage.table(
-            ["", ""], [[str(key), _told(value)] for key, value in {**_asked(facts), **(asked or {})}.items()]
-        ),
+        webpage.table(["", ""], [[str(key), _told(value)] for key, value in _asked(facts).items()]),
         "<h2>What was kept</h2>",
         _picture(result, {name: result}),
         f"<p>{escape(str(facts['status']))}</p>",
@@ -79,20 +71,9 @@ def page(
         webpage.items([*failed, *_notes(reports)]),
         "<h2>How to make it again</h2>",
         f"<p><code>{escape(command)}</code></p>" if command else "",
-        webpage.table(["", "version"], [[library, found] for library, found in versions().items()]),
+        webpage.table(["", "version"], [[library, found] for library, found in versions(*_LIBRARIES).items()]),
     ]
     return webpage.document(title or f"Sparsified graph: {facts['edges_kept']} of {facts['edges']} edges", *parts)
-
-
-def versions() -> dict[str, str]:
-    """Versions of this library, Python and what it computes with."""
-    found = {"graphpri": __version__, "python": python_version()}
-    for library in _LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _others(result: Sparsified, names: Sequence[str]) -> tuple[dict[str, Sparsified], list[str]]:
@@ -185,7 +166,7 @@ def _picture(result: Sparsified, drawn: Mapping[str, Sparsified]) -> str:
         ax.set_title(f"{method}: {ax.get_title()}")
     for ax in panels[len(drawn) :]:
         ax.set_axis_off()
-    held = io.BytesIO()
-    figure.savefig(held, format="png", dpi=110, metadata={"Software": None})
     names = ", ".join(drawn)
-    return webpage.picture(held.getvalue(), f"Edges kept by {names}, over the dropped ones", kind="png")
+    return webpage.picture(
+        plot.as_bytes(figure, "png", dpi=110), f"Edges kept by {names}, over the dropped ones", kind="png"
+    )

@@ -20,14 +20,14 @@ figcaption, .small { font-size: .875rem; } code { background: var(--soft); paddi
 """
 
 
-def document(title: str, *parts: str) -> str:
-    """A whole page under a heading; the title is text, `parts` are markup."""
+def document(title: str, *parts: str, style: str = "") -> str:
+    """A whole page under a heading; the title is text, `parts` are markup, `style` is CSS beside the common one."""
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f"<title>{escape(title)}</title>",
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>",
+            f"<style>{_STYLE}{style}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>",
             *parts,
             "</body>\n</html>\n",
         ]

@@ -119,7 +119,7 @@ def edge_tests(scans: Connectomes) -> tuple[FloatArray, FloatArray]:
         return np.full(z.shape[1], np.nan), np.full(z.shape[1], np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         if sorted(names[0]) == sorted(names[1]):
-            found: Any = _paired(one - zero)
+            found: Any = stats.ttest_1samp(one - zero, 0.0)
         else:
             found = stats.ttest_ind(one, zero, equal_var=False)
     return np.asarray(found[0]), np.asarray(found[1])
@@ -210,10 +210,6 @@ def _subject_means(z: FloatArray, scans: Connectomes, label: int) -> dict[str, F
         if scans.labels[i] == label:
             rows.setdefault(subject, []).append(i)
     return {subject: z[at].mean(axis=0) for subject, at in rows.items()}
-
-
-def _paired(difference: FloatArray) -> Any:
-    return stats.ttest_1samp(difference, 0.0)
 
 
 def _counts(codes: IntArray, u: IntArray, v: IntArray, n: int) -> IntArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
@@ -139,19 +139,18 @@ class EdgeReadout:
                 {"params": [b]},
             ]
             steps = torch.optim.Adam(groups, lr=self.rate)
-            losses: list[float] = []
-            for epoch in range(1, max(model.epochs for model in models) + 1):
+
+            def loss() -> Any:
                 mask = torch.sigmoid(m)
                 logit = self.scale * (data @ (mask * u)) + b
-                loss = torch.nn.functional.binary_cross_entropy_with_logits(logit, target) + size * mask.mean()
-                if term is not None:
-                    loss = loss + self.pri * term(mask)
-                steps.zero_grad()
-                loss.backward()
-                steps.step()
-                losses.append(float(loss.detach()))
+                value = torch.nn.functional.binary_cross_entropy_with_logits(logit, target) + size * mask.mean()
+                return value if term is None else value + self.pri * term(mask)
+
+            losses: list[float] = []
+            for value in _descent(steps, loss, max(model.epochs for model in models)):
+                losses.append(value)
                 for model in models:
-                    if model.epochs == epoch:
+                    if model.epochs == len(losses):
                         model._keep(torch.sigmoid(m.detach()), u.detach(), float(b.detach()), losses)
 
     def _keep(self, mask: Any, weights: Any, bias: float, losses: list[float]) -> None:
@@ -244,17 +243,14 @@ class MaskedGCN:
                 [{"params": weights, "weight_decay": 5e-4}, {"params": [self._mask], "lr": 5e-2}], lr=self.rate
             )
             term = self._pri_loss(a.sum(dim=1)) if self.mask and self.pri else None
-            self.losses_: list[float] = []
-            for _ in range(self.epochs):
+
+            def loss() -> Any:
                 kept = a * self._square(n)
                 logit = self._forward(x, kept, training=True)
-                loss = torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
-                if term is not None:
-                    loss = loss + self.pri * term(kept.sum(dim=1), a.sum(dim=1))
-                steps.zero_grad()
-                loss.backward()
-                steps.step()
-                self.losses_.append(float(loss.detach()))
+                value = torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
+                return value if term is None else value + self.pri * term(kept.sum(dim=1))
+
+            self.losses_: list[float] = list(_descent(steps, loss, self.epochs))
             held = torch.sigmoid(self._mask.detach()).double().numpy()
         self.importance_: FloatArray | None = held if self.mask else None
         return self
@@ -274,8 +270,8 @@ class MaskedGCN:
         loss = PRILoss(self.beta, method=self.method, pri_on=self.pri_on, check=False)
         known = loss.precompute(graphs)
 
-        def term(kept: Any, original: Any) -> Any:
-            return loss(kept, original, known)
+        def term(kept: Any) -> Any:
+            return loss(kept, graphs, known)
 
         return term
 
@@ -344,14 +340,12 @@ class ConvolutionNet:
             self._layers = self._made(x.shape[-1])
             weights = [w for layer in self._layers for w in layer.parameters()]
             steps = torch.optim.Adam(weights, lr=self.rate, weight_decay=5e-4)
-            self.losses_: list[float] = []
-            for _ in range(self.epochs):
+
+            def loss() -> Any:
                 logit = self._forward(x, a, training=True)
-                loss = torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
-                steps.zero_grad()
-                loss.backward()
-                steps.step()
-                self.losses_.append(float(loss.detach()))
+                return torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
+
+            self.losses_: list[float] = list(_descent(steps, loss, self.epochs))
         return self
 
     def decision(self, features: ArrayLike, graphs: ArrayLike) -> FloatArray:
@@ -383,6 +377,16 @@ class ConvolutionNet:
         for layer in self._layers[:2]:
             h = torch.relu(layer(torch.nn.functional.dropout(h, self.dropout, training), whole))
         return self._layers[2](h.sum(dim=1) / x.shape[1])[..., 0]
+
+
+def _descent(optimizer: Any, loss: Callable[[], Any], epochs: int) -> Generator[float]:
+    """The loss before each of the optimizer's steps over all training graphs."""
+    for _ in range(epochs):
+        value = loss()
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+        yield float(value.detach())
 
 
 def _float32(features: ArrayLike, graphs: ArrayLike) -> tuple[Any, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from graphpri.apps.brain_edges import Rows
 from graphpri.apps.brain_graph import pairs, square
 from graphpri.errors import MissingExtraError
 from graphpri.graph import FloatArray, IntArray
+from graphpri.plot import as_bytes
 
 _ACROSS, _IDLE = "#9a9a9a", "#d0d0d0"
 _SIGNED = {1: "#c23b22", -1: "#2166ac"}
@@ -71,7 +71,7 @@ def connectome(scans: Connectomes, edges: ArrayLike, signs: ArrayLike) -> bytes 
     for colour, lines in _lines(scans, at, np.asarray(signs), of_region if colours else None).items():
         _draw(display, lines, colour)
     _legend(figure, colours or {f"larger in {scans.classes[k]}": _SIGNED[2 * k - 1] for k in (0, 1)})
-    return _png(figure)
+    return as_bytes(figure, "png", dpi=_DPI, facecolor="white")
 
 
 def interactive(scans: Connectomes, edges: ArrayLike, values: ArrayLike) -> str | None:
@@ -125,7 +125,7 @@ def systems(rows: Rows) -> bytes | None:
     ax.set_xticks(range(len(names)), names, rotation=35, ha="right")
     ax.set_yticks(range(len(names)), names)
     figure.colorbar(image, ax=ax, label="selected edges above expected", shrink=0.8)
-    return _svg(figure)
+    return as_bytes(figure, "svg")
 
 
 def accuracies(
@@ -155,7 +155,7 @@ def accuracies(
     ax.set_xlabel("accuracy")
     ax.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-    return _svg(figure)
+    return as_bytes(figure, "svg")
 
 
 def _system_colours(scans: Connectomes) -> dict[str, Any]:
@@ -234,15 +234,3 @@ def _figure(width: float, height: float, layout: Any = "constrained") -> Any:
     except ImportError as error:
         raise MissingExtraError("matplotlib", "brain", "a report's pictures") from error
     return Figure(figsize=(width, height), layout=layout)
-
-
-def _png(figure: Any) -> bytes:
-    held = io.BytesIO()
-    figure.savefig(held, format="png", dpi=_DPI, facecolor="white")
-    return held.getvalue()
-
-
-def _svg(figure: Any) -> bytes:
-    held = io.BytesIO()
-    figure.savefig(held, format="svg", metadata={"Date": None})
-    return held.getvalue()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ from graphpri.apps.brain_protocol import PLAIN, Evaluation, Protocol, Stability
 from graphpri.errors import OptionError
 from graphpri.graph import FloatArray, IntArray
 from graphpri.io.sink import open_sink
+from graphpri.version import versions
 
 Progress = Callable[[str, float], object]
 
@@ -38,7 +37,7 @@ TOP = 100
 _LISTED = 30
 _GAP = ("difference", "standard_error", "lower", "upper")
 _MEASURES = ("balanced_accuracy", "auc", "sensitivity", "specificity", "paired_accuracy")
-_LIBRARIES = ("graphpri", "numpy", "scipy", "scikit-learn", "torch", "torch-geometric", "nilearn")
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "torch-geometric", "nilearn")
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ def study(
         request.explained,
         protocol.half_samples,
         top=request.top,
-        settings=replace(request.settings, nested=protocol.nested),
+        settings=request.settings,
         seed=protocol.seed,
         on_progress=step,
         store=store,
@@ -223,7 +222,7 @@ def page(outcome: Outcome, source: str, command: str) -> str:
         *(["<h2>Notes on the data</h2>", webpage.items(scans.notes)] if scans.notes else []),
         "<h2>Again</h2>",
         f"<p><code>{escape(command)}</code></p>",
-        f"<p class='small'>{escape(', '.join(f'{name} {v}' for name, v in versions().items()))}</p>",
+        f"<p class='small'>{escape(', '.join(f'{name} {v}' for name, v in versions(*_LIBRARIES).items()))}</p>",
     )
 
 
@@ -319,24 +318,13 @@ def _table(rows: Rows, columns: Iterable[str] | None = None) -> str:
     return webpage.table([key.replace("_", " ") for key in there], [[row.get(key) for key in there] for row in rows])
 
 
-def versions() -> dict[str, str]:
-    """Versions of Python and the libraries that the numbers depend on."""
-    found = {"Python": sys.version.split()[0]}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
 def facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
     """The outcome in types that JSON has: settings, data, folds, results, versions."""
     scans = outcome.scans
     return {
         "source": source,
         "command": command,
-        "versions": versions(),
+        "versions": versions(*_LIBRARIES),
         "settings": asdict(outcome.request),
         "data": {
             "scans": scans.n_scans,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -395,9 +394,7 @@ def picture(outcome: Outcome) -> bytes:
     else:
         ax.text(0.5, 0.5, "no edges", ha="center")
         ax.set_axis_off()
-    held = io.BytesIO()
-    figure.savefig(held, format="svg", metadata={"Date": None})
-    return held.getvalue()
+    return plot.as_bytes(figure, "svg")
 
 
 def write(outcome: Outcome, request: Request, out: Path, source: str, command: str) -> list[str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from graphpri.errors import OptionError
 from graphpri.graph import FloatArray, Graph
-from graphpri.layout import spring
+from graphpri.layout import positions, spring, subgraph
 from graphpri.measures import Settings, View
 from graphpri.measures.structure import communities
 
@@ -43,22 +41,13 @@ def place_nodes(graph: Graph, layout: Any = None, seed: int = 0) -> NDArray[np.f
         For positions that don't fit.
     """
     if layout is not None:
-        return _scaled(_given(graph, layout)).astype(np.float32)
+        return _scaled(positions(graph, layout)).astype(np.float32)
     joined = np.flatnonzero(graph.degrees() > 0)
-    found = _drawn(_within(graph, joined), seed) * (np.sqrt(joined.size) / 2)
+    found = _drawn(subgraph(graph, joined), seed) * (np.sqrt(joined.size) / 2)
     place = np.zeros((graph.n_nodes, 2))
     place[joined] = _scaled(_pushed_apart(found, np.full(joined.size, _ROOM), 40))
     _ring(place, np.setdiff1d(np.arange(graph.n_nodes), joined))
     return place.astype(np.float32)
-
-
-def _within(graph: Graph, nodes: NDArray[np.int64]) -> Graph:
-    """The graph of some nodes, without weights, numbered in their order."""
-    number = np.full(graph.n_nodes, -1)
-    number[nodes] = np.arange(nodes.size)
-    u, v = number[graph.source], number[graph.target]
-    inside = (u >= 0) & (v >= 0)
-    return Graph.from_edges(u[inside], v[inside], n_nodes=nodes.size)
 
 
 def _drawn(graph: Graph, seed: int) -> FloatArray:
@@ -82,7 +71,7 @@ def _by_groups(graph: Graph, member: NDArray[np.int64], groups: int, seed: int) 
     place = np.empty((graph.n_nodes, 2))
     for nodes in np.split(np.argsort(member, kind="stable"), np.cumsum(sizes)[:-1]):
         group = member[nodes[0]]
-        place[nodes] = centres[group] + radii[group] * _drawn(_within(graph, nodes), seed)
+        place[nodes] = centres[group] + radii[group] * _drawn(subgraph(graph, nodes), seed)
     return _scaled(place)
 
 
@@ -135,16 +124,3 @@ def _scaled(place: FloatArray) -> FloatArray:
         return place
     place = place - (place.max(axis=0) + place.min(axis=0)) / 2
     return place / max(float(np.linalg.norm(place, axis=1).max()), 1e-300)
-
-
-def _given(graph: Graph, layout: Any) -> FloatArray:
-    if isinstance(layout, Mapping):
-        held = cast("Mapping[Any, Any]", layout)
-        labels = [graph.label(i) for i in range(graph.n_nodes)]
-        if missing := [label for label in labels if label not in held]:
-            raise OptionError(f"layout has no position for {len(missing)} nodes, the first is {missing[0]!r}")
-        layout = [held[label] for label in labels]
-    place = np.asarray(layout, np.float64)
-    if place.shape != (graph.n_nodes, 2) or not np.isfinite(place).all():
-        raise OptionError(f"layout must be finite positions of shape ({graph.n_nodes}, 2), not of shape {place.shape}")
-    return place

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphpri.errors import MissingExtraError
 from graphpri.io.sink import open_sink
-from graphpri.plot import COLOURS, MARKERS, STYLES
+from graphpri.plot import COLOURS, MARKERS, STYLES, as_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,8 +89,7 @@ def legend_below(figure: Figure, ax: Axes, columns: int = 4) -> None:
 
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write a figure as PNG and SVG, whole or not at all, the same bytes each time."""
-    for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
-        held = io.BytesIO()
-        figure.savefig(held, format=suffix, metadata=metadata)
+    for suffix in ("png", "svg"):
+        content = as_bytes(figure, suffix)
         with open_sink(folder / f"{name}.{suffix}", zipped=False, force=True) as sink:
-            sink.write(held.getvalue())
+            sink.write(content)

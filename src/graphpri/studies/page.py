@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from graphpri import records
+from graphpri import records, webpage
 from graphpri.studies.runner import Result
 from graphpri.studies.study import OUTCOMES, Fact, Verdict
 from graphpri.studies.untested import untested
@@ -25,21 +25,11 @@ _MEANINGS = {
 }
 
 _STYLE = """
-:root { color-scheme: light dark; --line: #8888; --soft: #8881; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem; }
-h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 1rem; }
-table { border-collapse: collapse; width: 100%; font-size: .875rem; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .5rem; border-bottom: 1px solid var(--line); }
-td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.wide { overflow-x: auto; } .outcome { white-space: nowrap; font-weight: 600; }
-figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; padding: .5rem; box-sizing: border-box; }
-figcaption, .small { font-size: .875rem; } code { background: var(--soft); padding: .1em .3em; }
+table { width: 100%; }
+.outcome { white-space: nowrap; font-weight: 600; }
 a.fact { text-decoration-style: dotted; color: inherit; } summary { cursor: pointer; }
 tr:target, td:target { background: #e69f0055; }
-@media print {
-  body { font-size: 9.5pt; max-width: none; padding: 0; } table { font-size: 8pt; }
-  h2 { break-before: page; } figure, tr { break-inside: avoid; } a { color: inherit; }
-}
+@media print { table { font-size: 8pt; } h2 { break-before: page; } a { color: inherit; } }
 """
 
 
@@ -79,12 +69,7 @@ def write_page(results: Sequence[Result], out: str | os.PathLike[str]) -> Path:
 
 def _page(results: Sequence[Result]) -> str:
     title = "Graph-PRI: the paper's claims, measured"
-    body = [f"<h1>{title}</h1>", _introduction(results), _summary(results), *map(_section, results)]
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n{''.join(body)}</body>\n</html>\n"
-    )
+    return webpage.document(title, _introduction(results), _summary(results), *map(_section, results), style=_STYLE)
 
 
 def _introduction(results: Sequence[Result]) -> str:

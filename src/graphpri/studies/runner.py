@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -20,7 +19,9 @@ from graphpri.errors import FileError, OptionError
 from graphpri.studies import figures
 from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, digest, find
 from graphpri.studies.untested import untested
-from graphpri.version import __version__
+from graphpri.version import __version__, versions
+
+_LIBRARIES = ("numpy", "scipy", "networkx", "networkit", "pandas", "matplotlib")
 
 
 class Step(NamedTuple):
@@ -380,16 +381,9 @@ def _collect(study: Study, folder: Path, pieces: list[_Piece], quick: bool, seed
         "seed": seed,
         "seconds": seconds,
         "tables": list(joined),
-        "versions": _versions(),
+        "versions": versions(*_LIBRARIES),
     }
     records.write_text(folder / "run.json", json.dumps(run, indent=2) + "\n")
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    libraries = ("numpy", "scipy", "networkx", "networkit", "pandas", "matplotlib")
-    return {"graphpri": __version__, "python": sys.version.split()[0], **{name: version(name) for name in libraries}}
 
 
 def _run_file(folder: Path) -> dict[str, Any]:
