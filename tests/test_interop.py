@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from itertools import pairwise
@@ -545,16 +544,6 @@ def test_networkx_views_and_frozen_graphs():
     assert as_graph(view).n_nodes == 10
 
 
-def test_karate_loads_in_a_millisecond():
-    g = nx.karate_club_graph()
-    times = []
-    for _ in range(20):
-        start = time.perf_counter()
-        load(g)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 1e-3
-
-
 # igraph
 
 
@@ -1016,8 +1005,6 @@ def test_large_inputs_are_read_in_whole_arrays():
     data = Data(edge_index=torch.from_numpy(np.array([np.r_[u, v], np.r_[v, u]], np.int64)), num_nodes=graph.n_nodes)
     nk = networkit.GraphFromCoo((u.astype(np.int64), v.astype(np.int64)), n=graph.n_nodes)
     for obj in (a, frame, data, nk, igraph.Graph(n=graph.n_nodes, edges=np.c_[u, v])):
-        start = time.perf_counter()
         found = as_graph(obj)
-        assert time.perf_counter() - start < 2
         np.testing.assert_array_equal(found.source, u)
         np.testing.assert_array_equal(found.target, v)
