@@ -2,12 +2,19 @@
 
 python docs/make_pictures.py                 all of them
 python docs/make_pictures.py --only growth   one, repeatable
+
+Those of HTML pages are taken by an installed Chromium.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import matplotlib
 
@@ -15,14 +22,19 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import networkx as nx
+import numpy as np
 from fill_tables import DATA, read
+from PIL import Image
 from scale_tables import cells
 
 import graphpri
+from graphpri.apps.brain_planted import planted_connectomes
 from graphpri.layout import spring
 
 PICTURES = Path(__file__).parent / "pictures"
 LARGEST = 150_000
+COLOURS = 128
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def karate() -> None:
@@ -97,17 +109,82 @@ def _numbers(of_method: list[dict[str, str]], key: str) -> list[float]:
     return [float(cell[key]) for cell in of_method]
 
 
+def report() -> None:
+    """The page that `graphpri sparsify --report` writes."""
+    with TemporaryDirectory() as name:
+        run("sparsify", "lesmis", "--keep", "0.3", "--report", "report.html", "--quiet", folder=Path(name))
+        fold(Path(name) / "report.html", "report", tops=(0, 1510), height=1400)
+
+
+def brain_report() -> None:
+    """The page that `graphpri brain` writes about scans with 20 planted edges, with places and systems made up."""
+    drawn = planted_connectomes(n_rois=60, n_modules=4, n_planted=20, n_train=64, n_test=4)
+    centres = np.array([[-38, 10, 35], [38, 10, 35], [0, -75, 10], [0, 45, 0]])
+    places = centres[drawn.modules] + np.random.default_rng(0).normal(0, 12, (60, 3))
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "scans").mkdir()
+        for scan, matrix in zip(drawn.train.scans, drawn.train.matrices, strict=True):
+            np.savetxt(folder / "scans" / f"sub-{int(scan):02}.csv", matrix, delimiter=",")
+        people = [(f"sub-{int(s):02}", "AB"[y]) for s, y in zip(drawn.train.scans, drawn.train.labels, strict=True)]
+        write(folder / "participants.csv", [("participant_id", "group"), *people])
+        regions = enumerate(zip(places, drawn.modules, strict=True), start=1)
+        rows = [(f"R{i}", *map(int, place), f"module {module + 1}") for i, (place, module) in regions]
+        write(folder / "atlas.csv", [("name", "x", "y", "z", "system"), *rows])
+        inputs = ("scans", "--labels", "participants.csv", "--atlas", "atlas.csv", "-o", "report")
+        methods = "edge-readout,linear-svm,t-test-svm,lasso-svm"
+        run("brain", *inputs, "--methods", methods, "--top", "20", "--quiet", folder=folder)
+        fold(folder / "report" / "report.html", "brain-report", tops=(0, 1216), height=906)
+
+
+def write(path: Path, rows: list[tuple[object, ...]]) -> None:
+    """Write rows as CSV."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def run(*arguments: str, folder: Path) -> None:
+    """Run a command of graphpri in a folder."""
+    subprocess.run([sys.executable, "-m", "graphpri", *arguments], cwd=folder, check=True)
+
+
+def fold(page: Path, name: str, tops: tuple[int, int], height: int, width: int = 920) -> None:
+    """Write a picture of two pieces of an HTML page, side by side; `tops` are where they begin, in pixels."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise SystemExit(f"{name}: pictures of HTML pages need Chromium ({', '.join(BROWSERS)})")
+    whole = page.with_suffix(".png")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    size = f"--window-size={width},{max(tops) + height}"
+    subprocess.run(
+        [browser, *flags, size, f"--screenshot={whole}", page.as_uri()], check=True, stderr=subprocess.DEVNULL
+    )
+    shot = Image.open(whole).convert("RGB")
+    both = Image.new("RGB", (2 * width + 20, height), "white")
+    for left, top in zip((0, width + 20), tops, strict=True):
+        both.paste(shot.crop((0, top, width, top + height)), (left, 0))
+    path = PICTURES / f"{name}.png"
+    both.quantize(COLOURS, Image.Quantize.FASTOCTREE).save(path, optimize=True)
+    check(path)
+
+
 def save(figure: plt.Figure, name: str) -> None:
-    """Write a PNG and refuse one that is too large for a page."""
+    """Write a PNG."""
     path = PICTURES / f"{name}.png"
     figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
     plt.close(figure)
+    check(path)
+
+
+def check(path: Path) -> None:
+    """Refuse a picture that is too large for a page."""
     if path.stat().st_size > LARGEST:
         raise SystemExit(f"{path} has {path.stat().st_size} bytes, more than {LARGEST}")
     print(f"{path.name}: {path.stat().st_size} bytes")
 
 
-DRAWN = {draw.__name__: draw for draw in (karate, karate_over_beta, karate_path, edges_over_beta, growth)}
+DRAWINGS = (karate, karate_over_beta, karate_path, edges_over_beta, growth, report, brain_report)
+DRAWN = {draw.__name__: draw for draw in DRAWINGS}
 
 
 def main() -> None:

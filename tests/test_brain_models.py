@@ -154,6 +154,19 @@ def test_an_empty_second_channel_changes_nothing(planted):
     assert one == two
 
 
+def test_a_colder_mask_opens_and_closes_more(planted):
+    kept, labels = planted.train.matrices, planted.train.labels
+    graphs = connectome_graphs(kept)
+    cold, plain = (MaskedGCN(epochs=20, tau=tau).fit(kept, graphs, labels).importance_ for tau in (0.2, 1.0))
+    assert np.abs(cold - 0.5).mean() > 2 * np.abs(plain - 0.5).mean()
+
+
+@pytest.mark.parametrize("tau", [0.0, -1.0, np.nan, np.inf])
+def test_a_temperature_that_is_not_positive_is_refused(tau):
+    with pytest.raises(OptionError, match="positive temperature"):
+        MaskedGCN(tau=tau).fit(np.ones((2, 4, 4)), np.ones((2, 4, 4)), [0, 1])
+
+
 @pytest.mark.parametrize(
     ("labels", "message"),
     [([0, 0, 0], "both 0 and 1"), ([0, 1], "3 training scans"), ([0, 1, 2], "both 0 and 1")],

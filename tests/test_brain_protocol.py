@@ -14,7 +14,7 @@ from graphpri.errors import OptionError
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
-FAST = Protocol(folds=3, nested=False)
+FAST = Protocol(folds=3, settings=Settings(nested=False))
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,57 @@ def test_tuning_ends_with_its_time(scans, monkeypatch):
     seen = []
     create = optuna.create_study
     monkeypatch.setattr(optuna, "create_study", lambda **given: seen.append(create(**given)) or seen[-1])
-    evaluate(scans, ["linear-svm"], Protocol(folds=2, tune=True, time_budget=0.0))
+    evaluate(scans, ["linear-svm"], Protocol(folds=2, settings=Settings(tune=True, time_budget=0.0)))
     assert [len(study.trials) for study in seen] == [1, 1]
     assert all(study.best_params == {"C": 1e-3} for study in seen)
+
+
+@pytest.mark.parametrize("name", ["t-test-svm", "lasso-svm-rbf"])
+def test_where_no_edge_is_selected_one_class_is_named(name):
+    rng = np.random.default_rng(0)
+    twice = [np.corrcoef(rng.normal(size=(6, 40))) for _ in range(4) for _ in range(2)]
+    twice[1::2] = twice[::2]
+    held = from_matrices(twice, [0, 1] * 4, groups=range(8))
+    found = brain_methods.find(name)(held, FAST.settings, 0)
+    assert found.decide(held).tolist() == [0.0] * 8
+    assert not found.importance.any()
+
+
+def test_halves_take_defaults_whatever_is_tuned(scans):
+    tuned = replace(FAST, half_samples=2, settings=Settings(tune=True, time_budget=1.0))
+    first, second = (stability(scans, "linear-svm", held, top=5) for held in (tuned, replace(FAST, half_samples=2)))
+    np.testing.assert_array_equal(first.importance, second.importance)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"tune": True, "nested": False}, "nested=False does not"),
+        ({"inner": 1}, "two folds or more"),
+        ({"time_budget": 10.0}, "it is for tune=True"),
+        ({"tune": True, "time_budget": np.nan}, "number of seconds"),
+        ({"tune": True, "time_budget": -1.0}, "number of seconds"),
+        ({"node_features": "row"}, "choose 'rows' or 'clustering'"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(chosen, message):
+    with pytest.raises(OptionError, match=message):
+        Settings(**chosen)
+
+
+@pytest.mark.parametrize("name", ["gcn", "paper", "pyg-gcn"])
+@pytest.mark.parametrize("signs", ["abs", "two"])
+def test_clustering_coefficients_are_features_that_permuted_nodes_share(scans, name, signs, monkeypatch):
+    if name == "pyg-gcn":
+        pytest.importorskip("torch_geometric")
+    monkeypatch.setattr("torch.nn.functional.dropout", lambda x, *rest: x)  # which would know nodes by their position
+    settings = Settings(signs=signs, node_features="clustering", nested=False)
+    order = np.random.default_rng(0).permutation(scans.n_rois)
+    moved = replace(scans, matrices=scans.matrices[:, order][:, :, order])
+    first, second = (brain_methods.find(name)(held, settings, 0).decide(held) for held in (scans, moved))
+    assert np.corrcoef(first, second)[0, 1] > 0.99
+    rows = brain_methods.find(name)(scans, replace(settings, node_features="rows"), 0).decide(scans)
+    assert not np.allclose(first, rows, atol=0.1)
 
 
 def test_series_and_matrices_do_not_share_features():
@@ -147,15 +195,15 @@ def test_an_interruption_keeps_what_is_done(scans, tmp_path):
 
 def test_other_settings_are_other_pieces(scans, tmp_path):
     evaluate(scans, ["linear-svm"], FAST, store=tmp_path)
-    evaluate(scans, ["linear-svm"], FAST, store=tmp_path, settings=Settings(density=0.3))
+    evaluate(scans, ["linear-svm"], replace(FAST, settings=Settings(density=0.3, nested=False)), store=tmp_path)
     evaluate(flipped(scans, np.random.default_rng(0)), ["linear-svm"], FAST, store=tmp_path)
     assert len(list(tmp_path.glob("*.json"))) == 9
 
 
 def test_halves_and_permutations_are_read_and_not_made_again(scans, tmp_path, monkeypatch):
     def both():
-        found = stability(scans, "linear-svm", 3, top=5, settings=Settings(nested=False), store=tmp_path)
-        p, null = permutation_p(scans, "linear-svm", FAST, n=2, store=tmp_path)
+        found = stability(scans, "linear-svm", replace(FAST, half_samples=3), top=5, store=tmp_path)
+        p, null = permutation_p(scans, "linear-svm", replace(FAST, permutations=2), store=tmp_path)
         return [*found.importance.tolist(), found.jaccard, p, *null]
 
     first = both()
@@ -189,19 +237,19 @@ def test_flips_stay_within_subjects_and_keep_the_classes(scans):
 
 def test_permutation_p_is_small_where_there_is_something():
     drawn = planted_connectomes(1.0, 0, n_rois=24, n_modules=3, n_planted=8, n_train=48, n_test=8).train
-    p, null = permutation_p(drawn, "linear-svm", FAST, n=19)
+    p, null = permutation_p(drawn, "linear-svm", replace(FAST, permutations=19))
     assert p == pytest.approx(1 / 20)
     assert 0.3 < null.mean() < 0.7
 
 
 def test_stable_edges_are_the_planted_ones():
     drawn = planted_connectomes(0.5, 0, n_rois=24, n_modules=3, n_planted=8, n_train=48, n_test=8)
-    found = stability(drawn.train, "edge-readout", 6, top=8, settings=Settings(nested=False))
+    found = stability(drawn.train, "edge-readout", replace(FAST, half_samples=6), top=8)
     assert found.frequency.sum() == pytest.approx(8)
     assert found.frequency[drawn.planted].mean() > 0.7
     assert 0.3 < found.jaccard <= 1
     with pytest.raises(OptionError, match="says nothing of single edges"):
-        stability(drawn.train, "gcn", 2, settings=Settings(nested=False))
+        stability(drawn.train, "gcn", replace(FAST, half_samples=2))
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,14 @@ import graphpri
 pytest.importorskip("sklearn")
 pytest.importorskip("torch")
 
-import graphpri.apps
-
 REFERENCE = Path(__file__).parent.parent / "docs" / "api.rst"
-APPS = sorted(module.name for module in walk_packages(graphpri.apps.__path__, "graphpri.apps."))
-# The explorer and the brain networks have pages and tests of their own; their names need no doctest each.
-WITHOUT = ("graphpri.explore", "graphpri.apps.brain_")
+# Packages whose modules show how all their names are used, whether the page lists these one by one or not.
+THROUGHOUT = ("graphpri.apps", "graphpri.explore")
+
+
+def modules_of(package: str) -> list[str]:
+    """Names of a package's modules, in order."""
+    return sorted(module.name for module in walk_packages(import_module(package).__path__, f"{package}."))
 
 
 def own_names(module: ModuleType) -> list[str]:
@@ -76,16 +78,17 @@ def public() -> dict[str, Any]:
         warnings.simplefilter("ignore", DeprecationWarning)  # torch_geometric, on import
         pytest.importorskip("torch_geometric")
     listed = {name: value for name in on_the_page() if described(value := looked_up(name))}
-    in_apps = [names_of(module) for module in APPS if not module.startswith(WITHOUT)]
+    throughout = [names_of(module) for package in THROUGHOUT for module in modules_of(package)]
     found = {"graphpri.GraphPRI": graphpri.GraphPRI}
-    for names in (listed, names_of("graphpri"), names_of("graphpri.torch"), *in_apps):
+    for names in (listed, names_of("graphpri"), names_of("graphpri.torch"), *throughout):
         found |= names
-    return {name: value for name, value in found.items() if not value.__module__.startswith(WITHOUT)}
+    return found
 
 
 def test_there_are_many_public_names(public: dict[str, Any]) -> None:
-    assert len(public) > 100
-    assert {"graphpri.sparsify", "graphpri.apps.parzen.Cloud", "graphpri.torch.PRILoss"} <= set(public)
+    assert len(public) > 200
+    assert {"graphpri.sparsify", "graphpri.torch.PRILoss", "graphpri.apps.parzen.Cloud"} <= set(public)
+    assert {"graphpri.apps.brain_data.Rois", "graphpri.explore.grid.Grid"} <= set(public)
 
 
 def test_every_public_name_has_a_doctest(public: dict[str, Any]) -> None:
@@ -99,6 +102,14 @@ def test_a_public_name_is_on_the_reference_page(module: str, public: dict[str, A
     assert not set(names_of(module)) - set(on_the_page())
 
 
+def test_what_the_explorer_exports_is_on_the_reference_page(public: dict[str, Any]) -> None:
+    """Under the names that users write, ``graphpri.explore`` for ``graphpri.explore.explore``."""
+    exported = names_of("graphpri.explore")
+    assert exported
+    for name, value in exported.items():
+        assert any(looked_up(other) is value for other in on_the_page()), name
+
+
 def test_the_reference_page_lists_what_exists_and_once(public: dict[str, Any]) -> None:
     names = on_the_page()
     assert len(set(names)) == len(names)
@@ -109,4 +120,4 @@ def test_the_reference_page_lists_what_exists_and_once(public: dict[str, Any]) -
 def test_applications_are_on_the_reference_page_all_of_them() -> None:
     assert "graphpri.apps" in on_the_page()
     assert re.search(r":recursive:\n\n   apps\n", REFERENCE.read_text("utf-8"))
-    assert "graphpri.apps.mtl" in APPS
+    assert "graphpri.apps.mtl" in modules_of("graphpri.apps")

@@ -22,25 +22,43 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Numbers(NamedTuple):
-    """Numbers of a file, and the names of their columns where it has a header."""
+    """Numbers of a file, and the names of their columns where it has a header.
+
+    Examples
+    --------
+    >>> Numbers(np.eye(2), ("left", "right")).values.shape
+    (2, 2)
+    """
 
     values: FloatArray
     columns: tuple[str, ...] | None
 
 
 def suffix_of(path: Path) -> str:
-    """The suffix of a file in lower case, ``.csv.gz`` in whole."""
+    """The suffix of a file in lower case, ``.csv.gz`` in whole.
+
+    Examples
+    --------
+    >>> suffix_of(Path("sub-01.CSV.gz"))
+    '.csv.gz'
+    """
     parts = [part.lower() for part in path.suffixes[-2:]]
     return "".join(parts) if parts[-1:] == [".gz"] else "".join(parts[-1:])
 
 
 def stem_of(path: Path) -> str:
-    """The name of a file without its suffix."""
+    """The name of a file without its suffix.
+
+    Examples
+    --------
+    >>> stem_of(Path("scans/sub-01_bold.csv.gz"))
+    'sub-01_bold'
+    """
     return path.name[: len(path.name) - len(suffix_of(path))]
 
 
 def read_numbers(path: Path, array: str | None = None) -> Numbers:
-    """Numbers of a file.
+    r"""Numbers of a file.
 
     Parameters
     ----------
@@ -56,6 +74,16 @@ def read_numbers(path: Path, array: str | None = None) -> Numbers:
         Where it has no array of that name.
     MissingExtraError
         For mat files of version 7.3 without h5py, and for text without pandas.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "sub-01.csv"
+    ...     _ = path.write_text("left,right\n0.5,1\n2,3\n", encoding="utf-8")
+    ...     found = read_numbers(path)
+    >>> found.columns, found.values.tolist()
+    (('left', 'right'), [[0.5, 1.0], [2.0, 3.0]])
     """
     suffix = suffix_of(path)
     try:

@@ -19,7 +19,13 @@ _SUBJECT = re.compile(r"(?:^|[_/\\])sub-([A-Za-z0-9]+)")
 
 
 def subject_of(scan: str) -> str | None:
-    """The subject in a scan's name of BIDS entities (``sub-01_task-rest``); None where it has none."""
+    """The subject in a scan's name of BIDS entities (``sub-01_task-rest``); None where it has none.
+
+    Examples
+    --------
+    >>> subject_of("sub-01_task-rest"), subject_of("scan 7")
+    ('01', None)
+    """
     found = _SUBJECT.search(scan)
     return found[1] if found else None
 
@@ -33,6 +39,12 @@ def correlations(
     ------
     OptionError
         See :func:`graphpri.apps.brain_data.from_series`.
+
+    Examples
+    --------
+    >>> _, found = correlations([[[0, 1, 0], [1, 3, 2], [2, 5, 0]]], ["sub-01"])
+    >>> found[0].round(6).tolist()
+    [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     held = tuple(_as_table(x, name) for x, name in zip(series, names, strict=True))
     _check_widths(held, names)
@@ -48,6 +60,12 @@ def as_correlations(matrices: Sequence[ArrayLike], names: Sequence[str]) -> tupl
     ------
     OptionError
         See :func:`graphpri.apps.brain_data.from_matrices`.
+
+    Examples
+    --------
+    >>> found, blank = as_correlations([[[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]]], ["sub-01"])
+    >>> found[0].tolist(), blank
+    ([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]], ['sub-01'])
     """
     held = [_as_table(x, name) for x, name in zip(matrices, names, strict=True)]
     for x, name in zip(held, names, strict=True):

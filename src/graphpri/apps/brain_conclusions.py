@@ -37,6 +37,16 @@ def conclusions(
         Chance level, and both ends of the interval that holds 95 % of guesses.
     permutation_p : mapping of str to float
         By method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> scans = from_matrices([np.eye(3)] * 4, [0, 0, 1, 1], groups=["a", "b", "c", "d"])
+    >>> row = {"method": "paper", "accuracy": 0.55, "lower": 0.4, "upper": 0.7, "verdict": "best"}
+    >>> conclusions(scans, [row], (0.5, 0.25, 0.75), {"paper": 0.2})[1:3]  # doctest: +NORMALIZE_WHITESPACE
+    ["No method's interval lies above what luck explains: don't interpret edges or systems.",
+     'paper does no better than permuted labels (p = 0.2).']
     """
     return [
         *_above_chance(comparison, chance, permutation_p),
@@ -57,6 +67,12 @@ def about_edges(explained: str, edges: Sequence[Row], jaccard: float, top: int, 
     jaccard : float
         Mean overlap of the `top` edges of two half-samples, intersection over union.
     top, n_edges : int
+
+    Examples
+    --------
+    >>> edges = [{"selection_frequency": 0.3, "q": 0.2}]
+    >>> about_edges("edge-readout", edges, jaccard=0.1, top=1, n_edges=66)[-1]
+    "No edge is stable: don't report single edges."
     """
     often = sum(row["selection_frequency"] > 0.5 for row in edges)
     by_chance = min(top, n_edges) / max(2 * n_edges - top, 1)
@@ -71,7 +87,13 @@ def about_edges(explained: str, edges: Sequence[Row], jaccard: float, top: int, 
 
 
 def about_systems(systems: Sequence[Row], note: str) -> list[str]:
-    """What the table of systems says; `note` is the caveat of the atlas."""
+    """What the table of systems says; `note` is the caveat of the atlas.
+
+    Examples
+    --------
+    >>> about_systems([{"system": "motor", "other_system": "visual", "q": 0.01}], "")
+    ["More of the shown edges than the systems' sizes explain (q < .05) join motor–visual."]
+    """
     if not systems:
         return ["The regions have no systems: an atlas with a column system adds a table of them."]
     more = [f"{row['system']}–{row['other_system']}" for row in systems if row["q"] < 0.05]

@@ -39,6 +39,12 @@ class Rois:
         Functional system of each region.
     note : str
         A caveat to print wherever the systems are shown; empty where there is none.
+
+    Examples
+    --------
+    >>> atlas = Rois(("left", "right"), np.array([[-40.0, 0.0, 0.0], [40.0, 0.0, 0.0]]), ("motor", "motor"))
+    >>> atlas.names, atlas.systems
+    (('left', 'right'), ('motor', 'motor'))
     """
 
     names: tuple[str, ...]
@@ -73,6 +79,14 @@ class Connectomes:
         Whether subjects were given; else each scan counts as a subject of its own.
     notes : tuple of str
         Warnings to show.
+
+    Examples
+    --------
+    >>> scans = from_matrices([np.eye(3)] * 6, ["old", "young"] * 3, groups=[1, 1, 2, 2, 3, 3])
+    >>> scans.n_scans, scans.n_rois, scans.classes, scans.groups
+    (6, 3, ('old', 'young'), ('1', '1', '2', '2', '3', '3'))
+    >>> scans.take(scans.labels == 1).scans
+    ('1', '3', '5')
     """
 
     matrices: FloatArray
@@ -214,6 +228,13 @@ def named(name: str) -> Connectomes:
         For another name.
     FileError
         Where a file is nowhere to be found (says how to get it) or fails its checksum.
+
+    Examples
+    --------
+    >>> named("adhd")
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: no set of brain networks is called 'adhd': known are eoec, devfmri
     """
     raw = datasets.scans(name)
     facts: dict[str, Any] = {"groups": raw.subjects, "classes": raw.classes, "scans": raw.names}
@@ -234,6 +255,11 @@ def full(triangles: ArrayLike) -> FloatArray:
     ------
     OptionError
         Where no N has that many pairs.
+
+    Examples
+    --------
+    >>> full([[0.1, 0.2, 0.3]])[0].tolist()
+    [[1.0, 0.1, 0.2], [0.1, 1.0, 0.3], [0.2, 0.3, 1.0]]
     """
     rows = np.asarray(triangles, np.float64)
     n = sides(rows.shape[1])
@@ -247,13 +273,25 @@ def full(triangles: ArrayLike) -> FloatArray:
 
 
 def sides(pairs: int) -> int | None:
-    """The N that has so many pairs N(N − 1)/2; None where none has."""
+    """The N that has so many pairs N(N − 1)/2; None where none has.
+
+    Examples
+    --------
+    >>> sides(6670), sides(5)
+    (116, None)
+    """
     n = round((1 + (1 + 8 * pairs) ** 0.5) / 2)
     return n if n > 1 and n * (n - 1) // 2 == pairs else None
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
-    """The first few of some names, and how many more there are."""
+    """The first few of some names, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 

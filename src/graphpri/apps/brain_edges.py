@@ -72,6 +72,14 @@ def edge_table(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, 
     ------
     OptionError
         For arrays of another length.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.4, n_rois=12, n_modules=2, n_planted=3)
+    >>> rows = edge_table(drawn.train, np.abs(drawn.shift), drawn.planted, top=3)
+    >>> [(row["region"], row["other"], row["sign"], row["q"] < 0.05) for row in rows]
+    [('ROI 1', 'ROI 5', '-', True), ('ROI 8', 'ROI 9', '-', True), ('ROI 8', 'ROI 10', '+', True)]
     """
     u, v = pairs(scans.n_rois)
     held = {"importance": np.asarray(importance, np.float64), "frequency": np.asarray(frequency, np.float64)}
@@ -79,7 +87,7 @@ def edge_table(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, 
         if x.shape != u.shape:
             raise OptionError(f"{name} has shape {x.shape}, and {scans.n_rois} regions have {u.size} edges")
     t, p = edge_tests(scans)
-    q = corrected(p)
+    q = _corrected(p)
     z = fisher_z(upper(scans.matrices))
     means = [np.tanh(z[scans.labels == label].mean(axis=0)) for label in (0, 1)]
     rows: Rows = []
@@ -110,6 +118,14 @@ def edge_tests(scans: Connectomes) -> tuple[FloatArray, FloatArray]:
     -------
     t, p : ndarray of float64, shape (N(N − 1)/2,)
         NaN where there are fewer than two subjects in a class, or no variance.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.4, n_rois=12, n_modules=2, n_planted=3)
+    >>> t, p = edge_tests(drawn.train)
+    >>> sorted(np.argsort(p)[:3].tolist()) == np.flatnonzero(drawn.planted).tolist()
+    True
     """
     z = fisher_z(upper(scans.matrices))
     by_class = [_subject_means(z, scans, label) for label in (0, 1)]
@@ -126,12 +142,19 @@ def edge_tests(scans: Connectomes) -> tuple[FloatArray, FloatArray]:
 
 
 def how_tested(scans: Connectomes) -> str:
-    """What :func:`edge_tests` does with these scans, in words."""
+    """What :func:`edge_tests` does with these scans, in words.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> how_tested(from_matrices([np.eye(3)] * 4, [0, 1, 0, 1], groups=["a", "a", "b", "b"]))
+    'paired t-test over subjects'
+    """
     sets = [{g for g, label in zip(scans.groups, scans.labels, strict=True) if label == k} for k in (0, 1)]
     return "paired t-test over subjects" if sets[0] == sets[1] else "Welch's t-test over subjects"
 
 
-def corrected(p: ArrayLike) -> FloatArray:
+def _corrected(p: ArrayLike) -> FloatArray:
     """p-values corrected for their number by Benjamini and Hochberg; NaN stays NaN."""
     held = np.asarray(p, np.float64)
     there = ~np.isnan(held)
@@ -165,6 +188,17 @@ def system_table(scans: Connectomes, selected: ArrayLike, permutations: int = PE
     ------
     OptionError
         For fewer than one permutation.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import Rois, from_matrices
+    >>> rois = Rois(tuple("abcdefgh"), systems=("motor",) * 4 + ("visual",) * 4)
+    >>> scans = from_matrices([np.eye(8)] * 4, [0, 0, 1, 1], rois=rois)
+    >>> rows = system_table(scans, [0, 1, 2, 7, 8, 13], permutations=999)  # the six edges within motor
+    >>> [(row["system"], row["other_system"], row["selected"], row["edges"]) for row in rows]
+    [('motor', 'motor', 6, 6), ('motor', 'visual', 0, 16), ('visual', 'visual', 0, 6)]
+    >>> rows[0]["p"] < 0.05
+    True
     """
     if permutations < 1:
         raise OptionError(f"permutations={permutations}: give 1 or more")
@@ -193,7 +227,7 @@ def system_table(scans: Connectomes, selected: ArrayLike, permutations: int = PE
                     "p": float((1 + (chance[:, k] >= observed[k]).sum()) / (1 + permutations)),
                 }
             )
-    for row, q in zip(rows, corrected([row["p"] for row in rows]), strict=True):
+    for row, q in zip(rows, _corrected([row["p"] for row in rows]), strict=True):
         row["q"] = float(q)
     return sorted(rows, key=lambda row: -row["selected"])
 

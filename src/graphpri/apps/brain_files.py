@@ -46,7 +46,7 @@ def read_connectomes(
     array: str | None = None,
     on_progress: Progress | None = None,
 ) -> Connectomes:
-    """Connectomes from files.
+    r"""Connectomes from files.
 
     Parameters
     ----------
@@ -93,6 +93,18 @@ def read_connectomes(
         :func:`graphpri.apps.brain_data.from_series` has it, after the name of `source`.
     MissingExtraError
         Where pandas, or h5py for a mat file of version 7.3, is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> rng = np.random.default_rng(0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/scans.npy", rng.normal(size=(4, 40, 3)))
+    ...     table = "participant_id,diagnosis\n1,control\n2,patient\n3,control\n4,patient\n"
+    ...     _ = Path(folder, "labels.csv").write_text(table, encoding="utf-8")
+    ...     scans = read_connectomes(f"{folder}/scans.npy", f"{folder}/labels.csv")
+    >>> scans.n_scans, scans.n_rois, scans.classes, scans.groups
+    (4, 3, ('control', 'patient'), ('1', '2', '3', '4'))
     """
     if kind not in get_args(Kind):
         raise OptionError(f"kind={kind!r}: choose 'auto', 'series' or 'matrix'")

@@ -76,6 +76,13 @@ def chance(scans: Connectomes) -> tuple[float, float, float]:
 
     Of always naming the larger class, in as many independent guesses as there are subjects, as scans of a subject
     are not independent.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> scans = from_matrices([np.eye(3)] * 40, [0, 1] * 20, groups=range(40))
+    >>> chance(scans)
+    (0.5, 0.35, 0.65)
     """
     share = max(np.mean(scans.labels), 1 - np.mean(scans.labels))
     n = len(set(scans.groups))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from graphpri.apps.brain_data import Connectomes
 from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import BoolArray, FloatArray, IntArray
+from graphpri.threads import single_thread
 
 Signs = Literal["abs", "positive", "two"]
 FeatureKind = Literal["correlation", "tangent"]
@@ -32,14 +33,26 @@ def pairs(n: int) -> tuple[IntArray, IntArray]:
 
 
 def upper(matrices: ArrayLike) -> FloatArray:
-    """Strict upper triangles of symmetric matrices, shape (..., N, N) to (..., N(N − 1)/2), row by row."""
+    """Strict upper triangles of symmetric matrices, shape (..., N, N) to (..., N(N − 1)/2), row by row.
+
+    Examples
+    --------
+    >>> upper([[1.0, 0.1, 0.2], [0.1, 1.0, 0.3], [0.2, 0.3, 1.0]]).tolist()
+    [0.1, 0.2, 0.3]
+    """
     held = np.asarray(matrices, np.float64)
     u, v = pairs(held.shape[-1])
     return held[..., u, v]
 
 
 def square(edges: ArrayLike, n: int) -> FloatArray:
-    """Symmetric matrices with a zero diagonal from edge values: the inverse of :func:`upper`."""
+    """Symmetric matrices with a zero diagonal from edge values: the inverse of :func:`upper`.
+
+    Examples
+    --------
+    >>> square([0.1, 0.2, 0.3], 3).tolist()
+    [[0.0, 0.1, 0.2], [0.1, 0.0, 0.3], [0.2, 0.3, 0.0]]
+    """
     held = np.asarray(edges, np.float64)
     matrices = np.zeros((*held.shape[:-1], n, n))
     u, v = pairs(n)
@@ -54,6 +67,11 @@ def n_kept(n: int, density: float) -> int:
     ------
     OptionError
         For a density outside (0, 1], and one that leaves no edge.
+
+    Examples
+    --------
+    >>> n_kept(116, 0.2)
+    1334
     """
     if not 0 < density <= 1:
         raise OptionError(f"density={density}: give a share of all pairs, above 0 and up to 1")
@@ -126,6 +144,12 @@ def candidates(adjacency_train: ArrayLike, share: float = 0.5) -> BoolArray:
     ------
     OptionError
         For another share, and where no edge is that common.
+
+    Examples
+    --------
+    >>> graphs = square([[0.5, 0.0, 0.2], [0.4, 0.3, 0.0], [0.6, 0.0, 0.1]], 3)
+    >>> candidates(graphs, share=0.5).tolist()
+    [True, False, True]
     """
     if not 0 < share <= 1:
         raise OptionError(f"share={share}: give a share of the training graphs, above 0 and up to 1")
@@ -149,6 +173,11 @@ def clustering(adjacency: ArrayLike) -> FloatArray:
     ------
     OptionError
         For a graph without edges.
+
+    Examples
+    --------
+    >>> clustering(square([1.0, 1.0, 1.0, 1.0, 0.0, 0.0], 4)).round(3).tolist()
+    [0.333, 1.0, 1.0, 0.0]
     """
     a = np.asarray(adjacency, np.float64)
     largest = a.max(axis=(-1, -2))
@@ -161,12 +190,27 @@ def clustering(adjacency: ArrayLike) -> FloatArray:
 
 
 def fisher_z(correlations: ArrayLike) -> FloatArray:
-    """Fisher's z = artanh r, with |r| up to 1 − 1e-7, so that it is finite everywhere."""
+    """Fisher's z = artanh r, with |r| up to 1 − 1e-7, so that it is finite everywhere.
+
+    Examples
+    --------
+    >>> fisher_z([0.0, 0.5, 1.0]).round(3).tolist()
+    [0.0, 0.549, 8.406]
+    """
     return np.arctanh(np.clip(np.asarray(correlations, np.float64), -_LARGEST, _LARGEST))
 
 
 class Features(Protocol):
-    """A maker of edge features: it learns from training scans, and then describes any scans."""
+    """A maker of edge features: it learns from training scans, and then describes any scans.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=12, n_test=4)
+    >>> maker: Features = features("correlation")
+    >>> maker.fit(drawn.train).transform(drawn.test).shape
+    (4, 66)
+    """
 
     def fit(self, train: Connectomes) -> Self:
         """Learn what the features need, from training scans only."""
@@ -178,7 +222,16 @@ class Features(Protocol):
 
 
 class Correlation:
-    """Fisher z of each edge, standardised with mean and deviation of the training scans."""
+    """Fisher z of each edge, standardised with mean and deviation of the training scans.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=12, n_test=4)
+    >>> z = Correlation().fit(drawn.train).transform(drawn.train)
+    >>> z.shape, bool(np.allclose(z.mean(axis=0), 0)), bool(np.allclose(z.std(axis=0), 1))
+    ((12, 66), True, True)
+    """
 
     def fit(self, train: Connectomes) -> Self:
         """Learn mean and deviation of each edge."""
@@ -208,6 +261,14 @@ class Tangent:
         For a correlation matrix that `shrinkage` doesn't make positive definite.
     MissingExtraError
         Where nilearn is not installed.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=12, n_test=4)
+    >>> maker = Tangent(shrinkage=0.2).fit(drawn.train)
+    >>> maker.transform(drawn.test).shape, bool(np.allclose(maker.transform(drawn.train).std(axis=0), 1))
+    ((4, 66), True)
     """
 
     def __init__(self, shrinkage: float = SHRINKAGE) -> None:
@@ -217,7 +278,8 @@ class Tangent:
 
     def fit(self, train: Connectomes) -> Self:
         """Learn the geometric mean, and mean and deviation of each entry."""
-        self._measure = _connectivity_measure(train.series is not None).fit(self._series(train))
+        with single_thread():
+            self._measure = _connectivity_measure(train.series is not None).fit(self._series(train))
         self._scale = _Scale(self._entries(train))
         return self
 
@@ -228,7 +290,8 @@ class Tangent:
     def _entries(self, scans: Connectomes) -> FloatArray:
         series = self._series(scans)
         # nilearn refuses a single scan, though the reference is the training scans' own.
-        found = self._measure.transform(series if len(series) > 1 else series * 2)
+        with single_thread():
+            found = self._measure.transform(series if len(series) > 1 else series * 2)
         return upper(found[: len(series)])
 
     def _series(self, scans: Connectomes) -> list[FloatArray]:
@@ -258,6 +321,11 @@ def features(kind: FeatureKind) -> Features:
     ------
     OptionError
         For another name.
+
+    Examples
+    --------
+    >>> isinstance(features("correlation"), Correlation), features("tangent").shrinkage
+    (True, 0.1)
     """
     makers: dict[str, type[Features]] = {"correlation": Correlation, "tangent": Tangent}
     if kind not in makers:

@@ -20,7 +20,13 @@ _SHOWN = 6
 
 
 class TwoClasses(NamedTuple):
-    """Labels as 0 and 1, which scans have one of the two, and what to say of the others."""
+    """Labels as 0 and 1, which scans have one of the two, and what to say of the others.
+
+    Examples
+    --------
+    >>> TwoClasses(np.array([0, 1]), np.array([True, True]), ("control", "patient"), ()).classes
+    ('control', 'patient')
+    """
 
     codes: IntArray
     kept: BoolArray
@@ -46,6 +52,13 @@ def two_classes(
     OptionError
         Where a label is missing, there are not two classes, `classes` names one that isn't there, or a class has fewer
         than two scans.
+
+    Examples
+    --------
+    >>> names = ["a", "b", "c", "d", "e"]
+    >>> found = two_classes(["patient", "control", "n/a", "control", "patient"], names, ["control", "patient"])
+    >>> found.codes[found.kept].tolist(), found.notes
+    ([1, 0, 0, 1], ('scans left out for another label or none: 1',))
     """
     texts = [label_text(x) for x in labels]
     counts = Counter(text for text in texts if text is not None)
@@ -61,7 +74,13 @@ def two_classes(
 
 
 def label_text(label: Any) -> str | None:
-    """A label as text, 1.0 as "1"; None where it is missing."""
+    """A label as text, 1.0 as "1"; None where it is missing.
+
+    Examples
+    --------
+    >>> label_text(1.0), label_text(" patient "), label_text("n/a")
+    ('1', 'patient', None)
+    """
     if isinstance(label, (bool, np.bool_)):
         return str(int(label))
     if isinstance(label, (float, np.floating)) and np.isfinite(label) and label == int(label):

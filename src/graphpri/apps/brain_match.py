@@ -33,6 +33,16 @@ def find_files(place: Path, beside: Sequence[Path]) -> list[Path]:
     ------
     FileError
         Where there are none, or one is of an unknown suffix.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("sub-02.csv", "sub-01.csv", "README.md", "labels.csv"):
+    ...         Path(folder, name).touch()
+    ...     found = find_files(Path(folder), [Path(folder, "labels.csv")])
+    >>> [path.name for path in found]
+    ['sub-01.csv', 'sub-02.csv']
     """
     if place.is_dir():
         found = place.rglob("*")
@@ -66,6 +76,12 @@ def match(files: Sequence[Path], table: LabelTable) -> list[tuple[Path, int]]:
     ------
     OptionError
         Where a row has no file, a file no row or several, or a row several files that aren't distinct sessions or runs.
+
+    Examples
+    --------
+    >>> table = LabelTable(["2", "1"], "participant_id", ["control", "patient"], None, None, None, ())
+    >>> [(path.name, row) for path, row in match([Path("sub-1_bold.csv"), Path("sub-2_bold.csv")], table)]
+    [('sub-2_bold.csv', 0), ('sub-1_bold.csv', 1)]
     """
     found = [(path, i) for i in range(len(table.ids)) for path in _files_of(files, table, i)]
     used = {path for path, _ in found}
@@ -95,11 +111,11 @@ def _files_of(files: Sequence[Path], table: LabelTable, i: int) -> list[Path]:
 
 def _fits(path: Path, key: str, column: list[str] | None, i: int) -> bool:
     """Whether a file is of a row's session or run, as far as both say."""
-    own = entities(path).get(key)
+    own = _entities(path).get(key)
     return column is None or own is None or column[i].removeprefix(f"{key}-") in (own, own.lstrip("0"))
 
 
-def entities(path: Path) -> dict[str, str]:
+def _entities(path: Path) -> dict[str, str]:
     """BIDS entities in a file's name, ``{"sub": "01", "ses": "1"}``."""
     return dict(_ENTITY.findall(stem_of(path)))
 
@@ -109,7 +125,7 @@ def _is_name(path: Path, name: str) -> bool:
 
 
 def _is_subject(path: Path, name: str) -> bool:
-    return entities(path).get("sub") == name.removeprefix("sub-")
+    return _entities(path).get("sub") == name.removeprefix("sub-")
 
 
 def _is_part(path: Path, name: str) -> bool:
@@ -135,7 +151,7 @@ def _check_one_row(found: Sequence[tuple[Path, int]], table: LabelTable) -> None
 def _check_distinct(found: Sequence[tuple[Path, int]], table: LabelTable) -> None:
     for i, pairs in groupby(found, key=lambda pair: pair[1]):
         paths = [path for path, _ in pairs]
-        keys = {tuple(entities(path).get(key) for key in _OWN) for path in paths}
+        keys = {tuple(_entities(path).get(key) for key in _OWN) for path in paths}
         if len(keys) < len(paths):
             raise OptionError(
                 f"row {table.row(i)} of the labels fits several files that aren't distinct sessions or runs, "

@@ -7,20 +7,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
 from graphpri.apps.brain_data import Connectomes
-from graphpri.apps.brain_graph import FeatureKind, Features, Signs, connectome_graphs, features
+from graphpri.apps.brain_graph import FeatureKind, Features, Signs, clustering, connectome_graphs, features
 from graphpri.apps.brain_models import ConvolutionNet, EdgeReadout, MaskedGCN, default_size
-from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import FloatArray, IntArray
 
 _COSTS = (1e-4, 1e-3, 1e-2, 1e-1)
 _EPOCHS = (50, 100, 200)
 
 Range = tuple[float, float]
+NodeFeatures = Literal["rows", "clustering"]
 
 _COST_RANGE: Mapping[str, Range] = {"C": (1e-5, 1.0)}
 _READOUT_RANGES: Mapping[str, Range] = {
@@ -30,7 +31,12 @@ _READOUT_RANGES: Mapping[str, Range] = {
     "pri": (1e-3, 1.0),
     "beta": (0.1, 10.0),
 }
-_GCN_RANGES: Mapping[str, Range] = {"rate": (1e-3, 2e-2), "pri": (1e-3, 1.0), "beta": (0.1, 10.0)}
+_GCN_RANGES: Mapping[str, Range] = {
+    "rate": (1e-3, 2e-2),
+    "pri": (1e-3, 1.0),
+    "beta": (0.1, 10.0),
+    "tau": (0.1, 10.0),
+}
 
 _TRIALS = 40
 """Most parameters that optuna tries."""
@@ -46,25 +52,56 @@ class Settings:
         Share of all pairs that are edges.
     signs : {"abs", "positive", "two"}
         As :func:`graphpri.apps.brain_graph.connectome_graphs` has it.
+    node_features : {"rows", "clustering"}
+        What graph networks know of a node: its row of correlations, or its local clustering coefficient.
     nested : bool
         Whether hyper-parameters are chosen within the training scans, from a few values; else each method has its
         defaults.
     inner : int
         Folds by subject within the training scans, on which they are chosen.
     tune : bool
-        Choose them with optuna instead, from whole ranges, learning rate, size penalty, λ and β of the Graph-PRI term
-        among them: for edge readouts, the SVMs of all edges, and the paper's network.
+        Choose them with optuna instead, from whole ranges: learning rate, λ and β of the Graph-PRI term, size penalty,
+        epochs and the mask's temperature, for edge readouts, the SVMs of all edges, and the paper's network.
     time_budget : float, optional
         Seconds after which no other values are tried, for each training part. What is chosen then depends on how fast
         the machine is; without it, runs repeat.
+
+    Raises
+    ------
+    OptionError
+        For unknown node features, tuning without choosing, fewer than two inner folds, and a budget that is not a
+        number of seconds or that nothing uses.
+
+    Examples
+    --------
+    >>> Settings(density=0.1).nested
+    True
+    >>> Settings(nested=False, tune=True)
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: tune=True chooses parameters within the training scans, and nested=False does not
     """
 
     density: float = 0.2
     signs: Signs = "abs"
+    node_features: NodeFeatures = "rows"
     nested: bool = True
     inner: int = 3
     tune: bool = False
     time_budget: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.tune and not self.nested:
+            raise OptionError("tune=True chooses parameters within the training scans, and nested=False does not")
+        if self.node_features not in get_args(NodeFeatures):
+            known = " or ".join(map(repr, get_args(NodeFeatures)))
+            raise OptionError(f"node_features={self.node_features!r}: choose {known}")
+        if self.inner < 2:
+            raise OptionError(f"inner={self.inner}: choosing parameters needs two folds or more")
+        if self.time_budget is not None and not self.tune:
+            raise OptionError(f"time_budget={self.time_budget}: it is for tune=True")
+        if self.time_budget is not None and not 0 <= self.time_budget < np.inf:
+            raise OptionError(f"time_budget={self.time_budget}: give a number of seconds, 0 or more")
 
 
 class Fitted(Protocol):
@@ -72,6 +109,14 @@ class Fitted(Protocol):
 
     `importance` says how much each edge counts, shape (E,), in the order of :func:`graphpri.apps.brain_graph.pairs`;
     None for methods that don't say.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
+    >>> fitted: Fitted = find("linear-svm")(drawn.train, Settings(nested=False), 0)
+    >>> fitted.importance.shape, fitted.decide(drawn.test).shape
+    ((66,), (4,))
     """
 
     importance: FloatArray | None
@@ -88,7 +133,18 @@ METHODS: dict[str, Method] = {}
 
 
 def method(name: str) -> Callable[[Method], Method]:
-    """Register a method under a name."""
+    """Register a method under a name.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> @method("always-one")
+    ... def always_one(train, settings, seed):
+    ...     return SimpleNamespace(importance=None, decide=lambda scans: np.ones(scans.n_scans))
+    >>> names()[-1]
+    'always-one'
+    >>> del METHODS["always-one"]
+    """
 
     def register(fit: Method) -> Method:
         METHODS[name] = fit
@@ -98,7 +154,26 @@ def method(name: str) -> Callable[[Method], Method]:
 
 
 def names() -> tuple[str, ...]:
-    """Names of the methods, the recommended one first."""
+    """Names of the methods, the recommended one first.
+
+    Examples
+    --------
+    >>> for name in names():
+    ...     print(f"{name}: {find(name).__doc__}")
+    edge-readout: The masked edge readout of correlations.
+    edge-readout-tangent: The masked edge readout in tangent space.
+    linear-svm: A linear support vector machine of correlations.
+    tangent-svm: A linear support vector machine in tangent space.
+    t-test-svm: Edges with p < .05 by a t-test, then a linear support vector machine.
+    t-test-svm-rbf: Edges with p < .05 by a t-test, then the paper's Gaussian kernel of size 1.
+    lasso-svm: Edges that the LASSO with penalty .1 keeps, then a linear support vector machine.
+    lasso-svm-rbf: Edges that the LASSO with penalty .1 keeps, then the paper's Gaussian kernel of size 1.
+    paper: The paper's GCN with a mask and the Graph-PRI term of degree entropies, its Graph-PRI*.
+    paper-exact: The same with exact entropies, its Graph-PRI.
+    gcn: The paper's network without mask and term.
+    pyg-gcn: Graph convolutions of PyTorch Geometric.
+    gat: Graph attention of PyTorch Geometric.
+    """
     return tuple(METHODS)
 
 
@@ -109,6 +184,13 @@ def find(name: str) -> Method:
     ------
     OptionError
         For an unknown name; says the closest.
+
+    Examples
+    --------
+    >>> find("linear-smv")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: method 'linear-smv' is not known; did you mean 'linear-svm'? (methods: ...)
     """
     if name not in METHODS:
         close = get_close_matches(str(name), METHODS, 1, 0.5)
@@ -126,7 +208,7 @@ class _Edges:
     importance: FloatArray | None
 
     def decide(self, scans: Connectomes) -> FloatArray:
-        return np.asarray(self.decision(transformed(self.maker, scans)), np.float64)
+        return np.asarray(self.decision(_transformed(self.maker, scans)), np.float64)
 
 
 @dataclass
@@ -141,80 +223,79 @@ class _Graphs:
 
 
 @method("edge-readout")
-def edge_readout(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _edge_readout(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """The masked edge readout of correlations."""
     return _readout("correlation", train, settings, seed)
 
 
 @method("edge-readout-tangent")
-def edge_readout_tangent(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _edge_readout_tangent(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """The masked edge readout in tangent space."""
     return _readout("tangent", train, settings, seed)
 
 
 @method("linear-svm")
-def linear_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _linear_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """A linear support vector machine of correlations."""
     return _svm("correlation", train, settings, seed)
 
 
 @method("tangent-svm")
-def tangent_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _tangent_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """A linear support vector machine in tangent space."""
     return _svm("tangent", train, settings, seed)
 
 
 @method("t-test-svm")
-def t_test_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _t_test_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """Edges with p < .05 by a t-test, then a linear support vector machine."""
     return _selected("t-test", "linear", train)
 
 
 @method("t-test-svm-rbf")
-def t_test_svm_rbf(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _t_test_svm_rbf(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """Edges with p < .05 by a t-test, then the paper's Gaussian kernel of size 1."""
     return _selected("t-test", "rbf", train)
 
 
 @method("lasso-svm")
-def lasso_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _lasso_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """Edges that the LASSO with penalty .1 keeps, then a linear support vector machine."""
     return _selected("lasso", "linear", train)
 
 
 @method("lasso-svm-rbf")
-def lasso_svm_rbf(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _lasso_svm_rbf(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """Edges that the LASSO with penalty .1 keeps, then the paper's Gaussian kernel of size 1."""
     return _selected("lasso", "rbf", train)
 
 
 @method("paper")
-def paper(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """The paper's GCN with a mask and the Graph-PRI term (degree entropies)."""
-    model = MaskedGCN(seed=seed)
-    if settings.tune:
+def _paper(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+    """The paper's GCN with a mask and the Graph-PRI term of degree entropies, its Graph-PRI*."""
+    return _masked(MaskedGCN(seed=seed), train, settings, seed)
 
-        def fit(values: Mapping[str, float], part: Connectomes) -> Fitted:
-            return _network(replace(model, **values), part, settings)
 
-        model = replace(model, **_tuned(fit, _GCN_RANGES, _defaults(model, _GCN_RANGES), train, settings, seed))
-    return _network(model, train, settings)
+@method("paper-exact")
+def _paper_exact(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+    """The same with exact entropies, its Graph-PRI."""
+    return _masked(MaskedGCN(method="exact", seed=seed), train, settings, seed)
 
 
 @method("gcn")
-def gcn(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """The same network without mask and term."""
+def _gcn(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+    """The paper's network without mask and term."""
     return _network(MaskedGCN(mask=False, seed=seed), train, settings)
 
 
 @method("pyg-gcn")
-def pyg_gcn(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _pyg_gcn(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """Graph convolutions of PyTorch Geometric."""
     return _network(ConvolutionNet("gcn", seed=seed), train, settings)
 
 
 @method("gat")
-def gat(train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _gat(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """Graph attention of PyTorch Geometric."""
     # Each step takes as long as seven of the other networks.
     return _network(ConvolutionNet("gat", epochs=60, seed=seed), train, settings)
@@ -226,12 +307,12 @@ def _readout(kind: FeatureKind, train: Connectomes, settings: Settings, seed: in
         graphs = connectome_graphs(part.matrices, settings.density) if "pri" in values else None
         model = replace(EdgeReadout(), **values)
         model.epochs = round(model.epochs)
-        model.fit(transformed(maker, part), part.labels, graphs)
+        model.fit(_transformed(maker, part), part.labels, graphs)
         return _Edges(maker, model.decision, model.importance_)
 
     def path(part: Connectomes) -> list[Fitted]:
         maker = made(kind, part)
-        models = EdgeReadout().path(_EPOCHS, transformed(maker, part), part.labels)
+        models = EdgeReadout().path(_EPOCHS, _transformed(maker, part), part.labels)
         return [_Edges(maker, model.decision, model.importance_) for model in models]
 
     if settings.tune:
@@ -247,7 +328,7 @@ def _svm(kind: FeatureKind, train: Connectomes, settings: Settings, seed: int) -
 
     def fit(values: Mapping[str, float], part: Connectomes) -> Fitted:
         maker = made(kind, part)
-        machine = svc(kernel="linear", **values).fit(transformed(maker, part), part.labels)
+        machine = svc(kernel="linear", **values).fit(_transformed(maker, part), part.labels)
         return _Edges(maker, machine.decision_function, np.abs(machine.coef_[0]))
 
     if settings.tune:
@@ -263,6 +344,7 @@ def _defaults(model: Any, ranges: Mapping[str, Range]) -> dict[str, float]:
 
 
 def _selected(how: str, kernel: str, train: Connectomes) -> Fitted:
+    """A machine of the edges that are selected; where none is, class 0 for every scan."""
     selection, svm = _sklearn("sklearn.feature_selection"), _sklearn("sklearn.svm")
     maker = made("correlation", train)
     z = maker.transform(train)
@@ -271,20 +353,39 @@ def _selected(how: str, kernel: str, train: Connectomes) -> Fitted:
     else:
         kept = _sklearn("sklearn.linear_model").Lasso(alpha=0.1).fit(z, 2.0 * train.labels - 1).coef_ != 0
     if not kept.any():
-        raise GraphError(f"{how} keeps no edge of these {train.n_scans} training scans: there is nothing to learn from")
+        return _Edges(maker, lambda held: np.zeros(len(held)), np.zeros(z.shape[1]))
     machine = svm.SVC(kernel=kernel, gamma=0.5).fit(z[:, kept], train.labels)
     importance = np.zeros(z.shape[1])
     importance[kept] = np.abs(machine.coef_[0]) if kernel == "linear" else 1.0
     return _Edges(maker, lambda held: machine.decision_function(held[:, kept]), importance)
 
 
+def _masked(model: MaskedGCN, train: Connectomes, settings: Settings, seed: int) -> Fitted:
+    if settings.tune:
+
+        def fit(values: Mapping[str, float], part: Connectomes) -> Fitted:
+            return _network(replace(model, **values), part, settings)
+
+        model = replace(model, **_tuned(fit, _GCN_RANGES, _defaults(model, _GCN_RANGES), train, settings, seed))
+    return _network(model, train, settings)
+
+
 def _network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: Settings) -> Fitted:
     def graphs(scans: Connectomes) -> FloatArray:
         return connectome_graphs(scans.matrices, settings.density, settings.signs)
 
-    model.fit(train.matrices, graphs(train), train.labels)
-    importance = model.importance_ if isinstance(model, MaskedGCN) else None
-    return _Graphs(lambda scans: model.decision(scans.matrices, graphs(scans)), importance)
+    def known(scans: Connectomes, held: FloatArray) -> FloatArray:
+        if settings.node_features == "rows":
+            return scans.matrices
+        return clustering(held.sum(axis=1) if held.ndim == 4 else held)[..., None]
+
+    def decision(scans: Connectomes) -> FloatArray:
+        held = graphs(scans)
+        return model.decision(known(scans, held), held)
+
+    held = graphs(train)
+    model.fit(known(train, held), held, train.labels)
+    return _Graphs(decision, model.importance_ if isinstance(model, MaskedGCN) else None)
 
 
 _HELD: dict[tuple[str, bytes], Features] = {}
@@ -292,7 +393,15 @@ _MOST = 24
 
 
 def made(kind: FeatureKind, train: Connectomes) -> Features:
-    """The features' maker fitted on these scans; kept, since a fit in tangent space takes seconds."""
+    """The features' maker fitted on these scans; kept, since a fit in tangent space takes seconds.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> train = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=8, n_test=4).train
+    >>> made("correlation", train) is made("correlation", train.take(range(8)))
+    True
+    """
     key = kind, fingerprint(train)
     if key not in _HELD:
         if len(_HELD) >= _MOST:
@@ -305,7 +414,7 @@ _RECENT: list[tuple[Features, Connectomes, FloatArray]] = []
 _MOST_RECENT = 4
 
 
-def transformed(maker: Features, scans: Connectomes) -> FloatArray:
+def _transformed(maker: Features, scans: Connectomes) -> FloatArray:
     """The maker's features of the scans; those of the last few are kept, for the next of several values tried."""
     for known, held, z in _RECENT:
         if known is maker and held is scans:
@@ -316,7 +425,15 @@ def transformed(maker: Features, scans: Connectomes) -> FloatArray:
 
 
 def fingerprint(scans: Connectomes) -> bytes:
-    """A digest of matrices and series, which is the same for the same scans in the same order."""
+    """A digest of matrices and series, which is the same for the same scans in the same order.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> train = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=8, n_test=4).train
+    >>> fingerprint(train) == fingerprint(train.take(range(8))), fingerprint(train) == fingerprint(train.take([1, 0]))
+    (True, False)
+    """
     held = blake2b(scans.matrices.tobytes(), digest_size=16)
     for series in scans.series or ():
         held.update(repr(series.shape).encode() + np.ascontiguousarray(series).tobytes())
@@ -400,6 +517,14 @@ def by_subject(scans: Connectomes, folds: int, seed: int) -> Iterable[tuple[IntA
     ------
     OptionError
         For fewer than two folds, and more folds than subjects or scans of a class; says how many there are.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> scans = from_matrices([np.eye(3)] * 8, [0, 1] * 4, groups=["a", "a", "b", "b", "c", "c", "d", "d"])
+    >>> folds = by_subject(scans, 2, seed=0)
+    >>> [{scans.groups[i] for i in learn} & {scans.groups[i] for i in test} for learn, test in folds]
+    [set(), set()]
     """
     subjects = len(set(scans.groups))
     least = int(min(np.bincount(scans.labels, minlength=2)))

@@ -17,7 +17,7 @@ from graphpri.graph import FloatArray
 
 
 @contextmanager
-def torch_alone(seed: int) -> Generator[Any]:
+def _torch_alone(seed: int) -> Generator[Any]:
     """PyTorch on one thread, with random numbers of its own; the caller's are as before afterwards.
 
     Raises
@@ -39,7 +39,7 @@ def torch_alone(seed: int) -> Generator[Any]:
         torch.set_num_threads(threads)
 
 
-def check_labels(rows: ArrayLike, labels: ArrayLike) -> None:
+def _check_labels(rows: ArrayLike, labels: ArrayLike) -> None:
     """Refuse labels that nothing can be learned from.
 
     Raises
@@ -55,7 +55,13 @@ def check_labels(rows: ArrayLike, labels: ArrayLike) -> None:
 
 
 def default_size(edges: int) -> float:
-    """Penalty of the mask's mean for that many edges, √E / 4."""
+    """Penalty of the mask's mean for that many edges, √E / 4.
+
+    Examples
+    --------
+    >>> round(default_size(6670), 1)
+    20.4
+    """
     return edges**0.5 / 4
 
 
@@ -90,6 +96,18 @@ class EdgeReadout:
         m, u, and m · |u|.
     losses_ : list of float
         After each epoch.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_graph import features
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.4, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=8)
+    >>> maker = features("correlation").fit(drawn.train)
+    >>> model = EdgeReadout().fit(maker.transform(drawn.train), drawn.train.labels)
+    >>> sorted(np.argsort(-model.importance_)[:3].tolist()) == np.flatnonzero(drawn.planted).tolist()
+    True
+    >>> ((model.decision(maker.transform(drawn.test)) > 0) == drawn.test.labels).mean()
+    np.float64(1.0)
     """
 
     epochs: int = 100
@@ -124,10 +142,10 @@ class EdgeReadout:
 
     def _train(self, z: ArrayLike, y: ArrayLike, graphs: ArrayLike | None, models: list[Any]) -> None:
         """Fit, and give each of the models what there is after its number of epochs."""
-        check_labels(z, y)
+        _check_labels(z, y)
         if min(model.epochs for model in models) < 1:
             raise OptionError("epochs: give 1 or more")
-        with torch_alone(0) as torch:
+        with _torch_alone(0) as torch:
             data = torch.tensor(np.asarray(z), dtype=torch.float32)
             target = torch.tensor(np.asarray(y), dtype=torch.float32)
             u, m, b = (torch.zeros(n, requires_grad=True) for n in (data.shape[1], data.shape[1], 1))
@@ -188,7 +206,7 @@ class MaskedGCN:
     """The paper's classifier: two graph convolutions, sums over nodes, and a symmetric mask that all graphs share.
 
     The loss is cross-entropy + `pri` · [S(σ̃) + β (2 S(mixture) − S(σ̃) − S(ρ̃))] of the masked graphs σ (§4.3).
-    Features of a node are its row of the correlation matrix.
+    Features of a node are its row of the correlation matrix, or others.
 
     Parameters
     ----------
@@ -196,6 +214,8 @@ class MaskedGCN:
         Without it, a plain GCN.
     pri, beta : float
         Weight of the Graph-PRI term and its β.
+    tau : float
+        Temperature of the mask, which is sigmoid(M / τ).
     method : {"degree", "exact"}
         Its entropy.
     pri_on : {"mean", "each"}
@@ -210,11 +230,22 @@ class MaskedGCN:
     importance_ : ndarray of float64, shape (E,), or None
         The mask, in the order of :func:`graphpri.apps.brain_graph.pairs`.
     losses_ : list of float
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_graph import connectome_graphs
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.4, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=8)
+    >>> train, test = drawn.train.matrices, drawn.test.matrices
+    >>> model = MaskedGCN(epochs=20).fit(train, connectome_graphs(train), drawn.train.labels)
+    >>> model.importance_.shape, model.decision(test, connectome_graphs(test)).shape
+    ((66,), (8,))
     """
 
     mask: bool = True
     pri: float = 0.1
     beta: float = 2.0
+    tau: float = 1.0
     method: Literal["degree", "exact"] = "degree"
     pri_on: Literal["mean", "each"] = "mean"
     width: int = 32
@@ -224,18 +255,26 @@ class MaskedGCN:
     seed: int = 0
 
     def fit(self, features: ArrayLike, graphs: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from node features and adjacencies, both of shape (S, N, N), and labels of 0 or 1.
+        """Learn from node features of shape (S, N, F), adjacencies of shape (S, N, N), and labels of 0 or 1.
 
         Adjacencies of shape (S, C, N, N) have C channels, such as positive and negative correlations: the convolutions
         are the same for each, their sums over nodes are read side by side, and the Graph-PRI term is of their sum.
+
+        Raises
+        ------
+        OptionError
+            For labels of one class, or not as many as scans, and a temperature that is not positive.
         """
-        check_labels(graphs, y)
-        with torch_alone(self.seed) as torch:
+        _check_labels(graphs, y)
+        if not 0 < self.tau < np.inf:
+            raise OptionError(f"tau={self.tau}: give a positive temperature")
+        with _torch_alone(self.seed) as torch:
             x, a = _float32(features, graphs)
             target = torch.tensor(np.asarray(y), dtype=torch.float32)
-            n, channels = x.shape[-1], a.shape[1]
+            n, channels = a.shape[-1], a.shape[1]
             linear = torch.nn.Linear
-            self._layers = [linear(n, self.width), linear(self.width, self.width), linear(channels * self.width, 1)]
+            width = self.width
+            self._layers = [linear(x.shape[-1], width), linear(width, width), linear(channels * width, 1)]
             self._scale = 1 / n  # sums over nodes start at the size of one node's features
             self._mask = torch.zeros(len(pairs(n)[0]), requires_grad=True)
             weights = [w for layer in self._layers for w in layer.parameters()]
@@ -251,7 +290,7 @@ class MaskedGCN:
                 return value if term is None else value + self.pri * term(kept.sum(dim=1))
 
             self.losses_: list[float] = list(_descent(steps, loss, self.epochs))
-            held = torch.sigmoid(self._mask.detach()).double().numpy()
+            held = torch.sigmoid(self._mask.detach() / self.tau).double().numpy()
         self.importance_: FloatArray | None = held if self.mask else None
         return self
 
@@ -261,7 +300,7 @@ class MaskedGCN:
         if not self.mask:
             return torch.ones(())
         u, v = (torch.tensor(ends) for ends in pairs(n))
-        square = torch.zeros(n, n).index_put((u, v), torch.sigmoid(self._mask))
+        square = torch.zeros(n, n).index_put((u, v), torch.sigmoid(self._mask / self.tau))
         return square + square.T
 
     def _pri_loss(self, graphs: Any) -> Any:
@@ -290,16 +329,16 @@ class MaskedGCN:
 
     def decision(self, features: ArrayLike, graphs: ArrayLike) -> FloatArray:
         """Logits of class 1, shape (S,); nothing is dropped."""
-        with torch_alone(self.seed) as torch, torch.no_grad():
+        with _torch_alone(self.seed) as torch, torch.no_grad():
             x, a = _float32(features, graphs)
-            return self._forward(x, a * self._square(x.shape[-1]), training=False).double().numpy()
+            return self._forward(x, a * self._square(a.shape[-1]), training=False).double().numpy()
 
 
 @dataclass
 class ConvolutionNet:
     """Two convolutions of PyTorch Geometric, sums over nodes, a linear layer: the graph networks to compare with.
 
-    Features of a node are its row of the correlation matrix; loss, dropout and steps are as in :class:`MaskedGCN`.
+    Loss, dropout and steps are as in :class:`MaskedGCN`.
 
     Parameters
     ----------
@@ -313,6 +352,16 @@ class ConvolutionNet:
     Attributes
     ----------
     losses_ : list of float
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_graph import connectome_graphs
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.4, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=8)
+    >>> train, test = drawn.train.matrices, drawn.test.matrices
+    >>> model = ConvolutionNet("gcn", epochs=20).fit(train, connectome_graphs(train), drawn.train.labels)
+    >>> model.decision(test, connectome_graphs(test)).shape
+    (8,)
     """
 
     kind: Literal["gcn", "gat"] = "gcn"
@@ -324,7 +373,7 @@ class ConvolutionNet:
     seed: int = 0
 
     def fit(self, features: ArrayLike, graphs: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from node features and adjacencies, both of shape (S, N, N), and labels of 0 or 1.
+        """Learn from node features of shape (S, N, F), adjacencies of shape (S, N, N), and labels of 0 or 1.
 
         Of adjacencies of shape (S, C, N, N) the channels are added up.
 
@@ -333,8 +382,8 @@ class ConvolutionNet:
         MissingExtraError
             Where PyTorch Geometric is not installed.
         """
-        check_labels(graphs, y)
-        with torch_alone(self.seed) as torch:
+        _check_labels(graphs, y)
+        with _torch_alone(self.seed) as torch:
             x, a = _float32(features, graphs)
             target = torch.tensor(np.asarray(y), dtype=torch.float32)
             self._layers = self._made(x.shape[-1])
@@ -350,7 +399,7 @@ class ConvolutionNet:
 
     def decision(self, features: ArrayLike, graphs: ArrayLike) -> FloatArray:
         """Logits of class 1, shape (S,); nothing is dropped."""
-        with torch_alone(self.seed) as torch, torch.no_grad():
+        with _torch_alone(self.seed) as torch, torch.no_grad():
             return self._forward(*_float32(features, graphs), training=False).double().numpy()
 
     def _made(self, n: int) -> list[Any]:
@@ -390,7 +439,7 @@ def _descent(optimizer: Any, loss: Callable[[], Any], epochs: int) -> Generator[
 
 
 def _float32(features: ArrayLike, graphs: ArrayLike) -> tuple[Any, Any]:
-    """Tensors of node features, shape (S, N, N), and of adjacencies, shape (S, C, N, N)."""
+    """Tensors of node features, shape (S, N, F), and of adjacencies, shape (S, C, N, N)."""
     import torch
 
     x, a = (torch.tensor(np.asarray(value), dtype=torch.float32) for value in (features, graphs))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphpri.apps.brain_data import Connectomes
+from graphpri.apps.brain_data import Connectomes, Rois
 from graphpri.apps.brain_edges import Rows
 from graphpri.apps.brain_graph import pairs, square
 from graphpri.errors import MissingExtraError
@@ -28,6 +28,11 @@ def check(scans: Connectomes) -> None:
     ------
     MissingExtraError
         Where matplotlib is not installed, or nilearn for regions with coordinates.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> check(from_matrices([np.eye(3)] * 4, [0, 0, 1, 1]))  # can be drawn
     """
     _figure(1, 1)
     if scans.rois.coordinates is not None:
@@ -50,28 +55,96 @@ def connectome(scans: Connectomes, edges: ArrayLike, signs: ArrayLike) -> bytes 
     ------
     MissingExtraError
         Where nilearn is not installed.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import Rois, from_matrices
+    >>> centres = np.array([[-40.0, -20.0, 50.0], [40.0, -20.0, 50.0], [0.0, -90.0, 0.0]])
+    >>> scans = from_matrices([np.eye(3)] * 4, [0, 0, 1, 1], rois=Rois(("M1.L", "M1.R", "V1"), centres))
+    >>> connectome(scans, [0, 2], [1, -1])[1:4]
+    b'PNG'
     """
-    at, coordinates = np.asarray(edges, np.int64), scans.rois.coordinates
-    if coordinates is None or not at.size:
+    at = np.asarray(edges, np.int64)
+    if scans.rois.coordinates is None or not at.size:
         return None
-    plotting, figure = _nilearn(), _figure(9.5, 3.8, None)
-    degree = _degrees(scans, at)
-    colours = _system_colours(scans)
-    of_region = [colours[s] for s in scans.rois.systems or ()] or [_ACROSS] * scans.n_rois
-    display = plotting.plot_connectome(
-        np.zeros((scans.n_rois, scans.n_rois)),
+    figure = _figure(9.5, 3.8, None)
+    colours = glass_brain(figure, (0, 0.1, 1, 0.9), scans.rois, at, signs)
+    named = colours or {f"larger in {scans.classes[k]}": _SIGNED[2 * k - 1] for k in (0, 1)}
+    brain_legend(figure, named, fontsize=9)
+    return as_bytes(figure, "png", dpi=_DPI, facecolor="white")
+
+
+def glass_brain(
+    figure: Any,
+    place: tuple[float, float, float, float],
+    rois: Rois,
+    edges: ArrayLike,
+    signs: ArrayLike,
+    size: float = 1.0,
+) -> dict[str, str]:
+    """Draw edges in three views of a glass brain, with nilearn; returns the colour of each system.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    place : tuple of float
+        Left, bottom, width and height in the figure, as shares of its own.
+    rois : Rois
+        With coordinates.
+    edges, signs
+        As in :func:`connectome`.
+    size : float
+        Of lines and nodes, against those of a page.
+
+    Raises
+    ------
+    MissingExtraError
+        Where nilearn is not installed.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from graphpri.apps.brain_data import Rois
+    >>> centres = np.array([[-40.0, -20.0, 50.0], [40.0, -20.0, 50.0], [0.0, -90.0, 0.0]])
+    >>> rois = Rois(("M1.L", "M1.R", "V1"), centres, ("motor", "motor", "visual"))
+    >>> list(glass_brain(Figure(), (0, 0, 1, 1), rois, [0, 2], [1, -1]))
+    ['motor', 'visual']
+    """
+    at, coordinates = np.asarray(edges, np.int64), rois.coordinates
+    n = len(rois.names)
+    degree = _degrees(n, at)
+    colours = _system_colours(rois)
+    of_region = [colours[s] for s in rois.systems or ()] or [_ACROSS] * n
+    display = _nilearn().plot_connectome(
+        np.zeros((n, n)),
         coordinates,
         node_color=[c if d else _IDLE for c, d in zip(of_region, degree, strict=True)],
-        node_size=np.where(degree, 12 + 9 * degree, 5),
+        node_size=size * np.where(degree, 12 + 9 * degree, 5),
         display_mode="ortho",
         colorbar=False,
         figure=figure,
-        axes=(0, 0.1, 1, 0.9),
+        axes=place,
     )
-    for colour, lines in _lines(scans, at, np.asarray(signs), of_region if colours else None).items():
-        _draw(display, lines, colour)
-    _legend(figure, colours or {f"larger in {scans.classes[k]}": _SIGNED[2 * k - 1] for k in (0, 1)})
-    return as_bytes(figure, "png", dpi=_DPI, facecolor="white")
+    for colour, lines in _lines(rois, at, np.asarray(signs), of_region if colours else None).items():
+        _draw(display, lines, colour, 1.2 * size)
+    return colours
+
+
+def brain_legend(figure: Any, colours: dict[str, str], fontsize: float) -> None:
+    """Names of colours, below a figure.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> figure = Figure()
+    >>> brain_legend(figure, {"motor": "#2166ac"}, fontsize=9)
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['motor']
+    """
+    from matplotlib.lines import Line2D
+
+    marks = [Line2D([], [], color=colour, marker="o", lw=2, label=name) for name, colour in colours.items()]
+    figure.legend(handles=marks, loc="lower center", ncols=min(len(marks), 7), frameon=False, fontsize=fontsize)
 
 
 def interactive(scans: Connectomes, edges: ArrayLike, values: ArrayLike) -> str | None:
@@ -88,14 +161,22 @@ def interactive(scans: Connectomes, edges: ArrayLike, values: ArrayLike) -> str 
     ------
     MissingExtraError
         Where nilearn is not installed.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import Rois, from_matrices
+    >>> centres = np.array([[-40.0, -20.0, 50.0], [40.0, -20.0, 50.0], [0.0, -90.0, 0.0]])
+    >>> scans = from_matrices([np.eye(3)] * 4, [0, 0, 1, 1], rois=Rois(("M1.L", "M1.R", "V1"), centres))
+    >>> "M1.R" in interactive(scans, [0, 2], [0.5, -0.2])
+    True
     """
     at, coordinates = np.asarray(edges, np.int64), scans.rois.coordinates
     if coordinates is None or not at.size:
         return None
     adjacency = square(_spread(scans, at, np.asarray(values, np.float64)), scans.n_rois)
-    colours = _system_colours(scans)
+    colours = _system_colours(scans.rois)
     named: Any = {} if not colours else {"node_color": [colours[s] for s in scans.rois.systems or ()]}
-    labels = [name if d else "" for name, d in zip(scans.rois.names, _degrees(scans, at), strict=True)]
+    labels = [name if d else "" for name, d in zip(scans.rois.names, _degrees(scans.n_rois, at), strict=True)]
     page = _nilearn().view_connectome(adjacency, coordinates, linewidth=4, node_labels=labels, **named)
     # Scripts stand within the page; its icon is the one thing that comes from elsewhere.
     return re.sub(r"<link[^>]*rel=\"[^\"]*icon[^>]*>", "", page.get_standalone())
@@ -105,6 +186,12 @@ def systems(rows: Rows) -> bytes | None:
     """Selected edges between each two systems against chance, as SVG; None where there are no systems.
 
     Numbers are of selected edges, colours how many more these are than expected, stars p < .05.
+
+    Examples
+    --------
+    >>> row = {"system": "motor", "other_system": "visual", "selected": 3, "expected": 0.4, "p": 0.01}
+    >>> b"<svg" in systems([row])
+    True
     """
     if not rows:
         return None
@@ -141,6 +228,11 @@ def accuracies(
         Lower and upper ends.
     chance : tuple of float
         Chance level, and both ends of its interval.
+
+    Examples
+    --------
+    >>> b"<svg" in accuracies(["edge-readout"], [0.8], [(0.7, 0.9)], (0.5, 0.4, 0.6))
+    True
     """
     middle, ends = np.asarray(values, np.float64), np.asarray(intervals, np.float64)
     figure = _figure(7.5, 1.2 + 0.36 * len(names))
@@ -158,22 +250,22 @@ def accuracies(
     return as_bytes(figure, "svg")
 
 
-def _system_colours(scans: Connectomes) -> dict[str, Any]:
+def _system_colours(rois: Rois) -> dict[str, Any]:
     import matplotlib as mpl
     from matplotlib.colors import to_hex
 
-    if scans.rois.systems is None:
+    if rois.systems is None:
         return {}
-    names = sorted(set(scans.rois.systems))
+    names = sorted(set(rois.systems))
     palette = mpl.colormaps["tab10" if len(names) <= 10 else "tab20"]
     return {name: to_hex(palette(i % palette.N)) for i, name in enumerate(names)}
 
 
-def _lines(scans: Connectomes, at: IntArray, signs: FloatArray, of_region: list[Any] | None) -> dict[str, list[Any]]:
+def _lines(rois: Rois, at: IntArray, signs: FloatArray, of_region: list[Any] | None) -> dict[str, list[Any]]:
     """Lines to draw by colour: edges by their signs, or each half of an edge in the colour of the region it ends at."""
     lines: dict[str, list[Any]] = {}
-    where: Any = scans.rois.coordinates
-    u, v = (ends[at] for ends in pairs(scans.n_rois))
+    where: Any = rois.coordinates
+    u, v = (ends[at] for ends in pairs(len(rois.names)))
     for a, b, sign in zip(u, v, signs, strict=True):
         if of_region is None:
             lines.setdefault(_SIGNED.get(sign, _ACROSS), []).append((where[a], where[b]))
@@ -184,7 +276,7 @@ def _lines(scans: Connectomes, at: IntArray, signs: FloatArray, of_region: list[
     return lines
 
 
-def _draw(display: Any, lines: list[Any], colour: str) -> None:
+def _draw(display: Any, lines: list[Any], colour: str, width: float) -> None:
     """Lines as a graph that has two nodes of its own for each."""
     from matplotlib.colors import ListedColormap
 
@@ -197,7 +289,7 @@ def _draw(display: Any, lines: list[Any], colour: str) -> None:
         edge_cmap=ListedColormap([colour]),
         edge_vmin=0,
         edge_vmax=1,
-        edge_kwargs={"linewidth": 1.2, "alpha": 0.8},
+        edge_kwargs={"linewidth": width, "alpha": 0.8},
         colorbar=False,
     )
 
@@ -208,16 +300,9 @@ def _spread(scans: Connectomes, at: IntArray, values: FloatArray) -> FloatArray:
     return full
 
 
-def _degrees(scans: Connectomes, at: IntArray) -> IntArray:
-    u, v = pairs(scans.n_rois)
-    return np.bincount(np.concatenate([u[at], v[at]]), minlength=scans.n_rois)
-
-
-def _legend(figure: Any, colours: dict[str, str]) -> None:
-    from matplotlib.lines import Line2D
-
-    marks = [Line2D([], [], color=colour, marker="o", lw=2, label=name) for name, colour in colours.items()]
-    figure.legend(handles=marks, loc="lower center", ncols=min(len(marks), 7), frameon=False, fontsize=9)
+def _degrees(n: int, at: IntArray) -> IntArray:
+    u, v = pairs(n)
+    return np.bincount(np.concatenate([u[at], v[at]]), minlength=n)
 
 
 def _nilearn() -> Any:

@@ -44,6 +44,12 @@ class Planted:
         Fisher z of each edge, which all scans share.
     modules : ndarray of int64, shape (N,)
         Module of each region.
+
+    Examples
+    --------
+    >>> drawn = planted_connectomes(0.2, n_rois=24, n_modules=3, n_planted=5, n_train=8, n_test=4)
+    >>> np.abs(drawn.shift[drawn.planted]).tolist(), drawn.test.labels.tolist()
+    ([0.2, 0.2, 0.2, 0.2, 0.2], [0, 1, 0, 1])
     """
 
     train: Connectomes

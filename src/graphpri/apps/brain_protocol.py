@@ -24,6 +24,8 @@ Progress = Callable[[str, float], object]
 
 _DRAWS = 2000
 
+PLAIN = Settings()
+
 
 @dataclass(frozen=True)
 class Protocol:
@@ -38,10 +40,13 @@ class Protocol:
         Labels that say nothing, drawn to see how well they are predicted.
     half_samples : int
         Halves of the subjects on which the stability of edges is looked at.
-    nested : bool
-        Whether hyper-parameters are chosen within the training scans.
-    inner, tune, time_budget
-        How: as :class:`graphpri.apps.brain_methods.Settings` has them.
+    settings : Settings
+        How graphs are made, and hyper-parameters chosen within the training scans.
+
+    Examples
+    --------
+    >>> Protocol(repeats=5, settings=Settings(density=0.1)).folds
+    5
     """
 
     folds: int = 5
@@ -49,18 +54,10 @@ class Protocol:
     seed: int = 0
     permutations: int = 0
     half_samples: int = 20
-    nested: bool = True
-    inner: int = 3
-    tune: bool = False
-    time_budget: float | None = None
-
-    def applied(self, settings: Settings) -> Settings:
-        """The settings with this protocol's way to choose hyper-parameters."""
-        return replace(settings, nested=self.nested, inner=self.inner, tune=self.tune, time_budget=self.time_budget)
+    settings: Settings = PLAIN
 
 
 DEFAULT = Protocol()
-PLAIN = Settings()
 
 
 @dataclass(frozen=True)
@@ -70,6 +67,13 @@ class Evaluation:
     `scores` has the columns method, repeat, fold, scan, subject, label, score; `summary` method, accuracy and its
     standard_error, lower and upper end over subjects, balanced_accuracy, auc, sensitivity, specificity and
     paired_accuracy (of the subjects with a scan of each class: the scan of class 1 has the higher score).
+
+    Examples
+    --------
+    >>> row = {"method": "a", "repeat": 0, "fold": 0, "scan": "1", "subject": "1", "label": 1, "score": 0.3}
+    >>> scores = [row, row | {"scan": "2", "subject": "2", "label": 0, "score": -0.2}]
+    >>> Evaluation(scores, summary(scores)).summary[0]["accuracy"]
+    1.0
     """
 
     scores: Rows
@@ -82,6 +86,12 @@ class Stability:
 
     `frequency` is how often each edge is among the top ones, `importance` its mean importance, both of shape (E,);
     `jaccard` is the mean over pairs of halves of |A ∩ B| / |A ∪ B| of the top edges.
+
+    Examples
+    --------
+    >>> found = Stability(np.array([1.0, 0.25]), np.array([0.4, 0.1]), jaccard=0.5)
+    >>> np.flatnonzero(found.frequency > 0.5).tolist()
+    [0]
     """
 
     frequency: FloatArray
@@ -95,7 +105,6 @@ def evaluate(
     protocol: Protocol = DEFAULT,
     on_progress: Progress = lambda text, share: None,
     store: Path | None = None,
-    settings: Settings = PLAIN,
 ) -> Evaluation:
     """Score every scan by every method that was fitted without its subject.
 
@@ -109,8 +118,6 @@ def evaluate(
         Gets a text and the share of the work that is done; what it raises ends the work.
     store : Path, optional
         Folder that keeps each finished piece as JSON; a later call with the same scans and protocol reads them.
-    settings : Settings
-        How graphs are made.
 
     Raises
     ------
@@ -118,11 +125,19 @@ def evaluate(
         For an unknown method, and for folds that the subjects don't fill.
     MissingExtraError
         Where a library that a method needs is not installed.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> scans = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4).train
+    >>> quick = Protocol(folds=3, settings=Settings(nested=False))
+    >>> found = evaluate(scans, ["linear-svm", "t-test-svm"], quick)
+    >>> [(row["method"], round(row["accuracy"], 2)) for row in found.summary], len(found.scores)
+    ([('linear-svm', 0.75), ('t-test-svm', 1.0)], 48)
     """
     for name in methods:
         find(name)
-    settings = protocol.applied(settings)
-    data = _data(scans)
+    settings, data = protocol.settings, _data(scans)
     parts = [
         (repeat, fold, learn, test)
         for repeat in range(protocol.repeats)
@@ -169,7 +184,16 @@ def _piece(store: Path | None, key: list[Any], make: Callable[[], dict[str, Any]
 
 
 def summary(scores: Iterable[dict[str, Any]], seed: int = 0) -> Rows:
-    """How well each method did, a row each; standard errors and 95 % intervals by drawing subjects again."""
+    """How well each method did, a row each; standard errors and 95 % intervals by drawing subjects again.
+
+    Examples
+    --------
+    >>> scored = [("1", 1, 0.8), ("2", 0, -0.5), ("3", 1, -0.1), ("4", 0, -0.6)]
+    >>> rows = [{"method": "a", "repeat": 0, "subject": s, "label": y, "score": x} for s, y, x in scored]
+    >>> found = summary(rows)[0]
+    >>> found["accuracy"], found["sensitivity"], found["specificity"], found["auc"]
+    (0.75, 0.5, 1.0, 1.0)
+    """
     held: dict[str, Rows] = {}
     for row in scores:
         held.setdefault(row["method"], []).append(row)
@@ -217,6 +241,14 @@ def flipped(scans: Connectomes, rng: np.random.Generator) -> Connectomes:
 
     Where every subject has scans of both classes, each subject's labels are swapped or not; else the labels are
     shuffled over subjects, whose scans keep a label in common.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> scans = from_matrices([np.eye(3)] * 6, [0, 1, 1, 0, 0, 1], groups=["a", "a", "b", "b", "c", "c"])
+    >>> found = flipped(scans, np.random.default_rng(0))
+    >>> [sorted(pair) for pair in found.labels.reshape(3, 2).tolist()]  # each subject has both, as before
+    [[0, 1], [0, 1], [0, 1]]
     """
     subjects, member = np.unique(scans.groups, return_inverse=True)
     both = all(len(set(scans.labels[member == s])) == 2 for s in range(len(subjects)))
@@ -231,23 +263,38 @@ def permutation_p(
     scans: Connectomes,
     name: str,
     protocol: Protocol = DEFAULT,
-    n: int = 200,
     on_progress: Progress = lambda text, share: None,
-    settings: Settings = PLAIN,
     store: Path | None = None,
 ) -> tuple[float, FloatArray]:
     """How often labels that say nothing are predicted as well: (1 + count) / (1 + n), and the accuracies under them.
 
-    `store` is a folder that keeps what is done, as for :func:`evaluate`.
+    n are the permutations of `protocol`, whose folds are drawn once; `store` is a folder that keeps what is done, as
+    for :func:`evaluate`.
+
+    Raises
+    ------
+    OptionError
+        For no permutations, and as :func:`evaluate` has it.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> scans = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4).train
+    >>> quick = Protocol(folds=3, permutations=19, settings=Settings(nested=False))
+    >>> p, null = permutation_p(scans, "linear-svm", quick)
+    >>> p, null.shape  # none of 19 does as well
+    (0.05, (19,))
     """
-    once = replace(protocol, repeats=1)
-    key = [__version__, "permutation", name, asdict(once.applied(settings)), once.seed, once.folds]
+    if protocol.permutations < 1:
+        raise OptionError(f"permutations={protocol.permutations}: a p-value needs one or more")
+    once, n = replace(protocol, repeats=1), protocol.permutations
+    key = [__version__, "permutation", name, asdict(once.settings), once.seed, once.folds]
 
     def accuracy(held: Connectomes) -> float:
         made = _piece(
             store,
             [*key, _data(held)],
-            lambda: {"accuracy": evaluate(held, [name], once, settings=settings).summary[0]["accuracy"]},
+            lambda: {"accuracy": evaluate(held, [name], once).summary[0]["accuracy"]},
         )
         return made["accuracy"]
 
@@ -263,18 +310,16 @@ def permutation_p(
 def stability(
     scans: Connectomes,
     name: str,
-    n: int = 20,
+    protocol: Protocol = DEFAULT,
     *,
     top: int = 100,
-    settings: Settings = PLAIN,
-    seed: int = 0,
     on_progress: Progress = lambda text, share: None,
     store: Path | None = None,
 ) -> Stability:
     """Fit a method on halves of the subjects, and see which edges come up again.
 
-    Each half is fitted with the method's default hyper-parameters: chosen within the halves they would differ, and the
-    edges with them.
+    There are as many halves as `protocol` says. Each is fitted with the method's default hyper-parameters: chosen
+    within the halves they would differ, and the edges with them.
 
     `store` is a folder that keeps what is done, as for :func:`evaluate`.
 
@@ -282,10 +327,19 @@ def stability(
     ------
     OptionError
         For a method that says nothing of edges, and fewer than two halves.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
+    >>> found = stability(drawn.train, "linear-svm", Protocol(half_samples=4), top=3)
+    >>> found.frequency[drawn.planted].tolist()  # all halves find the edges that differ
+    [1.0, 1.0, 1.0]
     """
+    n, seed = protocol.half_samples, protocol.seed
     if n < 2:
         raise OptionError(f"half_samples={n}: stability needs two or more")
-    settings = replace(settings, nested=False, tune=False)
+    settings = replace(protocol.settings, nested=False, tune=False, time_budget=None)
     rng = np.random.default_rng(seed)
     importances: list[FloatArray] = []
     for i in range(n):

@@ -19,8 +19,8 @@ from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_edges import Rows, edge_table, how_tested, ranked, system_table
 from graphpri.apps.brain_gaps import chance, gaps
 from graphpri.apps.brain_graph import n_kept
-from graphpri.apps.brain_methods import Settings, by_subject, find
-from graphpri.apps.brain_protocol import PLAIN, Evaluation, Protocol, Stability
+from graphpri.apps.brain_methods import by_subject, find
+from graphpri.apps.brain_protocol import Evaluation, Protocol, Stability
 from graphpri.errors import OptionError
 from graphpri.graph import FloatArray, IntArray
 from graphpri.io.sink import open_sink
@@ -49,19 +49,22 @@ class Request:
     methods : tuple of str
         Names of :func:`graphpri.apps.brain_methods.names`.
     protocol : Protocol
-    settings : Settings
-        Of the graphs.
     explained : str
         The method whose edges are shown; one that has importances.
     top : int
         Edges to show.
     permuted : tuple of str
         Methods to permute labels for, as often as the protocol says.
+
+    Examples
+    --------
+    >>> request = Request(("linear-svm", "paper"), Protocol(folds=3), explained="linear-svm")
+    >>> request.top, request.permuted
+    (100, ())
     """
 
     methods: tuple[str, ...]
     protocol: Protocol
-    settings: Settings = PLAIN
     explained: str = "edge-readout"
     top: int = TOP
     permuted: tuple[str, ...] = ()
@@ -86,6 +89,16 @@ class Outcome:
         As :func:`graphpri.apps.brain_gaps.chance` has it.
     permutation_p : dict of str to float
         By method; empty where none was asked for.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_methods import Settings
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
+    >>> quick = Protocol(folds=2, half_samples=2, settings=Settings(nested=False))
+    >>> outcome = study(drawn.train, Request(("linear-svm",), quick, explained="linear-svm", top=3))
+    >>> sorted(outcome.shown.tolist()) == np.flatnonzero(drawn.planted).tolist()
+    True
     """
 
     scans: Connectomes
@@ -139,32 +152,39 @@ def study(
         As :func:`graphpri.apps.brain_protocol.evaluate` has it.
     MissingExtraError
         Where a library that a method needs is not installed.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_methods import Settings
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
+    >>> quick = Protocol(folds=2, half_samples=2, settings=Settings(nested=False))
+    >>> outcome = study(drawn.train, Request(("linear-svm", "t-test-svm"), quick, explained="linear-svm", top=3))
+    >>> [row["method"] for row in outcome.comparison], len(outcome.edges), outcome.chance[0]
+    (['t-test-svm', 'linear-svm'], 3, 0.5)
     """
     protocol = request.protocol
-    check(scans, request)
+    _check(scans, request)
     stable = brain_protocol.stability(
         scans,
         request.explained,
-        protocol.half_samples,
+        protocol,
         top=request.top,
-        settings=request.settings,
-        seed=protocol.seed,
         on_progress=step,
         store=store,
     )
-    found = brain_protocol.evaluate(scans, request.methods, protocol, step, store, request.settings)
+    found = brain_protocol.evaluate(scans, request.methods, protocol, step, store)
     at = ranked(stable.importance, request.top)
 
     def permuted(name: str) -> float:
-        n = protocol.permutations
-        return brain_protocol.permutation_p(scans, name, protocol, n, step, request.settings, store)[0]
+        return brain_protocol.permutation_p(scans, name, protocol, step, store)[0]
 
     return Outcome(
         scans=scans,
         request=request,
         evaluation=found,
         stability=stable,
-        comparison=compared(found, protocol.seed),
+        comparison=_compared(found, protocol.seed),
         edges=edge_table(scans, stable.importance, stable.frequency, request.top),
         systems=system_table(scans, at, seed=protocol.seed),
         chance=chance(scans),
@@ -172,7 +192,7 @@ def study(
     )
 
 
-def check(scans: Connectomes, request: Request) -> None:
+def _check(scans: Connectomes, request: Request) -> None:
     """Refuse what would fail after much work.
 
     Raises
@@ -190,12 +210,12 @@ def check(scans: Connectomes, request: Request) -> None:
     if request.protocol.repeats < 1 or request.protocol.permutations < 0:
         raise OptionError("give 1 repeat or more, and 0 permutations or more")
     ranked([], request.top)
-    n_kept(scans.n_rois, request.settings.density)
+    n_kept(scans.n_rois, request.protocol.settings.density)
     by_subject(scans, request.protocol.folds, request.protocol.seed)
     brain_pictures.check(scans)
 
 
-def compared(found: Evaluation, seed: int) -> Rows:
+def _compared(found: Evaluation, seed: int) -> Rows:
     """The summary of an evaluation, the best method first, and each method's gap to the best."""
     summary = {row["method"]: row for row in found.summary}
     rows: Rows = []
@@ -205,7 +225,7 @@ def compared(found: Evaluation, seed: int) -> Rows:
     return rows
 
 
-def page(outcome: Outcome, source: str, command: str) -> str:
+def _page(outcome: Outcome, source: str, command: str) -> str:
     """The outcome as one self-contained HTML page."""
     scans = outcome.scans
     return webpage.document(
@@ -318,7 +338,7 @@ def _table(rows: Rows, columns: Iterable[str] | None = None) -> str:
     return webpage.table([key.replace("_", " ") for key in there], [[row.get(key) for key in there] for row in rows])
 
 
-def facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
+def _facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
     """The outcome in types that JSON has: settings, data, folds, results, versions."""
     scans = outcome.scans
     return {
@@ -335,7 +355,7 @@ def facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
             "notes": list(scans.notes),
             "atlas_note": scans.rois.note,
         },
-        "folds": folds(outcome.evaluation.scores),
+        "folds": _folds(outcome.evaluation.scores),
         "chance": dict(zip(("level", "lower", "upper"), outcome.chance, strict=True)),
         "results": outcome.comparison,
         "permutation_p": outcome.permutation_p,
@@ -349,7 +369,7 @@ def facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
     }
 
 
-def folds(scores: Iterable[Mapping[str, Any]]) -> Rows:
+def _folds(scores: Iterable[Mapping[str, Any]]) -> Rows:
     """Test scans of each fold of each repeat."""
     held: dict[tuple[int, int], dict[str, None]] = {}
     for row in scores:
@@ -367,15 +387,28 @@ def _plain(value: Any) -> Any:
 
 
 def write(outcome: Outcome, out: Path, source: str, command: str) -> list[str]:
-    """Write all tables, pictures and the report into a folder; returns their names."""
+    """Write all tables, pictures and the report into a folder; returns their names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from graphpri.apps.brain_methods import Settings
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
+    >>> quick = Protocol(folds=2, half_samples=2, settings=Settings(nested=False))
+    >>> outcome = study(drawn.train, Request(("linear-svm",), quick, explained="linear-svm", top=3))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(outcome, Path(folder), "scans", "graphpri brain scans -o report")
+    ['scores.csv', 'comparison.csv', 'edges.csv', 'report.json', 'report.html']
+    """
     scans = outcome.scans
     texts = {
         "scores.csv": records.as_csv(outcome.evaluation.scores),
         "comparison.csv": records.as_csv(outcome.comparison),
         "edges.csv": records.as_csv(outcome.edges),
         "systems.csv": records.as_csv(outcome.systems) if outcome.systems else None,
-        "report.json": json.dumps(_plain(facts(outcome, source, command)), indent=2, allow_nan=False) + "\n",
-        "report.html": page(outcome, source, command),
+        "report.json": json.dumps(_plain(_facts(outcome, source, command)), indent=2, allow_nan=False) + "\n",
+        "report.html": _page(outcome, source, command),
         INTERACTIVE: brain_pictures.interactive(scans, outcome.shown, outcome.weights),
     }
     written = {name: text.encode() for name, text in texts.items() if text is not None}

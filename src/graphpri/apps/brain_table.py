@@ -45,6 +45,12 @@ class LabelTable:
     sessions, runs : list of str, or None
     notes : tuple of str
         Which columns were taken.
+
+    Examples
+    --------
+    >>> table = LabelTable(["01", "01"], "subject", ["open", "closed"], ["01", "01"], ["a", "b"], None, ())
+    >>> table.row(1), table.counted
+    ('01 b', False)
     """
 
     ids: list[str]
@@ -66,7 +72,7 @@ class LabelTable:
         return " ".join(part[i] for part in parts if part is not None)
 
 
-def read_columns(path: Path) -> Columns:
+def _read_columns(path: Path) -> Columns:
     """Columns of a CSV or TSV file as text, by their names in the header.
 
     Raises
@@ -104,7 +110,7 @@ def read_labels(
     id_column: str | None = None,
     classes: Sequence[Any] | None = None,
 ) -> LabelTable:
-    """Labels and subjects of scans.
+    r"""Labels and subjects of scans.
 
     Parameters
     ----------
@@ -118,11 +124,22 @@ def read_labels(
     Raises
     ------
     FileError
-        As :func:`read_columns`, and for two rows of one scan.
+        Where the file can't be read, has no rows, a name twice, a row of another length or two rows of one scan.
     OptionError
         For a column that isn't there, and where several or none can be the labels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "participants.csv"
+    ...     text = "participant_id,age,diagnosis\n01,31,ASD\n02,29,TD\n03,40,TD\n"
+    ...     _ = path.write_text(text, encoding="utf-8")
+    ...     found = read_labels(path)
+    >>> found.ids, found.labels, found.subjects
+    (['01', '02', '03'], ['ASD', 'TD', 'TD'], ['01', '02', '03'])
     """
-    table = read_columns(path)
+    table = _read_columns(path)
     ids = _one(table, id_column, (*SCAN_IDS, *SUBJECT_IDS, *OTHER_IDS), "id_column", path)
     if ids is None:
         raise OptionError(f"{path}: no column names the scans; id_column= names one of {', '.join(table)}")
@@ -144,7 +161,7 @@ def read_labels(
 
 
 def read_atlas(path: str | Path, n: int | None = None) -> Rois:
-    """Regions of an atlas, from a CSV or TSV file with a header and a row a region.
+    r"""Regions of an atlas, from a CSV or TSV file with a header and a row a region.
 
     Parameters
     ----------
@@ -162,10 +179,21 @@ def read_atlas(path: str | Path, n: int | None = None) -> Rois:
     Raises
     ------
     FileError
-        As :func:`read_columns`; for another number of rows, and coordinates that are not numbers.
+        Where the file can't be read, has no rows, a name twice or a row of another length; for another number of rows,
+        and coordinates that are not numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "atlas.csv"
+    ...     _ = path.write_text("name,x,y,z,network\nleft,-40,0,0,motor\nright,40,0,0,motor\n", encoding="utf-8")
+    ...     rois = read_atlas(path)
+    >>> rois.names, rois.coordinates[0].tolist(), rois.systems
+    (('left', 'right'), [-40.0, 0.0, 0.0], ('motor', 'motor'))
     """
     file = Path(path)
-    table = read_columns(file)
+    table = _read_columns(file)
     count = len(next(iter(table.values())))
     if n is not None and count != n:
         raise FileError(f"{file}: it has {count} regions and the scans have {n}: pass their own atlas")

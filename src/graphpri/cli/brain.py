@@ -76,6 +76,14 @@ class Plan:
     folds: Annotated[Whole, Parameter(help="Of the cross-validation by subject.")] = 5
     repeats: Annotated[Whole, Parameter(help="Of the cross-validation, other folds each time.")] = 1
     nested: Annotated[bool, Parameter(help="Choose parameters within the training scans, not take defaults.")] = True
+    inner: Annotated[Whole, Parameter(help="Folds within the training scans, to choose them.")] = 3
+    tune: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Choose them with optuna, from whole ranges: slow.")
+    ] = False
+    time_budget: Annotated[
+        float | None,
+        Parameter(metavar="SECONDS", help="For --tune: no new trial after so long, for each training part."),
+    ] = None
     half_samples: Annotated[Whole, Parameter(help="Of the subjects, to see which edges are found again.")] = 20
     permutations: Annotated[Whole, Parameter(help="Of the labels, for p-values of --permute.")] = 0
     permute: Annotated[
@@ -84,8 +92,13 @@ class Plan:
     top: Annotated[Whole, Parameter(help="Edges in tables and pictures.")] = 100
     density: Annotated[float, Parameter(help="Share of all pairs that are edges of a scan's graph.")] = 0.2
     signs: Annotated[
-        Literal["abs", "positive"], Parameter(help="Edges are the strongest by |r|, or the largest positive ones.")
+        Literal["abs", "positive", "two"],
+        Parameter(help="Edges are the strongest by |r|, the largest positive, or by |r| with a channel for each sign."),
     ] = "abs"
+    node_features: Annotated[
+        Literal["rows", "clustering"],
+        Parameter(help="What graph networks know of a region: its correlations, or its local clustering coefficient."),
+    ] = "rows"
     seed: Annotated[Whole, Parameter(help="For folds and everything random.")] = 0
 
 
@@ -173,6 +186,7 @@ def _scans(source: str, data: Data, watch: Watch) -> Connectomes:
 
 def _as_options(text: str) -> str:
     """A message of the library, arguments of functions named as options are here."""
+    text = text.replace("nested=False", "--no-nested").replace("tune=True", "--tune")
     named = re.sub(rf"\b({'|'.join(_OPTIONS)})=", lambda m: f"--{m[1].replace('_', '-')} ", text)
     return re.sub(r" (?=[,;:)])", "", named)
 
@@ -189,6 +203,8 @@ _OPTIONS = [
     "top",
     "density",
     "half_samples",
+    "inner",
+    "time_budget",
 ]
 
 
@@ -217,9 +233,16 @@ def _request(plan: Plan) -> Request:
             seed=plan.seed,
             permutations=plan.permutations,
             half_samples=plan.half_samples,
-            nested=plan.nested,
+            settings=brain_methods.Settings(
+                density=plan.density,
+                signs=plan.signs,
+                node_features=plan.node_features,
+                nested=plan.nested,
+                inner=plan.inner,
+                tune=plan.tune,
+                time_budget=plan.time_budget,
+            ),
         ),
-        settings=brain_methods.Settings(plan.density, plan.signs, plan.nested),
         explained=plan.explain,
         top=plan.top,
         permuted=tuple(split_names(plan.permute)) if plan.permutations else (),

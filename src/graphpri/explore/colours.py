@@ -22,7 +22,13 @@ _FEW = 10
 
 
 class Attribute(NamedTuple):
-    """A value for each node: `groups` names those that `values` numbers; None where the values are numbers."""
+    """A value for each node: `groups` names those that `values` numbers; None where the values are numbers.
+
+    Examples
+    --------
+    >>> Attribute("club", ["Officer", "Mr. Hi"], np.array([0, 1, 1], np.float32)).groups[0]
+    'Officer'
+    """
 
     name: str
     groups: list[str] | None
@@ -47,6 +53,17 @@ def node_attributes(G: Any, source: Source, given: Mapping[str, Any] | None, vie
     ------
     OptionError
         For given ones that don't fit the nodes.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from graphpri.interop import load
+    >>> from graphpri.measures import Settings
+    >>> karate = nx.karate_club_graph()
+    >>> source = load(karate)
+    >>> view = View(source.graph, Settings(2.0, 0.0, "exact", "equation", "nats", 0))
+    >>> [found.name for found in node_attributes(karate, source, None, view)]
+    ['club', 'community', 'degree in the original']
     """
     n = source.graph.n_nodes
     columns = dict(_own(G))

@@ -30,6 +30,12 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
         Values that JSON has; NaN and infinities are not among them.
     arrays : mapping of str to ndarray
         Of uint8, uint32, float32 or float64.
+
+    Examples
+    --------
+    >>> text = pack({"title": "karate"}, {"ends": np.array([1, 2], np.uint32)})
+    >>> text.isascii(), unpack(text)[0]["title"]
+    (True, 'karate')
     """
     places: dict[str, list[Any]] = {}
     body = bytearray()
@@ -81,7 +87,13 @@ def masks_to_bits(masks: BoolArray) -> NDArray[np.uint8]:
 
 
 def bits_to_masks(bits: NDArray[np.uint8], n_edges: int) -> BoolArray:
-    """The masks of :func:`masks_to_bits`."""
+    """The masks of :func:`masks_to_bits`.
+
+    Examples
+    --------
+    >>> bits_to_masks(np.array([[[1], [2]]], np.uint8), 3).astype(int).tolist()
+    [[[1, 0, 0], [1, 1, 0]]]
+    """
     return np.unpackbits(np.bitwise_xor.accumulate(bits, axis=1), axis=-1, count=n_edges, bitorder="little").astype(
         bool
     )

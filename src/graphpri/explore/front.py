@@ -49,6 +49,15 @@ class Exploration:
         The page.
     notes : tuple of str
         How the graph was read, what was left out, and whether the search was interrupted.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> page = explore(nx.karate_club_graph(), betas=[1, 4], keeps=[0.3, 0.5], methods=["random"])
+    >>> page.betas, page.budgets, page.methods
+    ((1.0, 4.0), (23, 39), ('random',))
+    >>> page.rows()[0]["K"], page.html.startswith("<!doctype html>")
+    (23, True)
     """
 
     graph: Graph

@@ -48,6 +48,14 @@ class Grid:
     scores : ndarray of uint8, shape (B, len(scored), M)
         How many 255ths of the edges have a smaller −∂J/∂w at that solution.
     notes : tuple of str
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> grid = solve_grid(meter, [1.0, 4.0], [6, 12], Constraints(), seed=0)
+    >>> grid.masks.shape, grid.masks.sum(axis=2).tolist()
+    ((2, 2, 24), [[6, 12], [6, 12]])
     """
 
     betas: tuple[float, ...]
@@ -61,7 +69,16 @@ class Grid:
 
 @dataclass(frozen=True)
 class Meter:
-    """Measures subsets of one graph by what is affordable at its size."""
+    """Measures subsets of one graph by what is affordable at its size.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> whole = dict(zip(COLUMNS, meter.row(np.ones(24, bool)), strict=True))
+    >>> round(whole["divergence"], 6), whole["components"]
+    (0.0, 1.0)
+    """
 
     objective: Objective
     origin: View
@@ -97,6 +114,14 @@ def choose_betas(betas: Any, graph: Graph) -> list[float]:
     ------
     OptionError
         For none, and for values that are no β.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> choose_betas([4, 1, 4], ring_knn(12, 4))
+    [1.0, 4.0]
+    >>> len(choose_betas(None, ring_knn(12, 4)))
+    21
     """
     if betas is None:
         step = 1 if graph.n_edges <= FULL_EDGES else 2 if graph.n_edges <= HALF_EDGES else 5
@@ -105,7 +130,16 @@ def choose_betas(betas: Any, graph: Graph) -> list[float]:
 
 
 def choose_budgets(keeps: Any, graph: Graph, constraints: Constraints) -> list[int]:
-    """Numbers of edges, ascending and different: the given ones, or those of the default that can be met."""
+    """Numbers of edges, ascending and different: the given ones, or those of the default that can be met.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> choose_budgets([0.5, 6], ring_knn(12, 4), Constraints())
+    [6, 12]
+    >>> choose_budgets(None, ring_knn(12, 4), Constraints(connected=True))[0]
+    11
+    """
     if not graph.n_edges:
         raise GraphError("the graph has no edges: there is nothing to explore")
     if keeps is not None:
@@ -158,6 +192,14 @@ def solve_grid(
     callback : callable, optional
         Gets a :class:`Progress` after each step of the solver; returning True stops: the β done so far are
         the grid's.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> grid = solve_grid(meter, [1.0, 4.0], [6, 12], Constraints(), seed=0)
+    >>> bool((grid.values[0, :, 1] >= grid.values[1, :, 1]).all())  # the divergence never rises with β
+    True
     """
     pools = [Pool(meter.objective) for _ in budgets]
     done: list[float] = []

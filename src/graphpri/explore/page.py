@@ -45,6 +45,17 @@ def render(
     rivals : sequence of Rival
     about : sequence of str
         What to say of how the page came about, a sentence each.
+
+    Examples
+    --------
+    >>> from graphpri.explore.grid import Meter, solve_grid
+    >>> from graphpri.objective import Objective
+    >>> from graphpri.solvers.search import Constraints
+    >>> graph = Graph.from_edges([0, 1], [1, 2])
+    >>> grid = solve_grid(Meter.of(Objective(graph, 1.0)), [1.0], [1], Constraints(), seed=0)
+    >>> html = render("Two edges", graph, np.zeros((3, 2), np.float32), [], grid, [], [])
+    >>> "<title>Two edges" in html
+    True
     """
     header = {
         "title": _printable(title),

@@ -39,6 +39,11 @@ def place_nodes(graph: Graph, layout: Any = None, seed: int = 0) -> NDArray[np.f
     ------
     OptionError
         For positions that don't fit.
+
+    Examples
+    --------
+    >>> place_nodes(Graph.from_edges([0, 1], [1, 2]), layout=[[0, 0], [1, 0], [2, 0]]).tolist()
+    [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
     """
     if layout is not None:
         return _scaled(positions(graph, layout)).astype(np.float32)

@@ -19,7 +19,13 @@ _PATHS = 3e7
 
 
 class Rival(NamedTuple):
-    """A method, the edges in the order in which it keeps them, shape (M,), and its measures, shape (K, 7)."""
+    """A method, the edges in the order in which it keeps them, shape (M,), and its measures, shape (K, 7).
+
+    Examples
+    --------
+    >>> Rival("random", np.array([2, 0, 1], np.uint32), np.zeros((1, len(COLUMNS)))).order[:2]
+    array([2, 0], dtype=uint32)
+    """
 
     name: str
     order: NDArray[np.uint32]
@@ -27,7 +33,14 @@ class Rival(NamedTuple):
 
 
 def default_methods(graph: Graph) -> list[str]:
-    """Methods that take little time at the size of the graph."""
+    """Methods that take little time at the size of the graph.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> default_methods(ring_knn(12, 4))
+    ['random', 'local-degree', 'local-similarity', 'effective-resistance', 'edge-betweenness']
+    """
     names = ["random", "local-degree", "local-similarity", "effective-resistance"]
     if graph.n_nodes * graph.n_edges <= _PATHS:
         names.append("edge-betweenness")
@@ -41,6 +54,14 @@ def ranked(meter: Meter, name: str, budgets: Sequence[int], constraints: Constra
     ------
     OptionError
         For an unknown method, and one that sets weights of its own, which depend on the budget.
+
+    Examples
+    --------
+    >>> from graphpri.objective import Objective
+    >>> graph = Graph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
+    >>> rival = ranked(Meter.of(Objective(graph, 1.0)), "effective-resistance", [1, 2], Constraints(), seed=0)
+    >>> int(rival.order[0]), rival.values.shape  # the bridge comes first
+    (2, (2, 7))
     """
     graph = meter.objective.graph
     order = _order(graph, name, constraints, seed)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,7 +60,7 @@ class Result:
     quick : bool
     seed : int
     missing : tuple of str
-        Data sets that it needs and that are not here; then it has not run.
+        Data sets and libraries that it needs and that are not here; then it has not run.
 
     Examples
     --------
@@ -87,10 +88,16 @@ class Result:
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdicts with facts in place of their names; where it has not run, the one that says why."""
         if self.missing:
-            why = f"the data sets {', '.join(self.missing)} are not here: set GRAPHPRI_DATA to their folder"
-            source = self.study.source
+            source, why = self.study.source, self._why_not()
             return (Verdict(f"All claims of {source}", source, "not run", "not testable", why),)
         return tuple(verdict.filled(self.facts.fill) for verdict in self.judged)
+
+    def _why_not(self) -> str:
+        """Why it has not run, and what to do."""
+        libraries = [name for name in self.missing if name in self.study.libraries]
+        if libraries:
+            return f"{', '.join(libraries)} must be installed: pip install 'graphpri[brain]'"
+        return f"the data sets {', '.join(self.missing)} are not here: set GRAPHPRI_DATA to their folder"
 
     @property
     def command(self) -> str:
@@ -140,7 +147,7 @@ def reproduce(
     Returns
     -------
     list of Result
-        In the order of `names`. A study whose data sets are not here has ``missing``, and has not run.
+        In the order of `names`. A study whose data sets or libraries are not here has ``missing``, and has not run.
 
     Raises
     ------
@@ -279,14 +286,22 @@ def _folder(path: Path) -> Path:
 
 
 def _missing(study: Study, quick: bool) -> tuple[str, ...]:
-    """Data sets that the study needs at this size and that can't be loaded."""
-    absent: list[str] = []
+    """Libraries that the study needs and that are not installed, and data sets that can't be loaded."""
+    absent = [name for name in study.libraries if find_spec(name) is None]
     for name in study.needs_quick if quick and study.needs_quick is not None else study.needs:
         try:
-            datasets.table(name) if name in datasets.tables() else datasets.load(name)
+            _load(name)
         except FileError:
             absent.append(name)
     return tuple(absent)
+
+
+def _load(name: str) -> None:
+    for names, load in ((datasets.scan_sets(), datasets.scans), (datasets.tables(), datasets.table)):
+        if name in names:
+            load(name)
+            return
+    datasets.load(name)
 
 
 def _pieces(study: Study, root: Path, quick: bool, seed: int) -> list[_Piece]:

@@ -135,6 +135,8 @@ class Study:
         Names of data sets without which it can't run at the paper's size.
     needs_quick : tuple of str, optional
         The same at the quick size; `needs` where absent.
+    libraries : tuple of str
+        Modules that must be installed beside those of the extra ``studies``; they are those of the extra ``brain``.
     shares : str, optional
         The study whose pieces of work these are too, with the same `cells` and `work`: they are done once.
     derive : callable, optional
@@ -153,6 +155,7 @@ class Study:
     needs_quick: tuple[str, ...] | None = None
     derive: Callable[[Frames], Frames] | None = None
     shares: str | None = None
+    libraries: tuple[str, ...] = ()
 
 
 _HOMES = {
@@ -168,6 +171,9 @@ _HOMES = {
     "mtl-synthetic": "mtl_synthetic",
     "mtl-parkinsons": "mtl_real",
     "mtl-school": "mtl_real",
+    "brain-eoec": "brain_real",
+    "brain-planted": "brain_planted",
+    "brain-devfmri": "brain_real",
     "landscape": "landscape",
 }
 """The module of each study, in the order of the paper; it has them in ``STUDIES``."""

@@ -1,0 +1,377 @@
+"""The paper's table of brain networks on eyes open and closed, its figure of contributing links, and a second data set.
+
+ADNI, the paper's other data set, may not be passed on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from graphpri.apps import brain_protocol
+from graphpri.apps.brain_data import Connectomes, Rois
+from graphpri.apps.brain_edges import edge_table, ranked, system_table
+from graphpri.apps.brain_gaps import chance
+from graphpri.apps.brain_graph import pairs
+from graphpri.apps.brain_methods import Settings, by_subject, find
+from graphpri.apps.brain_pictures import brain_legend, glass_brain
+from graphpri.apps.brain_protocol import Protocol
+from graphpri.studies.brain_scores import (
+    EDGE_MODELS,
+    GRAPH_NETWORKS,
+    NAMES,
+    chart,
+    comparison,
+    difference,
+    note_accuracies,
+    scans_of,
+    score_cells,
+    scored,
+)
+from graphpri.studies.figures import PAGE
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator
+
+PAPER = {
+    "t-test-svm-rbf": (0.7179, 0.0780),
+    "lasso-svm-rbf": (0.7208, 0.0729),
+    "gcn": (0.6842, 0.0859),
+    "gat": (0.7368, 0.0860),
+    "paper-exact": (0.8070, 0.0960),
+    "paper": (0.7895, 0.0430),
+}
+"""Accuracy and standard deviation over ten runs on eyes open or closed: table of §4.3."""
+
+TOP = 100
+_EXPLAINED = "edge-readout"
+_HELD_OUT = 19  # scans of a test set of the paper: its means are multiples of 1/57
+_STABLE = 0.25
+
+
+def eoec_cells(quick: bool) -> list[Cell]:
+    """Scores; scans drawn regardless of subjects, as the paper's may have been; labels that say nothing; edges."""
+    drawn = ("gcn",) if quick else ("paper-exact", "paper", "gcn", "t-test-svm-rbf", "lasso-svm-rbf", "edge-readout")
+    free = [
+        {"kind": "free", "data": "eoec", "method": method, "runs": 2 if quick else 10, "quick": quick}
+        for method in drawn
+    ]
+    nothing = {"kind": "nothing", "data": "eoec", "method": "linear-svm", "draws": 4 if quick else 50, "quick": quick}
+    return [*free, *score_cells("eoec", quick, repeats=5), _edges_cell("eoec", quick), nothing]
+
+
+def devfmri_cells(quick: bool) -> list[Cell]:
+    """Scores and edges."""
+    return [*score_cells("devfmri", quick, repeats=5), _edges_cell("devfmri", quick)]
+
+
+def _edges_cell(data: str, quick: bool) -> Cell:
+    return {"kind": "edges", "data": data, "halves": 3 if quick else 20, "quick": quick}
+
+
+def work(cell: Cell, seed: int) -> Tables:
+    """One piece, by its kind."""
+    return {"scores": scored, "free": _free, "nothing": _nothing, "edges": _edges}[cell["kind"]](cell, seed)
+
+
+def _free(cell: Cell, seed: int) -> Tables:
+    """Accuracies on test scans drawn at random, whose subjects' other scans may be among the training scans."""
+    scans = scans_of(cell)
+    count = _HELD_OUT if scans.n_scans > 2 * _HELD_OUT else scans.n_scans // 4
+    rows: list[dict[str, Any]] = []
+    for run in range(cell["runs"]):
+        order = generator(seed, "free", run).permutation(scans.n_scans)
+        learn, test = (scans.take(np.sort(part)) for part in (order[count:], order[:count]))
+        fitted = find(cell["method"])(learn, Settings(nested=False), seed + run)
+        rows.append(
+            {"method": cell["method"], "run": run, "test": count, "accuracy": _accuracy(fitted.decide(test), test)}
+        )
+    return {"free": rows}
+
+
+def _nothing(cell: Cell, seed: int) -> Tables:
+    """Accuracies on labels that say nothing, by folds of subjects and by folds of scans."""
+    scans = scans_of(cell)
+    rows: list[dict[str, Any]] = []
+    for draw in range(cell["draws"]):
+        held = brain_protocol.flipped(scans, generator(seed, "nothing", draw))
+        alone = replace(held, groups=held.scans)
+        for folds, grouped in (("subjects", held), ("scans", alone)):
+            right = [
+                _accuracy(
+                    find(cell["method"])(held.take(learn), Settings(nested=False), seed).decide(held.take(test)),
+                    held.take(test),
+                )
+                * len(test)
+                for learn, test in by_subject(grouped, 5, seed + draw)
+            ]
+            rows.append({"folds": folds, "draw": draw, "accuracy": sum(right) / scans.n_scans})
+    return {"nothing": rows}
+
+
+def _accuracy(score: Any, scans: Connectomes) -> float:
+    return float(((np.asarray(score) > 0) == (scans.labels == 1)).mean())
+
+
+def _edges(cell: Cell, seed: int) -> Tables:
+    """The most important edges of the edge readout, what halves of the subjects agree on, and the regions."""
+    scans = scans_of(cell)
+    protocol = Protocol(seed=seed, half_samples=cell["halves"])
+    stable = brain_protocol.stability(scans, _EXPLAINED, protocol, top=TOP)
+    at = ranked(stable.importance, TOP)
+    u, v = pairs(scans.n_rois)
+    listed = edge_table(scans, stable.importance, stable.frequency, TOP)
+    found: Tables = {
+        "edges": [{"u": int(u[e]), "v": int(v[e]), **row} for e, row in zip(at, listed, strict=True)],
+        "stability": [{"jaccard": stable.jaccard, "edges": int(u.size), "subjects": len(set(scans.groups))}],
+        "chance": [dict(zip(("level", "lower", "upper"), chance(scans), strict=True))],
+        "systems": system_table(scans, at, seed=seed),
+    }
+    rois = scans.rois
+    if rois.coordinates is not None and rois.systems is not None:
+        found["regions"] = [
+            {"name": name, "x": x, "y": y, "z": z, "system": system}
+            for name, (x, y, z), system in zip(rois.names, rois.coordinates.tolist(), rois.systems, strict=True)
+        ]
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def derive(frames: Frames) -> Frames:
+    """Each method's accuracy beside the paper's, and what the runs on scans drawn regardless of subjects have."""
+    table = comparison(frames)
+    found = {"comparison": table}
+    if "free" in frames:
+        mean, deviation = (table["method"].map({name: known[i] for name, known in PAPER.items()}) for i in (0, 1))
+        found["comparison"] = table.assign(paper=mean, paper_deviation=deviation)
+        drawn = frames["free"].groupby("method", sort=False)["accuracy"]
+        found["regardless"] = drawn.agg(["mean", "std", "min", "max", "size"]).round(4).reset_index()
+    return found
+
+
+def judge_eoec(frames: Frames, facts: Facts) -> list[Verdict]:
+    """The paper's table, whether its term does anything, edge models against graph networks, edges, and folds."""
+    table = frames["comparison"]
+    note_accuracies(table, facts)
+    return [
+        _table(frames, facts),
+        _term(frames, facts),
+        _beyond(table, facts),
+        _networks_behind(frames, facts),
+        _stable_edges(frames, facts),
+        _folds(frames, facts),
+    ]
+
+
+def judge_devfmri(frames: Frames, facts: Facts) -> list[Verdict]:
+    """Whether the second data set agrees."""
+    note_accuracies(frames["comparison"], facts)
+    return [_term(frames, facts), _networks_behind(frames, facts), _stable_edges(frames, facts)]
+
+
+def _table(frames: Frames, facts: Facts) -> Verdict:
+    """Graph-PRI has 80.7 %, the best of six methods."""
+    table = frames["comparison"].set_index("method")
+    six = table.loc[[name for name in PAPER if name in table.index]]
+    best = str(six["accuracy"].idxmax())
+    facts.add("paper_claims", PAPER["paper-exact"][0], "comparison", "accuracy that the paper has for Graph-PRI")
+    facts.add("six_best", six["accuracy"].max(), "comparison", f"best accuracy of the paper's methods: {NAMES[best]}")
+    facts.add("upper", six.loc["paper-exact", "upper"], "comparison", "upper end of Graph-PRI's interval")
+    drawn = frames["regardless"].set_index("method")
+    own = "paper-exact" if "paper-exact" in drawn.index else str(drawn.index[0])
+    facts.add("free_mean", drawn.loc[own, "mean"], "regardless", f"mean accuracy of {NAMES[own]}, any scans drawn")
+    facts.add("free_sd", drawn.loc[own, "std"], "regardless", "its deviation over the runs")
+    facts.add("free_max", drawn.loc[own, "max"], "regardless", "the best of the runs")
+    facts.add("held_out", frames["free"]["test"].iloc[0], "free", "test scans of a run")
+    reached = facts["upper"] >= facts["paper_claims"]
+    first = best in ("paper-exact", "paper")
+    return Verdict(
+        "Graph-PRI classifies eyes open and eyes closed with an accuracy of 80.7 %, the best of six methods",
+        "§4.3, Table",
+        "by folds of subjects {paper_exact:.1%} ± {paper_exact_se:.1%} (at most {upper:.1%}), and the best of the "
+        f"paper's methods, {NAMES[best]}, {{six_best:.1%}}; on {{held_out:.0f}} scans drawn regardless of subjects "
+        f"{{free_mean:.1%}} ± {{free_sd:.1%}} ({NAMES[own]}, one run at best {{free_max:.1%}})",
+        "reproduced" if reached and first else "conditional" if reached or first else "not reproduced",
+        "the accuracy is within its interval, but another method has more"
+        if reached and not first
+        else "it is the best of them, with a lower accuracy"
+        if first and not reached
+        else "",
+    )
+
+
+def _term(frames: Frames, facts: Facts) -> Verdict:
+    """Mask and term raise the accuracy of the plain network."""
+    gap, lower, upper = difference(frames, "paper-exact", "gcn")
+    facts.add("gap", gap, "scores", "accuracy of Graph-PRI less that of the same network without mask and term")
+    facts.add("gap_lower", lower, "scores", "lower end of its 95 % interval over subjects")
+    facts.add("gap_upper", upper, "scores", "upper end of it")
+    return Verdict(
+        "The mask and the Graph-PRI term make a graph convolutional network more accurate",
+        "§4.3, Table",
+        "{gap:+.1%} against the same network without them (95 % over subjects: {gap_lower:+.1%} to {gap_upper:+.1%})",
+        "reproduced" if lower > 0 else "not reproduced",
+        "the interval holds 0: these people can't show it" if lower <= 0 <= upper else "",
+    )
+
+
+def _beyond(table: Any, facts: Facts) -> Verdict:
+    """The edge models do better than the paper's best."""
+    rows = table[table["method"].isin(EDGE_MODELS)]
+    top = rows.loc[rows["accuracy"].idxmax()]
+    facts.add("top", top["accuracy"], "comparison", f"best accuracy of an edge model: {NAMES[top['method']]}")
+    facts.add("top_lower", top["lower"], "comparison", "lower end of its interval")
+    facts.add("top_auc", top["auc"], "comparison", "its area under the curve")
+    ours = facts["edge_readout"]
+    above, clearly = ours > facts["paper_claims"], facts["top_lower"] > facts["paper_claims"]
+    return Verdict(
+        "An edge readout through a mask is more accurate than the paper's best, by folds of subjects",
+        "graphpri",
+        "{edge_readout:.1%} ± {edge_readout_se:.1%}, AUC {edge_readout_auc:.3f}, against {paper_claims:.1%}; the best "
+        f"edge model, {NAMES[top['method']]}, has {{top:.1%}} (from {{top_lower:.1%}}), AUC {{top_auc:.3f}}",
+        "reproduced" if clearly else "conditional" if above else "not reproduced",
+        "but {paper_claims:.1%} is within the interval of both" if above and not clearly else "",
+    )
+
+
+def _networks_behind(frames: Frames, facts: Facts) -> Verdict:
+    """Graph networks on thresholded graphs stay behind models of all edges."""
+    table = frames["comparison"].set_index("method")
+    nets = [name for name in GRAPH_NETWORKS if name in table.index]
+    models = [name for name in EDGE_MODELS if name in table.index]
+    net, model = (str(table.loc[names, "accuracy"].idxmax()) for names in (nets, models))
+    behind = {name: difference(frames, model, name) for name in nets}
+    facts.add("behind", sum(lower > 0 for _, lower, _ in behind.values()), "scores", "graph networks clearly behind")
+    facts.add("networks", len(nets), "scores", "graph networks")
+    gap, lower, _ = behind[net]
+    facts.add("lead", gap, "scores", f"accuracy of {NAMES[model]} less that of {NAMES[net]}, the best graph network")
+    facts.add("lead_lower", lower, "scores", "lower end of its 95 % interval over subjects")
+    return Verdict(
+        "Linear models of all edges are more accurate than graph networks on the strongest fifth of them",
+        "graphpri",
+        f"{NAMES[model]} by {{lead:+.1%}} (from {{lead_lower:+.1%}}) than {NAMES[net]}, the best of {{networks:.0f}} "
+        "graph networks, of which {behind:.0f} are clearly behind",
+        "reproduced" if facts["behind"] == facts["networks"] else "conditional" if gap > 0 else "not reproduced",
+        "not all of the differences are clear" if gap > 0 and facts["behind"] < facts["networks"] else "",
+    )
+
+
+def _stable_edges(frames: Frames, facts: Facts) -> Verdict:
+    """Halves of the subjects agree on edges."""
+    row = frames["stability"].iloc[0]
+    facts.add("jaccard", row["jaccard"], "stability", "mean share of top edges in common of two halves of the subjects")
+    share = TOP / row["edges"]
+    facts.add("jaccard_by_chance", share / (2 - share), "stability", "the same of edges drawn at random")
+    half = float((frames["edges"]["selection_frequency"] > 0.5).sum())
+    facts.add("often", half, "edges", "of the shown edges, those that more than half of the half-samples choose")
+    return Verdict(
+        "The edges that tell the classes apart are found again in other people",
+        "graphpri",
+        "halves of the subjects share {jaccard:.2f} of their top 100 edges ({jaccard_by_chance:.3f} by chance); "
+        "{often:.0f} of 100 are chosen by more than half of them",
+        "reproduced" if row["jaccard"] >= _STABLE else "conditional",
+        "less than a quarter in common" if row["jaccard"] < _STABLE else "",
+    )
+
+
+def _folds(frames: Frames, facts: Facts) -> Verdict:
+    """Labels that say nothing are at chance by folds of subjects, and below it by folds of scans."""
+    mean = frames["nothing"].groupby("folds")["accuracy"].mean()
+    facts.add("nothing_subjects", mean["subjects"], "nothing", "mean accuracy on random labels, folds of subjects")
+    facts.add("nothing_scans", mean["scans"], "nothing", "the same with folds of scans")
+    fair = 0.4 <= mean["subjects"] <= 0.6
+    return Verdict(
+        "Folds must hold all scans of a person: else even labels that say nothing seem to say something",
+        "graphpri",
+        "labels swapped at random within subjects: accuracy {nothing_subjects:.3f} by folds of subjects, "
+        "{nothing_scans:.3f} by folds of scans",
+        "reproduced" if fair and mean["scans"] < 0.45 else "conditional" if fair else "not reproduced",
+        "both are near one half" if fair and mean["scans"] >= 0.45 else "",
+    )
+
+
+def draw(data: str, frames: Frames) -> list[Picture]:
+    """Accuracies; where regions have places, the links whose correlation is larger in each class."""
+    known = PAPER if data == "eoec" else {}
+    caption = (
+        "Accuracy by five folds of subjects, five times (circles; lines: 95 % over subjects drawn again), and what the "
+        "paper has over ten runs (diamonds; lines: one standard deviation). Grey: guesses."
+        if known
+        else "Accuracy by five folds of subjects, five times; lines: 95 % over subjects drawn again. Grey: guesses."
+    )
+    found = [chart(f"{data}_accuracy", frames, known, caption)]
+    if "regions" in frames:
+        found.append(_links(data, frames))
+    return found
+
+
+def _links(data: str, frames: Frames) -> Picture:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    regions, edges = frames["regions"], frames["edges"]
+    rois = Rois(tuple(regions["name"]), regions[["x", "y", "z"]].to_numpy(), tuple(regions["system"]))
+    figure = Figure(figsize=(PAGE, 4.6))
+    FigureCanvasAgg(figure)
+    at = _positions(edges, len(rois.names))
+    colours: dict[str, str] = {}
+    classes = [column.removeprefix("mean_r_") for column in edges.columns if column.startswith("mean_r_")]
+    for panel, (sign, name) in enumerate(zip("-+", classes, strict=True)):
+        chosen = (edges["sign"] == sign).to_numpy()
+        top = 0.98 - 0.46 * panel
+        figure.text(
+            0.01, top, f"({'ab'[panel]}) larger correlation with {name.replace('_', ' ')}: {chosen.sum()}", va="top"
+        )
+        colours = glass_brain(figure, (0, top - 0.43, 1, 0.4), rois, at[chosen], np.ones(int(chosen.sum())), 0.6)
+    brain_legend(figure, colours, fontsize=6.5)
+    caption = (
+        f"The {len(edges)} most important edges of the edge readout, by the class in which their correlation is "
+        "larger. Each half of an edge has the colour of the system in which it ends; systems of the AAL regions are "
+        "derived from near regions of Dosenbach's atlas, not published."
+    )
+    return Picture(f"{data}_links", figure, caption)
+
+
+def _positions(edges: Any, n: int) -> Any:
+    """Of edges given by their ends, in the order of all pairs."""
+    u, v = edges["u"].to_numpy(), edges["v"].to_numpy()
+    return u * n - u * (u + 1) // 2 + v - u - 1
+
+
+_LIBRARIES = ("sklearn", "torch", "torch_geometric", "nilearn")
+
+STUDIES = (
+    Study(
+        name="brain-eoec",
+        title="Brain networks: eyes open or closed",
+        source="§4.3, Table and Figure brain",
+        about=(
+            "94 scans of 47 people, 116 AAL regions; every method by five folds of subjects, five times, everything "
+            "chosen within the training scans. Beside it: test sets of 19 scans drawn regardless of subjects, labels "
+            "that say nothing, and the edges that half-samples of the people agree on."
+        ),
+        cells=eoec_cells,
+        work=work,
+        judge=judge_eoec,
+        draw=partial(draw, "eoec"),
+        derive=derive,
+        needs=("eoec",),
+        libraries=_LIBRARIES,
+    ),
+    Study(
+        name="brain-devfmri",
+        title="Brain networks: children or adults",
+        source="beyond the paper",
+        about=(
+            "Scans of 83 people, 64 BASC parcels, by five folds, five times: whether methods rank as they do with "
+            "eyes open or closed."
+        ),
+        cells=devfmri_cells,
+        work=work,
+        judge=judge_devfmri,
+        draw=partial(draw, "devfmri"),
+        derive=derive,
+        needs=("devfmri",),
+        libraries=_LIBRARIES,
+    ),
+)
