@@ -25,6 +25,7 @@ from graphpri.apps.brain_conclusions import about_edges, about_systems, conclusi
 from graphpri.apps.brain_data import Connectomes, Rois, from_series
 from graphpri.apps.brain_gaps import chance, gaps
 from graphpri.apps.brain_graph import fisher_z, pairs, upper
+from graphpri.apps.brain_protocol import Stability
 from graphpri.cli import main
 from graphpri.errors import OptionError
 
@@ -167,7 +168,7 @@ def test_an_interrupted_run_goes_on_with_what_is_done(
     assert main(command) == 1
     assert "the same command goes on" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["pieces"]
-    assert len(list((tmp_path / "pieces").iterdir())) == 3 + 4  # half-samples, and folds of methods
+    assert len(list((tmp_path / "pieces").iterdir())) == 2 * 3 + 4  # half-samples, and folds of methods
     assert main(command) == 0
     assert len(fitted) == 4
     assert (tmp_path / "scores.csv").read_bytes() == (done / "scores.csv").read_bytes()
@@ -247,6 +248,37 @@ def test_one_of_several_arrays_must_be_named(tmp_path: Path, capsys: pytest.Capt
     table = ["--labels", folder / "participants.tsv"]
     refused(capsys, [tmp_path / "all.npz", *table, "-o", tmp_path / "a"], "bold", "motion")
     refused(capsys, [tmp_path / "all.npz", *table, "--array", "fmri", "-o", tmp_path / "b"], "bold", "motion")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--tune", "--no-nested"], ["--tune", "--no-nested"]),
+        (["--time-budget", "3"], ["--time-budget 3.0", "--tune"]),
+        (["--inner", "1"], ["--inner 1"]),
+        (["--inner", "40"], ["--inner 40", "--no-nested"]),
+        (["--seed", "4294967296"], ["--seed 4294967296"]),
+        (["--methods", "linear-svm,linear-svm"], ["linear-svm", "2 times"]),
+        (["--top", "28"], ["--top 28", "28 edges"]),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_before_any_work(
+    scans: Path, options: list[str], says: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(capsys, [scans, "--folds", "3", *options, "-o", tmp_path / "out"], *says)
+    assert not (tmp_path / "out").exists()
+
+
+def test_tuning_and_two_channels_run_from_the_command_line(scans: Path, tmp_path: Path) -> None:
+    options = ["--methods", "linear-svm,gcn", "--folds", "2", "--inner", "2", "--tune", "--time-budget", "0"]
+    more = ["--signs", "two", "--node-features", "clustering", "--half-samples", "2"]
+    assert main(["brain", str(scans), *options, *more, "-o", str(tmp_path / "out")]) == 0
+    facts = json.loads((tmp_path / "out" / "report.json").read_text())["settings"]
+    assert facts["protocol"]["settings"]["tune"]
+    assert facts["top"] == 2
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "tuned on 2 folds within them, 0 s for each" in page
+    assert "in channels of their own" in page
 
 
 def test_a_missing_library_is_named_before_any_work(
@@ -353,9 +385,9 @@ ROW = {"method": "m", "accuracy": 0.9, "lower": 0.8, "upper": 0.95, "verdict": "
 
 def test_sentences_follow_the_results() -> None:
     scans = subjects_twice()
-    strong = " ".join(conclusions(scans, [ROW], (0.5, 0.3, 0.7), {"m": 0.005}))
+    strong = " ".join(conclusions(scans, [ROW], (0.5, 0.3, 0.7), {"m": 0.005}, 200))
     assert "above all that luck explains for m" in strong
-    assert "p = 0.005" in strong
+    assert "p = 0.005, 200 permutations" in strong
     weak = " ".join(conclusions(blank(5), [ROW | {"lower": 0.6}], (0.5, 0.3, 0.7), {"m": 0.4}))
     assert "don't interpret" in weak
     assert "no better than permuted" in weak
@@ -363,9 +395,13 @@ def test_sentences_follow_the_results() -> None:
     worse = ROW | {"method": "w", "verdict": "worse"}
     assert "Clearly less accurate than m: w." in conclusions(scans, [ROW, worse], (0.5, 0.3, 0.7), {})
     edge = {"selection_frequency": 0.2, "q": 0.5}
-    assert "don't report single edges" in " ".join(about_edges("m", [edge], 0.01, 10, 100))
     often = edge | {"selection_frequency": 0.9}
-    assert "don't report single edges" not in " ".join(about_edges("m", [often], 1, 9, 99))
+    stable = Stability(np.zeros(100), np.zeros(100), 0.4, shared_by_luck=0.1, often_by_luck=0)
+    lucky = replace(stable, often_by_luck=1)
+    for row, found, warns in ((edge, stable, True), (often, stable, False), (often, lucky, True)):
+        text = " ".join(about_edges("m", [row], found, 10, 100))
+        assert ("don't report single edges" in text) == warns
+        assert "share 0.40 of their edges (intersection over union), and 0.10 with such labels" in text
     assert about_systems([], "")[0].startswith("The regions have no systems")
     assert about_systems([{"system": "a", "other_system": "b", "q": 0.01}], "derived")[1] == "Derived."
 

@@ -201,7 +201,11 @@ def test_bad_matrices_are_named(change: Callable[[Any], Any], message: str) -> N
         (labels(), {"groups": [1, 2]}, "2 subjects for 10 scans"),
         (labels(), {"groups": ["a", float("nan"), None, *"bcdefgh"]}, "scans 1, 2 have no subject"),
         (labels(), {"scans": ["x"] * S}, "scans x stand twice"),
-        (labels(), {"scans": [f"sub-{i // 2}_ses-{i % 2}" for i in range(S)]}, "subjects 0, 1, .* column of subjects"),
+        (
+            labels(),
+            {"scans": [f"sub-{i // 2}_ses-{i % 2}" for i in range(S)]},
+            "subjects 0, 1, .* name their subjects .groups=",
+        ),
         (labels(), {"rois": Rois(("A", "B"))}, "the atlas has 2 regions and the scans have 5"),
     ],
 )
@@ -366,9 +370,10 @@ IDS = [f"sub-{i:02}" for i in range(S)]
         (write("sub-03.csv", "1,2,3,4\n" * 40), OptionError, "scan sub-03 has 4 regions"),
         (write("sub-03.csv", "1,2,3,4,n/a\n" * 40), OptionError, "scan sub-03 has NaN .* in ROI 5"),
         (write("sub-03.csv", "1,0,0\n0,1,0\n0,0,1\n"), OptionError, "sub-03.csv looks like a matrix and sub-00.csv"),
-        (write("sub-03.csv", "1,0,0\n1,1,0\n0,0,1\n"), OptionError, "sub-03.csv: .* not symmetric; kind='series'"),
-        (sheet(participant_id=IDS, group=["a"] * S), OptionError, "no column has two different values"),
-        (sheet(participant_id=IDS, age=range(S)), OptionError, "no column has .* label=, one of age"),
+        (write("sub-03.csv", "1,0,0\n1,1,0\n0,0,1\n"), OptionError, "sub-03.csv: .* not symmetric .* kind='ser"),
+        (sheet(participant_id=IDS, group=["a"] * S), OptionError, "all 10 scans have the label 'a'"),
+        (sheet(participant_id=IDS, group=[*"aabbccaabb"]), OptionError, "'c' of 2.*: choose two with classes="),
+        (sheet(participant_id=IDS, age=range(S), iq=range(S)), OptionError, "no column has .* label=, one of age, iq"),
         (sheet(participant_id=IDS, sex=list("MF") * 5, dx=[0] * 5 + [1] * 5), OptionError, "columns sex, dx have two"),
         (sheet(participant_id=IDS[:9] + IDS[8:9], group=labels()), FileError, "sub-08 stands in 2 rows"),
         (sheet(who=IDS, group=labels()), OptionError, "no column names the scans; id_column= .* who, group"),
@@ -406,6 +411,43 @@ def test_regions_in_another_order_are_refused(tmp_path: Path) -> None:
     pd.DataFrame(series()[0], columns=list("ABDCE")).to_csv(folder / "sub-03.csv", index=False)
     with pytest.raises(FileError, match=r"sub-03.csv: column 3 is D, and it is C in sub-00.csv"):
         read(folder)
+
+
+def test_matrices_of_xcp_d_name_their_rows(tmp_path: Path) -> None:
+    rng, names = np.random.default_rng(0), ["LH_Vis_1", "LH_Vis_2", "RH_Vis_1"]
+    held = [np.corrcoef(rng.normal(size=(3, 50))) for _ in range(4)]
+    for i, matrix in enumerate(held):
+        folder = tmp_path / "xcpd" / f"sub-{i:02}" / "func"
+        folder.mkdir(parents=True)
+        frame = pd.DataFrame(matrix, index=pd.Index(names, name="Node"), columns=names)
+        frame.to_csv(folder / f"sub-{i:02}_task-rest_stat-pearsoncorrelation_relmat.tsv", sep="\t")
+        (folder / f"sub-{i:02}_bold.nii.gz").write_bytes(b"x")
+    people = table(tmp_path / "people.tsv", participant_id=IDS[:4], group=list("abab"))
+    with pytest.raises(FileError, match=r"a pattern such as 'xcpd/\*\*/\*_relmat.tsv'"):
+        read_connectomes(tmp_path / "xcpd", people)
+    found = read_connectomes(str(tmp_path / "xcpd" / "**" / "*_relmat.tsv"), people)
+    np.testing.assert_allclose(found.matrices, held, atol=1e-12)
+    assert found.rois.names == tuple(names)
+
+
+def test_a_bad_matrix_among_good_ones_is_told_with_its_entry_or_region(tmp_path: Path) -> None:
+    held = [pearson(x) for x in series()]
+    folder = folder_of(tmp_path, held, header=list("ABCDE"))
+    good = (folder / "sub-03.csv").read_bytes()
+    for change, message in (
+        ((0, 2, 0.9), r"sub-03.csv: 0.9 in row 1, column 3 and .* where 9 other scans are symmetric"),
+        ((slice(None), 1, np.nan), r"scan sub-03 has no correlations of ROI 2 \(B\): leave out the region"),
+    ):
+        bad = held[3].copy()
+        bad[change[0], change[1]] = change[2]
+        if np.isnan(change[2]):
+            bad[1] = np.nan
+        pd.DataFrame(bad, columns=list("ABCDE")).to_csv(folder / "sub-03.csv", index=False)
+        with pytest.raises(OptionError, match=message):
+            read(folder)
+    (folder / "sub-03.csv").write_bytes(good)
+    with pytest.raises(OptionError, match="only npz and mat files name arrays"):
+        read(folder, array="Z")
 
 
 def test_folders_without_scans_and_other_places_are_refused(tmp_path: Path) -> None:
@@ -546,7 +588,7 @@ def test_an_atlas_may_lack_columns(tmp_path: Path) -> None:
     [
         ({"name": list("AB")}, "it has 2 regions and the scans have 3"),
         ({"x": [1, 2, 3], "y": [1, 2, 3]}, "only x, y"),
-        ({"x": [1, 2, 3], "y": [1, 2, 3], "z": [1, "?", 3]}, "not a number"),
+        ({"x": [1, 2, 3], "y": [1, 2, 3], "z": [1, "?", 3]}, "row 2 has '.' in column z"),
         ({"x": [1, 2, 3], "y": [1, 2, 3], "z": [1, "nan", 3]}, "row 2 has no coordinates"),
     ],
 )

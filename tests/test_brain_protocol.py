@@ -207,7 +207,7 @@ def test_halves_and_permutations_are_read_and_not_made_again(scans, tmp_path, mo
         return [*found.importance.tolist(), found.jaccard, p, *null]
 
     first = both()
-    assert len(list(tmp_path.glob("*.json"))) == 6
+    assert len(list(tmp_path.glob("*.json"))) == 9
     monkeypatch.setitem(brain_methods.METHODS, "linear-svm", lambda *_: pytest.fail("made again"))
     assert both() == first
 
@@ -250,6 +250,54 @@ def test_stable_edges_are_the_planted_ones():
     assert 0.3 < found.jaccard <= 1
     with pytest.raises(OptionError, match="says nothing of single edges"):
         stability(drawn.train, "gcn", replace(FAST, half_samples=2))
+
+
+@pytest.mark.parametrize("name", ["lasso-svm", "t-test-svm", "linear-svm"])
+def test_labels_that_say_nothing_have_the_stability_of_luck(name):
+    noise = planted_connectomes(0.0, 1, n_rois=24, n_modules=3, n_planted=8, n_train=40, n_test=8).train
+    found = stability(noise, name, replace(FAST, half_samples=6), top=30)
+    assert found.importance[found.frequency > 0].min() > 0
+    assert abs(found.jaccard - found.shared_by_luck) < 0.12
+    assert found.jaccard < 0.3
+
+
+def test_planted_edges_come_back_more_often_than_by_luck():
+    drawn = planted_connectomes(0.5, 0, n_rois=24, n_modules=3, n_planted=8, n_train=48, n_test=8)
+    found = stability(drawn.train, "edge-readout", replace(FAST, half_samples=6), top=8)
+    assert found.jaccard > found.shared_by_luck + 0.2
+    assert (found.frequency > 0.5).sum() > found.often_by_luck
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_where_all_are_right_or_none_the_interval_is_the_exact_one(right):
+    rows = [
+        {"method": "m", "repeat": 0, "subject": i, "label": i % 2, "score": 1.0 if (i % 2 == 1) == right else -1.0}
+        for i in range(24)
+    ]
+    (found,) = summary(rows)
+    ends = (found["lower"], found["upper"])
+    assert ends == pytest.approx((0.025 ** (1 / 24), 1) if right else (0, 1 - 0.025 ** (1 / 24)))
+
+
+def test_scans_with_too_few_correlations_for_a_graph_are_named_before_any_work(scans):
+    settings = Settings(signs="positive", density=0.99)
+    brain_methods.check(["linear-svm"], scans, settings, 3, 0)
+    with pytest.raises(OptionError, match=r"scan \w+ has \d+ positive correlations, fewer than"):
+        brain_methods.check(["gcn"], replace(scans, scans=tuple(f"s{i}" for i in range(48))), settings, 3, 0)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_seeds_that_scikit_learn_refuses_are_refused(seed):
+    with pytest.raises(OptionError, match="whole number from 0 to"):
+        Protocol(seed=seed)
+
+
+@pytest.mark.parametrize("text", ["", '{"rows": [', "[]", "{}"])
+def test_a_piece_that_was_cut_off_is_done_again(scans, tmp_path, text):
+    first = evaluate(scans, ["linear-svm"], FAST, store=tmp_path)
+    for piece in tmp_path.glob("*.json"):
+        piece.write_text(text)
+    assert evaluate(scans, ["linear-svm"], FAST, store=tmp_path) == first
 
 
 @pytest.mark.parametrize(

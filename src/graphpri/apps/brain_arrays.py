@@ -111,6 +111,8 @@ def _read_text(path: Path) -> Numbers:
         path, sep=separator, header=0 if named else None, index_col=0 if named and not header[0] else None
     )
     _check_row_names(frame, path)
+    if _names_its_rows(frame):
+        frame = frame.iloc[:, 1:]
     bad = [column for column in frame.columns if frame[column].dtype.kind not in "fiu"]
     if bad:
         raise FileError(f"{path}: column {bad[0]!r} has entries that are not numbers")
@@ -118,6 +120,12 @@ def _read_text(path: Path) -> Numbers:
         raise FileError(f"{path}: there are no numbers in it")
     names = tuple(str(x).strip() for x in frame.columns) if named else None
     return Numbers(frame.to_numpy(np.float64), None if names is None or _counts(names) else names)
+
+
+def _names_its_rows(frame: Any) -> bool:
+    """Whether the first column repeats the header, as matrices of XCP-D have it."""
+    first = frame.iloc[:, 0] if frame.shape[1] else frame
+    return len(frame) == frame.shape[1] - 1 and [str(x) for x in first] == [str(x) for x in frame.columns[1:]]
 
 
 def _check_row_names(frame: Any, path: Path) -> None:

@@ -53,7 +53,9 @@ def correlations(
     return held, np.stack([_pearson(x) for x in held])
 
 
-def as_correlations(matrices: Sequence[ArrayLike], names: Sequence[str]) -> tuple[FloatArray, list[str]]:
+def as_correlations(
+    matrices: Sequence[ArrayLike], names: Sequence[str], regions: Sequence[str] | None = None
+) -> tuple[FloatArray, list[str]]:
     """Correlation matrices, exactly symmetric with a diagonal of 1, and the names of those that had zeros there.
 
     Raises
@@ -74,7 +76,7 @@ def as_correlations(matrices: Sequence[ArrayLike], names: Sequence[str]) -> tupl
     _check_widths(held, names)
     blank = [name for x, name in zip(held, names, strict=True) if not x.diagonal().any()]
     for x, name in zip(held, names, strict=True):
-        _check_matrix(x, name)
+        _check_matrix(x, name, regions)
     found = np.stack(held)
     found = np.clip((found + found.swapaxes(1, 2)) / 2, -1, 1)
     at = np.arange(found.shape[1])
@@ -98,27 +100,33 @@ def _check_widths(held: Sequence[FloatArray], names: Sequence[str]) -> None:
     n = held[0].shape[1]
     for x, name in zip(held, names, strict=True):
         if x.shape[1] != n:
-            hint = "; are regions in rows? Then transpose the series" if x.shape[0] == held[0].shape[0] else ""
+            turned = x.shape[0] == held[0].shape[0] < min(n, x.shape[1])
+            hint = "; are regions in rows? Then transpose the series" if turned else ""
             raise OptionError(
                 f"scan {name} has {x.shape[1]} regions and scan {names[0]} has {n}: all must have the same{hint}"
             )
 
 
+def _listed(columns: IntArray, n: int, regions: Sequence[str] | None) -> str:
+    """The first of some of n regions, by number and name, and how many more there are."""
+    i = int(columns[0])
+    named = f" ({regions[i]})" if regions is not None and len(regions) == n else ""
+    return f"ROI {i + 1}{named}" + (f" and {columns.size - 1} more" if columns.size > 1 else "")
+
+
 def _check_series(x: FloatArray, name: str, regions: Sequence[str] | None) -> None:
-    def region(i: int) -> str:
-        return f"ROI {i + 1}" + (f" ({regions[i]})" if regions is not None and len(regions) == x.shape[1] else "")
-
-    def listed(columns: IntArray) -> str:
-        return region(int(columns[0])) + (f" and {columns.size - 1} more" if columns.size > 1 else "")
-
+    n = x.shape[1]
     bad = ~np.isfinite(x)
     if bad.any():
         raise OptionError(
-            f"scan {name} has NaN or an infinite entry in {listed(np.flatnonzero(bad.any(axis=0)))}: {_OUT}"
+            f"scan {name} has NaN or an infinite entry in "
+            f"{_listed(np.flatnonzero(bad.any(axis=0)), n, regions)}: {_OUT}"
         )
     constant = np.flatnonzero(np.ptp(x, axis=0) <= _CONSTANT * np.abs(x).max(axis=0))
     if constant.size:
-        raise OptionError(f"scan {name} is constant in {listed(constant)}, which has no correlations: {_OUT}")
+        raise OptionError(
+            f"scan {name} is constant in {_listed(constant, n, regions)}, which has no correlations: {_OUT}"
+        )
 
 
 def _pearson(x: FloatArray) -> FloatArray:
@@ -128,7 +136,11 @@ def _pearson(x: FloatArray) -> FloatArray:
     return found
 
 
-def _check_matrix(x: FloatArray, name: str) -> None:
+def _check_matrix(x: FloatArray, name: str, regions: Sequence[str] | None) -> None:
+    bad = ~np.isfinite(x) & ~np.eye(len(x), dtype=bool)
+    without = np.flatnonzero(bad.sum(axis=1) == len(x) - 1)
+    if without.size:
+        raise OptionError(f"scan {name} has no correlations of {_listed(without, len(x), regions)}: {_OUT}")
     diagonal = x.diagonal()
     cases = (
         (~np.isfinite(x), "pass numbers only"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphpri.apps.brain_data import Connectomes, listed
+from graphpri.apps.brain_protocol import Stability
 
 Row = Mapping[str, Any]
 
@@ -25,6 +26,7 @@ def conclusions(
     comparison: Sequence[Row],
     chance: tuple[float, float, float],
     permutation_p: Mapping[str, float],
+    permutations: int = 0,
 ) -> list[str]:
     """What the accuracies say.
 
@@ -37,6 +39,8 @@ def conclusions(
         Chance level, and both ends of the interval that holds 95 % of guesses.
     permutation_p : mapping of str to float
         By method.
+    permutations : int
+        How many there were.
 
     Examples
     --------
@@ -44,18 +48,18 @@ def conclusions(
     >>> from graphpri.apps.brain_data import from_matrices
     >>> scans = from_matrices([np.eye(3)] * 4, [0, 0, 1, 1], groups=["a", "b", "c", "d"])
     >>> row = {"method": "paper", "accuracy": 0.55, "lower": 0.4, "upper": 0.7, "verdict": "best"}
-    >>> conclusions(scans, [row], (0.5, 0.25, 0.75), {"paper": 0.2})[1:3]  # doctest: +NORMALIZE_WHITESPACE
+    >>> conclusions(scans, [row], (0.5, 0.25, 0.75), {"paper": 0.2}, 200)[1:3]  # doctest: +NORMALIZE_WHITESPACE
     ["No method's interval lies above what luck explains: don't interpret edges or systems.",
-     'paper does no better than permuted labels (p = 0.2).']
+     'paper does no better than permuted labels (p = 0.2, 200 permutations).']
     """
     return [
-        *_above_chance(comparison, chance, permutation_p),
+        *_above_chance(comparison, chance, permutation_p, permutations),
         *_between_methods(comparison),
         _folds(scans),
     ]
 
 
-def about_edges(explained: str, edges: Sequence[Row], jaccard: float, top: int, n_edges: int) -> list[str]:
+def about_edges(explained: str, edges: Sequence[Row], stable: Stability, top: int, n_edges: int) -> list[str]:
     """What the table of edges says.
 
     Parameters
@@ -64,26 +68,30 @@ def about_edges(explained: str, edges: Sequence[Row], jaccard: float, top: int, 
         The method.
     edges : sequence of mapping
         Rows of :func:`graphpri.apps.brain_edges.edge_table`.
-    jaccard : float
-        Mean overlap of the `top` edges of two half-samples, intersection over union.
+    stable : Stability
+        Of the method's `top` edges.
     top, n_edges : int
 
     Examples
     --------
-    >>> edges = [{"selection_frequency": 0.3, "q": 0.2}]
-    >>> about_edges("edge-readout", edges, jaccard=0.1, top=1, n_edges=66)[-1]
-    "No edge is stable: don't report single edges."
+    >>> import numpy as np
+    >>> stable = Stability(np.zeros(66), np.zeros(66), jaccard=0.1, shared_by_luck=0.1)
+    >>> about_edges("edge-readout", [{"selection_frequency": 0.3, "q": 0.2}], stable, top=1, n_edges=66)[-1]
+    "No more edges come back than with labels that say nothing: don't report single edges."
     """
     often = sum(row["selection_frequency"] > 0.5 for row in edges)
-    by_chance = min(top, n_edges) / max(2 * n_edges - top, 1)
+    luck = stable.often_by_luck
     found = [
-        f"Of the {len(edges)} edges shown, {often} are among the top {min(top, n_edges)} of {explained} in more than "
-        f"half of the half-samples of subjects. Two half-samples share {jaccard:.2f} of their edges (intersection over "
-        f"union); edges drawn at random would share {by_chance:.3f}.",
+        f"Of the {len(edges)} edges shown, {often} are among the top {top} of {explained} in more than half of the "
+        f"half-samples of subjects; with labels that say nothing {luck} {'edge is' if luck == 1 else 'edges are'}. Two "
+        f"half-samples share {stable.jaccard:.2f} of their edges (intersection over union), and "
+        f"{stable.shared_by_luck:.2f} with such labels: half of the subjects of two half-samples are the same.",
         f"{sum(row['q'] < 0.05 for row in edges)} of them differ between the classes at q < .05, corrected for all "
         f"{n_edges} edges. The tests use all scans, as the ranks do: they describe the edges, and don't confirm them.",
     ]
-    return [*found, "No edge is stable: don't report single edges."] if not often else found
+    if often > luck and stable.jaccard > stable.shared_by_luck:
+        return found
+    return [*found, "No more edges come back than with labels that say nothing: don't report single edges."]
 
 
 def about_systems(systems: Sequence[Row], note: str) -> list[str]:
@@ -106,7 +114,10 @@ def about_systems(systems: Sequence[Row], note: str) -> list[str]:
 
 
 def _above_chance(
-    comparison: Sequence[Row], chance: tuple[float, float, float], permutation_p: Mapping[str, float]
+    comparison: Sequence[Row],
+    chance: tuple[float, float, float],
+    permutation_p: Mapping[str, float],
+    permutations: int,
 ) -> list[str]:
     level, _, upper = chance
     best = comparison[0]
@@ -123,9 +134,9 @@ def _above_chance(
         else "No method's interval lies above what luck explains: don't interpret edges or systems.",
     ]
     return found + [
-        f"{name} beats permuted labels with p = {p:.3g}."
+        f"{name} beats permuted labels (p = {p:.3g}, {permutations} permutations)."
         if p < 0.05
-        else f"{name} does no better than permuted labels (p = {p:.3g})."
+        else f"{name} does no better than permuted labels (p = {p:.3g}, {permutations} permutations)."
         for name, p in permutation_p.items()
     ]
 

@@ -207,7 +207,8 @@ def from_matrices(
     (4, 3, ('0', '1'))
     """
     names = _scan_names(len(matrices), labels, scans)  # pyright: ignore[reportArgumentType]
-    checked, blank = as_correlations(matrices, names)  # pyright: ignore[reportArgumentType]
+    regions = None if rois is None else rois.names
+    checked, blank = as_correlations(matrices, names, regions)  # pyright: ignore[reportArgumentType]
     found = _assemble(checked, labels, groups, classes, names, rois, None)
     note = (f"{len(blank)} matrices ({listed(blank)}) had a diagonal of zeros, which was set to 1",) if blank else ()
     return replace(found, notes=note + found.notes)
@@ -348,8 +349,8 @@ def _check_subjects(scans: tuple[str, ...]) -> None:
     times = Counter(subject for scan in scans if (subject := subject_of(scan)) is not None)
     if repeats := [subject for subject, n in times.items() if n > 1]:
         raise OptionError(
-            f"subjects {listed(repeats)} have several scans and no groups were given: name the column of subjects "
-            "(group=), or pass groups, so that no subject is in training and test data at once"
+            f"subjects {listed(repeats)} have several scans and no groups were given: name their subjects (groups=), "
+            "so that no subject is in training and test data at once"
         )
 
 

@@ -127,7 +127,8 @@ def read_connectomes(
             rois=rois,
         )
     except OptionError as error:
-        raise OptionError(f"{source}: {error}") from None
+        text = str(error).replace("name their subjects (groups=)", "name the column of subjects (group=)")
+        raise OptionError(f"{source}: {text}") from None
     return replace(found, notes=table.notes + found.notes)
 
 
@@ -140,6 +141,8 @@ def _rois(loaded: _Loaded, atlas: str | Path | None) -> Rois | None:
 def _load_files(
     files: list[Path], table: LabelTable, kind: Kind, array: str | None, on_progress: Progress | None
 ) -> _Loaded:
+    if array is not None and not any(suffix_of(path) in _STACKED for path in files):
+        raise OptionError(f"array={array!r}: the files hold one table each; only npz and mat files name arrays")
     matched = match(files, table)
     held: list[Numbers] = []
     for i, (path, _) in enumerate(matched):
@@ -196,13 +199,21 @@ def _are_matrices(tables: Sequence[FloatArray], paths: Sequence[Path], kind: Kin
         square and bool(np.allclose(x, x.T, 0, _TOLERANCE, equal_nan=True))
         for x, square in zip(tables, is_square, strict=True)
     ]
-    for path, square, mirrored in zip(paths, is_square, symmetric, strict=True):
+    for path, x, square, mirrored in zip(paths, tables, is_square, symmetric, strict=True):
         if square and not mirrored:
-            raise OptionError(f"{path}: it is square and not symmetric; kind='series' or kind='matrix' says what it is")
+            raise OptionError(_not_mirrored(path, x, others=sum(symmetric)))
     if any(symmetric) and not all(symmetric):
         one, other = paths[symmetric.index(True)], paths[symmetric.index(False)]
         raise OptionError(f"{one.name} looks like a matrix and {other.name} like a series: say which with kind=")
     return all(symmetric)
+
+
+def _not_mirrored(path: Path, x: FloatArray, others: int) -> str:
+    i, j = np.argwhere(np.abs(x - x.T) > _TOLERANCE)[0]
+    what = f"{x[i, j]:.6g} in row {i + 1}, column {j + 1} and {x[j, i]:.6g} in its mirror image"
+    if others:
+        return f"{path}: {what}, where {others} other scans are symmetric matrices: correct or leave out this one"
+    return f"{path}: it is square and not symmetric ({what}); kind='series' or kind='matrix' says what it is"
 
 
 def _load_stacked(path: Path, table: LabelTable, kind: Kind, array: str | None) -> _Loaded:

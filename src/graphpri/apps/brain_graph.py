@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, Self, get_args
 
 import numpy as np
@@ -81,7 +82,9 @@ def n_kept(n: int, density: float) -> int:
     return count
 
 
-def connectome_graphs(matrices: ArrayLike, density: float = 0.2, signs: Signs = "abs") -> FloatArray:
+def connectome_graphs(
+    matrices: ArrayLike, density: float = 0.2, signs: Signs = "abs", names: Sequence[str] | None = None
+) -> FloatArray:
     """Weighted graphs of exactly the strongest correlations, the same number of edges in each.
 
     Parameters
@@ -93,6 +96,8 @@ def connectome_graphs(matrices: ArrayLike, density: float = 0.2, signs: Signs = 
     signs : {"abs", "positive", "two"}
         By |R| with weights |R|; by R, the positive ones only; or by |R| in two channels, positive
         correlations and the magnitude of negative ones.
+    names : sequence of str, optional
+        Of the scans, for messages.
 
     Returns
     -------
@@ -116,7 +121,7 @@ def connectome_graphs(matrices: ArrayLike, density: float = 0.2, signs: Signs = 
     n = np.asarray(matrices).shape[-1]
     values, count = upper(matrices), n_kept(n, density)
     strength = np.maximum(values, 0) if signs == "positive" else np.abs(values)
-    _check_enough(strength, count, density, signs)
+    _check_enough(strength, count, density, signs, names)
     best = np.argsort(-strength, axis=1, kind="stable")[:, :count]
     kept = np.zeros_like(values)
     np.put_along_axis(kept, best, np.take_along_axis(values, best, axis=1), axis=1)
@@ -345,13 +350,14 @@ class _Scale:
         return (rows - self._mean) / self._deviation
 
 
-def _check_enough(strength: FloatArray, count: int, density: float, signs: Signs) -> None:
+def _check_enough(strength: FloatArray, count: int, density: float, signs: Signs, names: Sequence[str] | None) -> None:
     there = (strength > 0).sum(axis=1)
     short = np.flatnonzero(there < count)
     if short.size:
         i, what = int(short[0]), "positive" if signs == "positive" else "non-zero"
+        scan = f"number {i}" if names is None else names[i]
         raise OptionError(
-            f"scan number {i} has {there[i]} {what} correlations, fewer than the {count} edges of density={density:g}: "
+            f"scan {scan} has {there[i]} {what} correlations, fewer than the {count} edges of density={density:g}: "
             "give a smaller density"
         )
 

@@ -23,6 +23,7 @@ _WORDS = re.compile(
 )
 _ENTITY = re.compile(r"([A-Za-z]+)-([A-Za-z0-9]+)")
 _OWN = ("sub", "ses", "run")  # what tells scans apart
+_END = re.compile(r"(?:_[A-Za-z]+)?(?:\.[A-Za-z0-9]+)+$")  # of a file's name: what it holds, and its suffix
 _Matches = Callable[[Path, str], bool]
 
 
@@ -56,11 +57,20 @@ def find_files(place: Path, beside: Sequence[Path]) -> list[Path]:
         if suffix_of(path) not in SUFFIXES:
             raise FileError(
                 f"{path}: not a file of numbers ({', '.join(SUFFIXES)}): move it away, or pass a pattern such as "
-                f"'{place.name}/*.csv'"
+                f"'{_pattern(place, files)}'"
             )
     if not files:
         raise FileError(f"{place}: there are no files of scans ({', '.join(SUFFIXES)})")
     return files
+
+
+def _pattern(place: Path, files: Sequence[Path]) -> str:
+    """A pattern that finds files of numbers in the folder, by the end of their names."""
+    good = next((path for path in files if suffix_of(path) in SUFFIXES), None)
+    if good is None:
+        return f"{place.name}/*.csv"
+    end = _END.search(good.name)
+    return f"{place.name}/{'**/' * (good.parent != place)}*{end[0] if end else ''}"
 
 
 def _passed_over(path: Path, place: Path, known: set[Path]) -> bool:

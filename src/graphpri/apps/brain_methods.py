@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 
 from graphpri.apps.brain_data import Connectomes
-from graphpri.apps.brain_graph import FeatureKind, Features, Signs, clustering, connectome_graphs, features
+from graphpri.apps.brain_graph import FeatureKind, Features, Signs, clustering, connectome_graphs, features, n_kept
 from graphpri.apps.brain_models import ConvolutionNet, EdgeReadout, MaskedGCN, default_size
 from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import FloatArray, IntArray
@@ -131,9 +131,20 @@ Method = Callable[[Connectomes, Settings, int], Fitted]
 METHODS: dict[str, Method] = {}
 """Every method by name."""
 
+_ON_GRAPHS: set[str] = set()
+_CHOOSING: set[str] = set()
 
-def method(name: str) -> Callable[[Method], Method]:
+
+def method(name: str, *, graphs: bool = False, chooses: bool = False) -> Callable[[Method], Method]:
     """Register a method under a name.
+
+    Parameters
+    ----------
+    name : str
+    graphs : bool
+        Whether it makes graphs of the strongest correlations.
+    chooses : bool
+        Whether it chooses hyper-parameters on inner folds, where the settings say so.
 
     Examples
     --------
@@ -148,9 +159,42 @@ def method(name: str) -> Callable[[Method], Method]:
 
     def register(fit: Method) -> Method:
         METHODS[name] = fit
+        for held, wanted in ((_ON_GRAPHS, graphs), (_CHOOSING, chooses)):
+            (held.add if wanted else held.discard)(name)
         return fit
 
     return register
+
+
+def check(names: Iterable[str], scans: Connectomes, settings: Settings, folds: int, seed: int) -> None:
+    """Refuse scans and settings with which a method would fail after much work.
+
+    Raises
+    ------
+    OptionError
+        For an unknown method, graphs that a scan has too few correlations for, and folds or inner folds that the
+        subjects don't fill.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=8, n_test=4)
+    >>> check(["linear-svm"], drawn.train, Settings(nested=False), 2, 0)
+    >>> check(["linear-svm"], drawn.train, Settings(), 2, 0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: the 4 training scans have too few ...
+    """
+    chosen = list(names)
+    for name in chosen:
+        find(name)
+    n_kept(scans.n_rois, settings.density)
+    if _ON_GRAPHS & set(chosen):
+        connectome_graphs(scans.matrices, settings.density, settings.signs, scans.scans)
+    parts = by_subject(scans, folds, seed)
+    if settings.nested and (_CHOOSING | (_ON_GRAPHS if settings.tune else set())) & set(chosen):
+        for learn, _ in parts:
+            _inner(scans.take(learn), settings, seed)
 
 
 def names() -> tuple[str, ...]:
@@ -222,25 +266,25 @@ class _Graphs:
         return np.asarray(self.decision(scans), np.float64)
 
 
-@method("edge-readout")
+@method("edge-readout", chooses=True)
 def _edge_readout(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """The masked edge readout of correlations."""
     return _readout("correlation", train, settings, seed)
 
 
-@method("edge-readout-tangent")
+@method("edge-readout-tangent", chooses=True)
 def _edge_readout_tangent(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """The masked edge readout in tangent space."""
     return _readout("tangent", train, settings, seed)
 
 
-@method("linear-svm")
+@method("linear-svm", chooses=True)
 def _linear_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """A linear support vector machine of correlations."""
     return _svm("correlation", train, settings, seed)
 
 
-@method("tangent-svm")
+@method("tangent-svm", chooses=True)
 def _tangent_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """A linear support vector machine in tangent space."""
     return _svm("tangent", train, settings, seed)
@@ -270,31 +314,31 @@ def _lasso_svm_rbf(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     return _selected("lasso", "rbf", train)
 
 
-@method("paper")
+@method("paper", graphs=True)
 def _paper(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """The paper's GCN with a mask and the Graph-PRI term of degree entropies, its Graph-PRI*."""
     return _masked(MaskedGCN(seed=seed), train, settings, seed)
 
 
-@method("paper-exact")
+@method("paper-exact", graphs=True)
 def _paper_exact(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """The same with exact entropies, its Graph-PRI."""
     return _masked(MaskedGCN(method="exact", seed=seed), train, settings, seed)
 
 
-@method("gcn")
+@method("gcn", graphs=True)
 def _gcn(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """The paper's network without mask and term."""
     return _network(MaskedGCN(mask=False, seed=seed), train, settings)
 
 
-@method("pyg-gcn")
+@method("pyg-gcn", graphs=True)
 def _pyg_gcn(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """Graph convolutions of PyTorch Geometric."""
     return _network(ConvolutionNet("gcn", seed=seed), train, settings)
 
 
-@method("gat")
+@method("gat", graphs=True)
 def _gat(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """Graph attention of PyTorch Geometric."""
     # Each step takes as long as seven of the other networks.
@@ -372,7 +416,7 @@ def _masked(model: MaskedGCN, train: Connectomes, settings: Settings, seed: int)
 
 def _network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: Settings) -> Fitted:
     def graphs(scans: Connectomes) -> FloatArray:
-        return connectome_graphs(scans.matrices, settings.density, settings.signs)
+        return connectome_graphs(scans.matrices, settings.density, settings.signs, scans.scans)
 
     def known(scans: Connectomes, held: FloatArray) -> FloatArray:
         if settings.node_features == "rows":
@@ -451,9 +495,11 @@ def _inner(train: Connectomes, settings: Settings, seed: int) -> list[tuple[Conn
     try:
         folds = by_subject(train, settings.inner, seed)
     except OptionError as error:
+        why = str(error).partition(": ")[2].partition(";")[0]
         raise OptionError(
-            f"the {train.n_scans} training scans are too few to choose parameters within them (inner folds: {error}); "
-            "take defaults with nested=False, or have fewer folds"
+            f"the {train.n_scans} training scans have too few of a class or subject for inner={settings.inner} folds "
+            f"to choose parameters on ({why}): take defaults with nested=False, have fewer of these folds, or more "
+            "outer ones, which leave more scans to learn from"
         ) from None
     return [(train.take(learn), train.take(test)) for learn, test in folds]
 

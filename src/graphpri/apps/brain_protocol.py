@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from graphpri import records
 from graphpri.apps.brain_data import Connectomes
+from graphpri.apps.brain_edges import ranked
 from graphpri.apps.brain_methods import Settings, by_subject, find, fingerprint
 from graphpri.errors import OptionError
 from graphpri.graph import FloatArray
@@ -23,6 +25,7 @@ Rows = list[dict[str, Any]]
 Progress = Callable[[str, float], object]
 
 _DRAWS = 2000
+_LARGEST_SEED = 2**32 - 1
 
 PLAIN = Settings()
 
@@ -43,6 +46,11 @@ class Protocol:
     settings : Settings
         How graphs are made, and hyper-parameters chosen within the training scans.
 
+    Raises
+    ------
+    OptionError
+        For a seed that scikit-learn does not take for each repeat.
+
     Examples
     --------
     >>> Protocol(repeats=5, settings=Settings(density=0.1)).folds
@@ -55,6 +63,10 @@ class Protocol:
     permutations: int = 0
     half_samples: int = 20
     settings: Settings = PLAIN
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed <= _LARGEST_SEED - self.repeats:
+            raise OptionError(f"seed={self.seed}: give a whole number from 0 to {_LARGEST_SEED - self.repeats}")
 
 
 DEFAULT = Protocol()
@@ -85,7 +97,9 @@ class Stability:
     """What methods fitted on halves of the subjects agree on.
 
     `frequency` is how often each edge is among the top ones, `importance` its mean importance, both of shape (E,);
-    `jaccard` is the mean over pairs of halves of |A ∩ B| / |A ∪ B| of the top edges.
+    `jaccard` is the mean over pairs of halves of |A ∩ B| / |A ∪ B| of the top edges. As two halves have subjects in
+    common, these are not near zero where nothing is to be found: `shared_by_luck` is the same overlap with labels that
+    say nothing, `often_by_luck` the number of edges that are then among the top ones of more than half of the halves.
 
     Examples
     --------
@@ -97,6 +111,8 @@ class Stability:
     frequency: FloatArray
     importance: FloatArray
     jaccard: float
+    shared_by_luck: float = 0.0
+    often_by_luck: int = 0
 
 
 def evaluate(
@@ -175,16 +191,27 @@ def _piece(store: Path | None, key: list[Any], make: Callable[[], dict[str, Any]
     if store is None:
         return make()
     path = store / f"{blake2b(json.dumps(key).encode(), digest_size=12).hexdigest()}.json"
-    if path.exists():
-        return json.loads(path.read_text(encoding="utf-8"))
+    if (known := _read(path)) is not None:
+        return known
     found = make()
     store.mkdir(parents=True, exist_ok=True)
     records.write_text(path, json.dumps(found))
     return found
 
 
+def _read(path: Path) -> dict[str, Any] | None:
+    """What a file keeps; None where it is not there, or was cut off."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and found else None
+
+
 def summary(scores: Iterable[dict[str, Any]], seed: int = 0) -> Rows:
     """How well each method did, a row each; standard errors and 95 % intervals by drawing subjects again.
+
+    Where all or none are right the interval is the exact one of as many independent subjects (Clopper and Pearson).
 
     Examples
     --------
@@ -211,12 +238,15 @@ def _summary(rows: Rows, seed: int) -> dict[str, Any]:
     hits, total = np.bincount(member, right), np.bincount(member)
     drawn = np.random.default_rng(seed).integers(0, len(subjects), (_DRAWS, len(subjects)))
     again = hits[drawn].sum(axis=1) / total[drawn].sum(axis=1)
+    lower, upper = np.quantile(again, [0.025, 0.975])
+    if hits.sum() in (0, total.sum()):  # subjects drawn again are all alike
+        lower, upper = stats.binomtest(len(subjects) * int(right[0]), len(subjects)).proportion_ci(0.95)
     sensitivity, specificity = float(right[label == 1].mean()), float(right[label == 0].mean())
     return {
         "accuracy": float(right.mean()),
         "standard_error": float(again.std()),
-        "lower": float(np.quantile(again, 0.025)),
-        "upper": float(np.quantile(again, 0.975)),
+        "lower": float(lower),
+        "upper": float(upper),
         "balanced_accuracy": (sensitivity + specificity) / 2,
         "auc": float(np.mean([roc_auc_score(label[repeat == r], score[repeat == r]) for r in np.unique(repeat)])),
         "sensitivity": sensitivity,
@@ -318,7 +348,8 @@ def stability(
 ) -> Stability:
     """Fit a method on halves of the subjects, and see which edges come up again.
 
-    There are as many halves as `protocol` says. Each is fitted with the method's default hyper-parameters: chosen
+    There are as many halves as `protocol` says, and as many again with labels that say nothing (:func:`flipped`).
+    Each is fitted with the method's default hyper-parameters: chosen
     within the halves they would differ, and the edges with them.
 
     `store` is a folder that keeps what is done, as for :func:`evaluate`.
@@ -336,24 +367,34 @@ def stability(
     >>> found.frequency[drawn.planted].tolist()  # all halves find the edges that differ
     [1.0, 1.0, 1.0]
     """
-    n, seed = protocol.half_samples, protocol.seed
-    if n < 2:
-        raise OptionError(f"half_samples={n}: stability needs two or more")
+    if protocol.half_samples < 2:
+        raise OptionError(f"half_samples={protocol.half_samples}: stability needs two or more")
     settings = replace(protocol.settings, nested=False, tune=False, time_budget=None)
-    rng = np.random.default_rng(seed)
-    importances: list[FloatArray] = []
-    for i in range(n):
-        on_progress(f"{name}, half {i + 1} of {n}", i / n)
-        half = scans.take(_half(scans, rng))
-        key = [__version__, "half", name, asdict(settings), seed, _data(half)]
-        found = _piece(store, key, lambda: {"importance": _importance(half, name, settings, seed)})  # noqa: B023
-        importances.append(np.array(found["importance"]))
-    best = [set(np.argsort(-found, kind="stable")[:top].tolist()) for found in importances]
+    rng = np.random.default_rng(protocol.seed)
+    found: list[list[FloatArray]] = []
+    for i, held in enumerate((scans, flipped(scans, rng))):
+        text = f"{name}, half {{}} of {protocol.half_samples}{', random labels' * i}"
+        importances: list[FloatArray] = []
+        for j in range(protocol.half_samples):
+            on_progress(text.format(j + 1), (i + j / protocol.half_samples) / 2)
+            half = held.take(_half(held, rng))
+            key = [__version__, "half", name, asdict(settings), protocol.seed, _data(half)]
+            piece = _piece(store, key, lambda: {"importance": _importance(half, name, settings, protocol.seed)})  # noqa: B023
+            importances.append(np.array(piece["importance"]))
+        found.append(importances)
+    frequency, jaccard = _agreement(found[0], top)
+    by_luck, shared = _agreement(found[1], top)
+    return Stability(frequency, np.mean(found[0], axis=0), jaccard, shared, int((by_luck > 0.5).sum()))
+
+
+def _agreement(importances: list[FloatArray], top: int) -> tuple[FloatArray, float]:
+    """How often each edge is among the top ones, and the mean overlap of two such lists; no edge of importance 0 is."""
+    best = [set(ranked(found, top).tolist()) for found in importances]
     frequency = np.zeros(importances[0].size)
     for chosen in best:
-        frequency[list(chosen)] += 1 / n
-    agreed = [len(a & b) / len(a | b) for a, b in combinations(best, 2)]
-    return Stability(frequency, np.mean(importances, axis=0), float(np.mean(agreed)))
+        frequency[list(chosen)] += 1 / len(best)
+    agreed = [len(a & b) / len(a | b) if a | b else 0.0 for a, b in combinations(best, 2)]
+    return frequency, float(np.mean(agreed))
 
 
 def _importance(half: Connectomes, name: str, settings: Settings, seed: int) -> list[float]:

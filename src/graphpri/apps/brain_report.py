@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from graphpri import records, webpage
-from graphpri.apps import brain_pictures, brain_protocol
+from graphpri.apps import brain_methods, brain_pictures, brain_protocol
 from graphpri.apps.brain_conclusions import NOT_CONCLUDED, about_edges, about_systems, conclusions
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_edges import Rows, edge_table, how_tested, ranked, system_table
 from graphpri.apps.brain_gaps import chance, gaps
-from graphpri.apps.brain_graph import n_kept
-from graphpri.apps.brain_methods import by_subject, find
+from graphpri.apps.brain_methods import Settings
 from graphpri.apps.brain_protocol import Evaluation, Protocol, Stability
 from graphpri.errors import OptionError
 from graphpri.graph import FloatArray, IntArray
@@ -35,6 +34,11 @@ TOP = 100
 """Edges in the table and the pictures."""
 
 _LISTED = 30
+_SIGNS = {
+    "abs": "by |r|",
+    "positive": "the largest positive",
+    "two": "by |r|, positive and negative ones in channels of their own",
+}
 _GAP = ("difference", "standard_error", "lower", "upper")
 _MEASURES = ("balanced_accuracy", "auc", "sensitivity", "specificity", "paired_accuracy")
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "torch-geometric", "nilearn")
@@ -51,8 +55,8 @@ class Request:
     protocol : Protocol
     explained : str
         The method whose edges are shown; one that has importances.
-    top : int
-        Edges to show.
+    top : int, optional
+        Edges to show; 100 where absent, or a tenth of all where that is fewer.
     permuted : tuple of str
         Methods to permute labels for, as often as the protocol says.
 
@@ -66,7 +70,7 @@ class Request:
     methods: tuple[str, ...]
     protocol: Protocol
     explained: str = "edge-readout"
-    top: int = TOP
+    top: int | None = None
     permuted: tuple[str, ...] = ()
 
 
@@ -114,7 +118,7 @@ class Outcome:
     @property
     def shown(self) -> IntArray:
         """Positions of the edges of the table."""
-        return ranked(self.stability.importance, self.request.top)
+        return ranked(self.stability.importance, _top(self.request.top, self.scans))
 
     @cached_property
     def picture(self) -> bytes | None:
@@ -165,16 +169,17 @@ def study(
     """
     protocol = request.protocol
     _check(scans, request)
+    request = replace(request, top=_top(request.top, scans))
     stable = brain_protocol.stability(
         scans,
         request.explained,
         protocol,
-        top=request.top,
+        top=_top(request.top, scans),
         on_progress=step,
         store=store,
     )
     found = brain_protocol.evaluate(scans, request.methods, protocol, step, store)
-    at = ranked(stable.importance, request.top)
+    at = ranked(stable.importance, _top(request.top, scans))
 
     def permuted(name: str) -> float:
         return brain_protocol.permutation_p(scans, name, protocol, step, store)[0]
@@ -185,7 +190,7 @@ def study(
         evaluation=found,
         stability=stable,
         comparison=_compared(found, protocol.seed),
-        edges=edge_table(scans, stable.importance, stable.frequency, request.top),
+        edges=edge_table(scans, stable.importance, stable.frequency, _top(request.top, scans)),
         systems=system_table(scans, at, seed=protocol.seed),
         chance=chance(scans),
         permutation_p={name: permuted(name) for name in request.permuted if protocol.permutations},
@@ -205,14 +210,29 @@ def _check(scans: Connectomes, request: Request) -> None:
     """
     if not request.methods:
         raise OptionError("no method: name one, or leave the list out for all")
-    for name in (*request.methods, request.explained, *request.permuted):
-        find(name)
+    if twice := [name for name in request.methods if request.methods.count(name) > 1]:
+        raise OptionError(f"method {twice[0]!r} is named {request.methods.count(twice[0])} times: once is enough")
     if request.protocol.repeats < 1 or request.protocol.permutations < 0:
         raise OptionError("give 1 repeat or more, and 0 permutations or more")
-    ranked([], request.top)
-    n_kept(scans.n_rois, request.protocol.settings.density)
-    by_subject(scans, request.protocol.folds, request.protocol.seed)
+    _top(request.top, scans)
+    protocol = request.protocol
+    every = (*request.methods, request.explained, *request.permuted)
+    brain_methods.check(every, scans, protocol.settings, protocol.folds, protocol.seed)
     brain_pictures.check(scans)
+
+
+def _top(top: int | None, scans: Connectomes) -> int:
+    """How many edges to show."""
+    n_edges = scans.n_rois * (scans.n_rois - 1) // 2
+    usual = max(1, min(TOP, n_edges // 10))
+    if top is None:
+        return usual
+    if not 1 <= top < n_edges:
+        raise OptionError(
+            f"top={top}: there are {n_edges} edges, of which some are shown: give 1 or more, fewer than all, or leave "
+            f"it out for {usual}"
+        )
+    return top
 
 
 def _compared(found: Evaluation, seed: int) -> Rows:
@@ -248,6 +268,7 @@ def _page(outcome: Outcome, source: str, command: str) -> str:
 
 def _asked(outcome: Outcome) -> list[str]:
     scans, protocol = outcome.scans, outcome.request.protocol
+    signs = protocol.settings.signs
     counts = [int((scans.labels == k).sum()) for k in (0, 1)]
     subjects = len(set(scans.groups))
     named = " and ".join(f"{n} {name}" for n, name in zip(counts, scans.classes, strict=True))
@@ -256,8 +277,22 @@ def _asked(outcome: Outcome) -> list[str]:
         "which edges?</p>",
         f"<p>{scans.n_scans} scans ({escape(named)}) of {subjects} subjects, {scans.n_rois} regions. "
         f"{protocol.folds}-fold cross-validation by subject, {_times(protocol.repeats)}, seed {protocol.seed}; "
-        "everything is fitted and chosen on the training scans.</p>",
+        f"everything is fitted on the training scans, {_chosen(protocol.settings)}.</p>",
+        f"<p>Graphs have the strongest {protocol.settings.density:.0%} of all pairs as edges ({_SIGNS[signs]}); models "
+        f"of edges read all pairs. {protocol.half_samples} half-samples, {protocol.permutations or 'no'} permutations."
+        "</p>",
     ]
+
+
+def _chosen(settings: Settings) -> str:
+    """How hyper-parameters came about."""
+    if not settings.nested:
+        return "with default hyper-parameters"
+    folds = f"on {settings.inner} folds within them"
+    if not settings.tune:
+        return f"and hyper-parameters are chosen {folds}"
+    budget = "" if settings.time_budget is None else f", {settings.time_budget:g} s for each"
+    return f"and hyper-parameters are tuned {folds}{budget}"
 
 
 def _times(n: int) -> str:
@@ -265,13 +300,13 @@ def _times(n: int) -> str:
 
 
 def _results(outcome: Outcome) -> list[str]:
-    rows = outcome.comparison
+    rows, permutations = outcome.comparison, outcome.request.protocol.permutations
     names = [row["method"] for row in rows]
     chart = brain_pictures.accuracies(
         names, [row["accuracy"] for row in rows], [(row["lower"], row["upper"]) for row in rows], outcome.chance
     )
     return [
-        webpage.items(conclusions(outcome.scans, rows, outcome.chance, outcome.permutation_p)),
+        webpage.items(conclusions(outcome.scans, rows, outcome.chance, outcome.permutation_p, permutations)),
         webpage.picture(chart, "Accuracy of each method with its interval, beside chance"),
         webpage.table(
             ["method", "accuracy", "standard error", "95 % interval", "from the best", "95 % interval", ""],
@@ -289,7 +324,7 @@ def _edges(outcome: Outcome) -> list[str]:
     scans, request = outcome.scans, outcome.request
     image = outcome.picture
     n_edges = scans.n_rois * (scans.n_rois - 1) // 2
-    said = about_edges(request.explained, outcome.edges, outcome.stability.jaccard, request.top, n_edges)
+    said = about_edges(request.explained, outcome.edges, outcome.stability, _top(request.top, scans), n_edges)
     shown = outcome.edges[:_LISTED]
     return [
         webpage.items(said),
@@ -298,10 +333,10 @@ def _edges(outcome: Outcome) -> list[str]:
         else "<p>There is no picture of them, as the regions have no coordinates: an atlas with columns x, y and z "
         "adds it.</p>",
         *([f'<p>The same to turn: <a href="{INTERACTIVE}">{INTERACTIVE}</a></p>'] if image else []),
-        _table(shown),
+        _table([{key: value for key, value in row.items() if key != "p"} for row in shown]),
         f"<p class='small'>The first {len(shown)} of {len(outcome.edges)}; edges.csv has all. Sign: + where a larger "
-        f"correlation is seen in {escape(scans.classes[1])}. t and p: {how_tested(scans)}, of Fisher's z; q corrects "
-        f"p for {n_edges} edges.</p>",
+        f"correlation is seen in {escape(scans.classes[1])}. t: {how_tested(scans)}, of Fisher's z; q: its p, "
+        f"corrected for {n_edges} edges.</p>",
     ]
 
 
@@ -335,7 +370,12 @@ def _table(rows: Rows, columns: Iterable[str] | None = None) -> str:
     """Rows under the names of their columns; columns without values are left out."""
     keys = list(rows[0] if rows else ()) if columns is None else columns
     there = [key for key in keys if any(row.get(key) is not None for row in rows)]
-    return webpage.table([key.replace("_", " ") for key in there], [[row.get(key) for key in there] for row in rows])
+    return webpage.table([_head(key) for key in there], [[row.get(key) for key in there] for row in rows])
+
+
+def _head(key: str) -> str:
+    """A column's name in words; names of classes stay as they are."""
+    return f"mean r, {key.removeprefix('mean_r_')}" if key.startswith("mean_r_") else key.replace("_", " ")
 
 
 def _facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
@@ -363,6 +403,8 @@ def _facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
             "method": outcome.request.explained,
             "half_samples": outcome.request.protocol.half_samples,
             "jaccard": outcome.stability.jaccard,
+            "jaccard_by_luck": outcome.stability.shared_by_luck,
+            "often_by_luck": outcome.stability.often_by_luck,
         },
         "edges": outcome.edges,
         "systems": outcome.systems,

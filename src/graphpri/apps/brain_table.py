@@ -232,6 +232,9 @@ def _label_column(table: Columns, taken: set[str | None], classes: Sequence[Any]
     named = [c for c in fit if c.casefold() in LABELS]
     if len(named) == 1:
         return named[0]
+    likely = [c for c in texts if c.casefold() in LABELS]
+    if not fit and not wanted and len(likely or texts) == 1:
+        return (likely or list(texts))[0]  # its labels have a message of their own
     what = f"the labels {classes!r}" if wanted else "two different values"
     which = f"columns {', '.join(fit)} have" if fit else "no column has"
     raise OptionError(f"{path}: {which} {what}: name the labels with label=, one of {', '.join(texts)}")
@@ -268,10 +271,11 @@ def _coordinates(table: Columns, axes: Sequence[str | None], file: Path) -> Floa
         return None
     if len(there) < len(axes):
         raise FileError(f"{file}: of the coordinates there is only {', '.join(there)}: give x, y and z, or none")
-    try:
-        found = np.array([table[axis] for axis in there], np.float64).T
-    except ValueError as error:
-        raise FileError(f"{file}: a coordinate is not a number ({error})") from None
+    for axis in there:
+        for row, cell in enumerate(table[axis]):
+            if not _is_number(cell):
+                raise FileError(f"{file}: row {row + 1} has {cell!r} in column {axis}: fill in a number of mm")
+    found = np.array([table[axis] for axis in there], np.float64).T
     if not np.isfinite(found).all():
         row = int(np.argmax(~np.isfinite(found).all(axis=1)))
         raise FileError(f"{file}: region in row {row + 1} has no coordinates: fill them in, or drop the columns")

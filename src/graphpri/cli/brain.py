@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -89,7 +91,9 @@ class Plan:
     permute: Annotated[
         str, Parameter(metavar="A,B", help="Methods to permute labels for: each is fitted anew every time.")
     ] = "linear-svm"
-    top: Annotated[Whole, Parameter(help="Edges in tables and pictures.")] = 100
+    top: Annotated[
+        Whole | None, Parameter(help="Edges in tables and pictures; 100, or a tenth of all where that is fewer.")
+    ] = None
     density: Annotated[float, Parameter(help="Share of all pairs that are edges of a scan's graph.")] = 0.2
     signs: Annotated[
         Literal["abs", "positive", "two"],
@@ -127,14 +131,13 @@ def brain(
     Cross-validates methods with all scans of a subject in one fold, looks which
     edges are found again in half-samples of the subjects, and writes a report.
     """
-    out = _folder(output, force)
     from graphpri.apps import brain_report
 
-    with limits.held(), Watch(quiet=quiet) as watch:
+    with _folder(output, force) as out, limits.held(), Watch(quiet=quiet) as watch:
         watch.stage(f"reading {source}")
         try:
-            scans = _scans(source, data, watch)
             request = _request(plan)
+            scans = _scans(source, data, watch)
             outcome = brain_report.study(scans, request, watch.show, out / _PIECES)
         except KeyboardInterrupt:
             say(f"interrupted; the same command goes on where it was, with what {out / _PIECES} keeps")
@@ -147,17 +150,29 @@ def brain(
     return OK
 
 
-def _folder(name: str, force: bool) -> Path:
-    """The folder for results, made where it is not there; one that an interrupted run left is as good as empty."""
+@contextmanager
+def _folder(name: str, force: bool) -> Generator[Path]:
+    """The folder for results; one made here goes again where nothing came to stand in it.
+
+    One that an interrupted run left is as good as empty.
+    """
     path = Path(name)
+    made = not path.exists()
     try:
         path.mkdir(parents=True, exist_ok=True)
         others = [entry.name for entry in path.iterdir() if entry.name != _PIECES]
     except OSError as error:
         raise FileError(f"{name}: the folder can't be made: {error.strerror}") from error
     if others and not force:
-        raise FileError(f"{name}: the folder has files; name another one, or give --force")
-    return path
+        raise FileError(
+            f"{name}: the folder has files; name another one, or give --force: what {_PIECES} keeps is used again"
+        )
+    try:
+        yield path
+    finally:
+        if made:
+            with suppress(OSError):
+                path.rmdir()
 
 
 def _scans(source: str, data: Data, watch: Watch) -> Connectomes:
@@ -205,6 +220,7 @@ _OPTIONS = [
     "half_samples",
     "inner",
     "time_budget",
+    "seed",
 ]
 
 
@@ -216,6 +232,8 @@ def _labels(source: str, given: str | None) -> str | Path:
         from graphpri import datasets
 
         raise FileError(f"{source}: no such file or folder; named sets are {', '.join(datasets.scan_sets())}")
+    if not Path(source).is_dir():
+        raise OptionError(f"{source}: name the table of labels with --labels")
     if not usual.is_file():
         raise OptionError(f"{source}: there is no participants.tsv in it: name the table of labels with --labels")
     return usual

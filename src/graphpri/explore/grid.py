@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from graphpri.budget import count_edges
 from graphpri.errors import GraphError, OptionError
+from graphpri.explore.polish import polish
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.measures import MEASURES, Settings, View
 from graphpri.objective import Objective, Terms, check_beta
@@ -27,6 +28,7 @@ FULL_EDGES, HALF_EDGES = 50_000, 150_000
 COLUMNS = ("entropy", "divergence", "barrier", "spectral_distance", "centralisation", "components", "cut_off")
 _MEASURED = COLUMNS[3:]
 _SCORE_BYTES = 300_000, 24  # at least, and per edge
+_PATHS = 0.7  # share of the time that goes to paths, of a small graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +178,7 @@ def solve_grid(
     seed: int | None = None,
     callback: Callback | None = None,
 ) -> Grid:
-    """Solve every β along the budgets; then each budget's subsets are shared by all β.
+    """Solve every β along the budgets; then each budget's subsets are shared by all β, and improved by swaps.
 
     J is linear in β for a fixed subset, so that along β the divergence never rises and (without a barrier) the
     entropy never falls. The β are solved in an order that spreads: what is there after an interruption covers
@@ -205,7 +207,7 @@ def solve_grid(
     done: list[float] = []
     notes = list[str]()
     for beta in _spread(betas):
-        begun = len(done) / len(betas)
+        begun = _PATHS * len(done) / len(betas)
         results = _along_budgets(meter.objective, beta, budgets, constraints, seed, _at(beta, begun, callback))
         stopped = any(result.status.startswith(("stopped", "interrupted")) for result in results)
         if stopped and done:
@@ -217,6 +219,10 @@ def solve_grid(
         if stopped:
             notes.append("interrupted at the first beta: the subsets are the best until then")
             break
+    if not notes:
+        callbacks = [_at(beta, _PATHS, callback) for beta in betas]
+        if polish(meter.objective, betas, budgets, pools, constraints, callbacks):
+            notes.append("interrupted: every beta was solved, and swaps may improve some stops")
     return _collected(meter, sorted(done), budgets, pools, notes)
 
 

@@ -124,7 +124,15 @@ def _edges(cell: Cell, seed: int) -> Tables:
     listed = edge_table(scans, stable.importance, stable.frequency, TOP)
     found: Tables = {
         "edges": [{"u": int(u[e]), "v": int(v[e]), **row} for e, row in zip(at, listed, strict=True)],
-        "stability": [{"jaccard": stable.jaccard, "edges": int(u.size), "subjects": len(set(scans.groups))}],
+        "stability": [
+            {
+                "jaccard": stable.jaccard,
+                "shared_by_luck": stable.shared_by_luck,
+                "often": int((stable.frequency > 0.5).sum()),
+                "often_by_luck": stable.often_by_luck,
+                "subjects": len(set(scans.groups)),
+            }
+        ],
         "chance": [dict(zip(("level", "lower", "upper"), chance(scans), strict=True))],
         "systems": system_table(scans, at, seed=seed),
     }
@@ -260,17 +268,17 @@ def _stable_edges(frames: Frames, facts: Facts) -> Verdict:
     """Halves of the subjects agree on edges."""
     row = frames["stability"].iloc[0]
     facts.add("jaccard", row["jaccard"], "stability", "mean share of top edges in common of two halves of the subjects")
-    share = TOP / row["edges"]
-    facts.add("jaccard_by_chance", share / (2 - share), "stability", "the same of edges drawn at random")
-    half = float((frames["edges"]["selection_frequency"] > 0.5).sum())
-    facts.add("often", half, "edges", "of the shown edges, those that more than half of the half-samples choose")
+    facts.add("by_luck", row["shared_by_luck"], "stability", "the same with labels that say nothing")
+    facts.add("often", row["often"], "stability", "edges that more than half of the half-samples have on top")
+    facts.add("often_by_luck", row["often_by_luck"], "stability", "the same with labels that say nothing")
+    clear = row["jaccard"] > 1.5 * row["shared_by_luck"] and row["often"] > 1.5 * row["often_by_luck"]
     return Verdict(
         "The edges that tell the classes apart are found again in other people",
         "graphpri",
-        "halves of the subjects share {jaccard:.2f} of their top 100 edges ({jaccard_by_chance:.3f} by chance); "
-        "{often:.0f} of 100 are chosen by more than half of them",
-        "reproduced" if row["jaccard"] >= _STABLE else "conditional",
-        "less than a quarter in common" if row["jaccard"] < _STABLE else "",
+        "halves of the subjects share {jaccard:.2f} of their top 100 edges ({by_luck:.2f} with labels that say "
+        "nothing); {often:.0f} edges are on top in more than half of them ({often_by_luck:.0f} with such labels)",
+        "reproduced" if row["jaccard"] >= _STABLE and clear else "conditional" if clear else "not reproduced",
+        "but less than a quarter in common" if clear and row["jaccard"] < _STABLE else "",
     )
 
 
