@@ -2,6 +2,8 @@
 
 graphpri reproduce --all --out reproduced        about an hour at the paper's sizes
 python docs/make_claims.py reproduced            docs/data/claims.csv, docs/pictures/studies/*.png, docs/claims.md
+
+A folder that has some of the studies changes their rows and pictures alone.
 """
 
 from __future__ import annotations
@@ -14,6 +16,10 @@ from pathlib import Path
 
 from fill_tables import DATA, DOCS, fill_pages
 from PIL import Image
+
+from graphpri import records, studies
+from graphpri.studies.runner import row_of
+from graphpri.studies.untested import UNTESTED
 
 TABLES = {
     "landscape/purposes.csv": "landscape_purposes.csv",
@@ -33,7 +39,7 @@ def main() -> None:
     for run in sorted(folder.glob("*/run.json")):
         if json.loads(run.read_text(encoding="utf-8"))["quick"]:
             parser.error(f"{run.parent}: a quick run; the ledger has the paper's sizes")
-    shutil.copyfile(folder / "verdicts.csv", DATA / "claims.csv")
+    (DATA / "claims.csv").write_text(records.as_csv(merged(rows_of(DATA / "claims.csv"), folder)), encoding="utf-8")
     for source, target in TABLES.items():
         if (folder / source).exists():
             shutil.copyfile(folder / source, DATA / target)
@@ -43,8 +49,22 @@ def main() -> None:
         Image.open(picture).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
             PICTURES / picture.name, optimize=True
         )
-    with (DATA / "claims.csv").open(encoding="utf-8", newline="") as lines:
-        print(f"{len(list(csv.DictReader(lines)))} claims; changed: {', '.join(fill_pages()) or 'no page'}")
+    print(f"{len(rows_of(DATA / 'claims.csv'))} claims; changed: {', '.join(fill_pages()) or 'no page'}")
+
+
+def merged(known: list[dict[str, str]], folder: Path) -> list[dict[str, str]]:
+    """Verdicts of the folder's studies, of all others as they were, and the claims that no study tests."""
+    held: dict[str, list[dict[str, str]]] = {}
+    for row in known:
+        held.setdefault(row["study"], []).append(row)
+    held |= {path.parent.name: rows_of(path) for path in folder.glob("*/verdicts.csv")}
+    return [row for name in studies.names() for row in held.get(name, [])] + [row_of(verdict) for verdict in UNTESTED]
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
 
 
 if __name__ == "__main__":

@@ -176,6 +176,22 @@ def test_path_along_beta(karate: Graph):
     assert len(ax.get_legend().get_texts()) == 4
 
 
+def test_path_takes_rows_too(karate: Graph):
+    results = graphpri.path(karate, beta=[4, 0, 2])
+    rows = [
+        {"objective": r.objective, "entropy": r.entropy, "divergence": r.divergence}
+        | {"beta": r.settings["beta"], "share": r.kept.n_edges / 78}
+        for r in results
+    ]
+    ours, theirs = lines(plot.path(rows)), lines(plot.path(results))
+    assert list(ours) == list(theirs)
+    for name, points in theirs.items():
+        assert_allclose(ours[name], points)
+    del rows[1]["share"]
+    with pytest.raises(OptionError, match="a row has no 'share'; it has 'objective'"):
+        plot.path(rows)
+
+
 def test_path_along_budgets(karate: Graph):
     results = graphpri.path(karate, keep=[0.5, 0.25])
     ax = plot.path(results)
@@ -211,6 +227,22 @@ def test_comparison_takes_the_library_s_own(karate: Graph):
     drawn = lines(plot.compare(table, measure="entropy"))
     assert list(drawn) == ["random", "scan"]
     assert_allclose(drawn["scan"], [(row["K"], row["entropy"]) for row in table if row["method"] == "scan"])
+
+
+def test_comparison_has_medians_and_quantiles_where_asked():
+    rows = [{"method": "m", "K": 3, "divergence": float(d)} for d in (0, 1, 2, 3, 100)]
+    ax = plot.compare(rows, centre="median", band=(0.25, 0.75))
+    assert_allclose(lines(ax)["m"], [(3, 2)])
+    low, high = ax.collections[0].get_paths()[0].vertices[:, 1].min(), ax.collections[0].get_paths()[0].vertices.max()
+    assert (low, high) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    "options", [{"centre": "mode"}, {"band": (0.9, 0.1)}, {"band": (0, 2)}, {"band": (float("nan"), 1)}]
+)
+def test_comparison_refuses_other_centres_and_bands(options: Any):
+    with pytest.raises(OptionError, match=r"choose 'mean'|two quantiles"):
+        plot.compare(ROWS, **options)
 
 
 @pytest.mark.parametrize(("rows", "measure"), [([], "divergence"), (ROWS, "entropy")])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,13 +104,14 @@ def graph(
     return ax
 
 
-def path(results: Sequence[Sparsified], ax: Axes | None = None) -> Axes:
+def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
     """Draw J, S, D and the number of kept edges along a path.
 
     Parameters
     ----------
-    results : sequence of Sparsified
-        From :func:`graphpri.path`, or any that differ in β or in their budget.
+    results : sequence of Sparsified, or of mappings
+        From :func:`graphpri.path`, or any that differ in β or in their budget; or rows with beta, objective, entropy,
+        divergence, and share, that of the edges kept.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure where absent. Along β the share of kept edges has an axis of its own on the
         right; along the budget it is the horizontal axis.
@@ -122,7 +123,7 @@ def path(results: Sequence[Sparsified], ax: Axes | None = None) -> Axes:
     Raises
     ------
     OptionError
-        For no results, and results that differ neither in β nor in the number of edges.
+        For no results, a row that lacks a key, and results that differ neither in β nor in the number of edges.
     MissingExtraError
         Where matplotlib is not installed.
 
@@ -137,21 +138,16 @@ def path(results: Sequence[Sparsified], ax: Axes | None = None) -> Axes:
     ax = axes(ax)
     if not results:
         raise OptionError("no results to draw: pass those of graphpri.path")
-    betas = [float(r.settings["beta"]) for r in results]
-    shares = [r.kept.n_edges / r.original.n_edges for r in results]
+    stops = [_stop(result) for result in results]
+    betas, shares = ([stop[key] for stop in stops] for key in ("beta", "share"))
     along_beta = len(set(betas)) > 1
     if not along_beta and len(set(shares)) == 1 and len(results) > 1:
         raise OptionError("the results differ neither in beta nor in the number of edges: there is no path to draw")
     x = betas if along_beta else shares
     order = np.argsort(x, kind="stable")
     across = np.asarray(x)[order]
-    curves = {
-        "objective J": [r.objective for r in results],
-        "entropy S": [r.entropy for r in results],
-        "divergence D": [r.divergence for r in results],
-    }
-    for i, (name, values) in enumerate(curves.items()):
-        _curve(ax, across, np.asarray(values)[order], name, i)
+    for i, (key, letter) in enumerate((("objective", "J"), ("entropy", "S"), ("divergence", "D"))):
+        _curve(ax, across, np.array([stop[key] for stop in stops])[order], f"{key} {letter}", i)
     ax.set_xlabel("β" if along_beta else "share of edges kept")
     ax.set_ylabel("nats")
     lines = [*ax.get_lines()]
@@ -165,19 +161,45 @@ def path(results: Sequence[Sparsified], ax: Axes | None = None) -> Axes:
     return ax
 
 
-def compare(rows: Any, ax: Axes | None = None, *, measure: str = "divergence", along: str = "K") -> Axes:
+_STOP = ("beta", "objective", "entropy", "divergence", "share")
+
+
+def _stop(result: Sparsified | Mapping[str, Any]) -> dict[str, float]:
+    """What is drawn of one result."""
+    if not isinstance(result, Mapping):
+        share = result.kept.n_edges / result.original.n_edges
+        values = (result.settings["beta"], result.objective, result.entropy, result.divergence, share)
+        return dict(zip(_STOP, map(float, values), strict=True))
+    if missing := [key for key in _STOP if key not in result]:
+        raise OptionError(f"a row has no {missing[0]!r}; it has {', '.join(map(repr, result))}")
+    return {key: float(result[key]) for key in _STOP}
+
+
+def compare(
+    rows: Any,
+    ax: Axes | None = None,
+    *,
+    measure: str = "divergence",
+    along: str = "K",
+    centre: Literal["mean", "median"] = "mean",
+    band: tuple[float, float] = (0.0, 1.0),
+) -> Axes:
     """Draw one measure of several methods over the budget, a line a method.
 
     Parameters
     ----------
     rows : sequence of dict
         A result of :func:`graphpri.compare`, or its rows. A method with several values at a budget, from
-        several seeds, has its line through their mean and a band that spans them; rows without a value, of
-        combinations that couldn't be done, are left out.
+        several seeds, has its line through their `centre`, and a `band`; rows without a value, of combinations that
+        couldn't be done, are left out.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure where absent.
     measure, along : str
         Keys of the rows for the vertical and the horizontal axis.
+    centre : {"mean", "median"}
+        Where the line of several values goes.
+    band : tuple of float
+        Quantiles between which the band lies; all values are in that of (0, 1).
 
     Returns
     -------
@@ -186,7 +208,7 @@ def compare(rows: Any, ax: Axes | None = None, *, measure: str = "divergence", a
     Raises
     ------
     OptionError
-        For no rows, and a key that a row doesn't have.
+        For no rows, a key that a row doesn't have, another `centre`, and a `band` that is not of two quantiles.
     MissingExtraError
         Where matplotlib is not installed.
 
@@ -203,15 +225,20 @@ def compare(rows: Any, ax: Axes | None = None, *, measure: str = "divergence", a
     table: Sequence[Mapping[str, Any]] = list(rows)
     if not table:
         raise OptionError("no rows to draw: pass those of graphpri.compare")
+    if centre not in ("mean", "median"):
+        raise OptionError(f"centre={centre!r}: choose 'mean' or 'median'")
+    if not (len(band) == 2 and 0 <= band[0] <= band[1] <= 1):
+        raise OptionError(f"band={band!r}: give two quantiles from 0 to 1, the lower first")
     for key in ("method", along, measure):
         if missing := next((row for row in table if key not in row), None):
             raise OptionError(f"a row has no {key!r}; it has {', '.join(map(repr, missing))}")
     for i, (name, points) in enumerate(_by_method(table, along, measure).items()):
         x = np.array(sorted(points), np.float64)
         values = [points[place] for place in sorted(points)]
-        _curve(ax, x, np.array([np.mean(v) for v in values]), name, i)
+        middle = np.mean if centre == "mean" else np.median
+        _curve(ax, x, np.array([middle(v) for v in values]), name, i)
         if max(map(len, values)) > 1:
-            low, high = [min(v) for v in values], [max(v) for v in values]
+            low, high = ([np.quantile(v, q) for v in values] for q in band)
             ax.fill_between(x, low, high, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
     ax.set_xlabel("edges kept" if along == "K" else along.replace("_", " "))
     ax.set_ylabel(measure.replace("_", " "))

@@ -24,6 +24,7 @@ _MIXTURES = ("equation", "listing")
 _MINIMA = {"connected": True, "free": False}
 _GRID = (0, 1, 2, 2.5, 2.8, 2.9, 3, 3.5, 4, 5, 6, 7, 1000)
 _BARRIERS = (0.0005, 0.001, 0.002)
+_DRAWN = 7  # the largest β of lines along it
 """Smaller α than the paper's, at β = 0."""
 _TRACED = 100
 """Steps between two rows of the trace."""
@@ -104,8 +105,29 @@ def _note(tables: Tables, head: dict[str, Any], result: Sparsified) -> None:
 
 
 def draw(frames: Frames) -> list[Picture]:
-    """The paper's four graphs, and lines over β, α and steps."""
-    return [_draw_graphs(frames), _draw_lines(frames)]
+    """The paper's four graphs, lines over β, α and steps, and what the minima weigh."""
+    return [_draw_graphs(frames), _draw_lines(frames), _draw_path(frames)]
+
+
+def _draw_path(frames: Frames) -> Picture:
+    figure, axes = panels(1, 2, height=2.4)
+    n_edges = frames["original"]["edges"].iloc[0]
+    for ax, (solver, title) in zip(axes[0], (("connected", "connected"), ("free", "all subsets")), strict=True):
+        rows = at(frames["runs"], mixture="equation", alpha=0.0, solver=solver)
+        rows = rows[rows["beta"] <= _DRAWN]
+        names = {"J": "objective", "S": "entropy", "D": "divergence"}
+        stops = rows.assign(share=rows["K"] / n_edges).rename(columns=names).to_dict("records")
+        plot.path(stops, ax)
+        ax.get_legend().set_visible(False)
+        ax.set_title(f"minima over {title}" if solver == "free" else f"{title} minima")
+    handles = axes[0, 0].get_legend().legend_handles
+    figure.legend(handles, [handle.get_label() for handle in handles], loc="outside lower center", ncols=4)
+    return Picture(
+        "karate_path",
+        figure,
+        "Objective J, entropy S and divergence D of the minima along β, with the equation's mixture and α = 0, and "
+        "the share of edges that they keep (right axes).",
+    )
 
 
 def _draw_graphs(frames: Frames) -> Picture:
@@ -169,7 +191,7 @@ def _draw_lines(frames: Frames) -> Picture:
 
 def _draw_beta(ax: Axes, runs: Any) -> None:
     rows = at(runs, mixture="equation", alpha=0.0)
-    rows = rows[rows["beta"] <= 7]
+    rows = rows[rows["beta"] <= _DRAWN]
     for i, (solver, label) in enumerate((("connected", "connected minimum"), ("free", "free minimum"))):
         own = at(rows, solver=solver)
         curve(ax, own["beta"], own["K"], i, label)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphpri.studies.figures import curve, legend_below, panels
+from graphpri import plot
+from graphpri.studies.figures import legend_below, panels
 from graphpri.studies.graphs import ALPHA, PAPER, TITLES
 from graphpri.studies.study import Frames, Picture
 
@@ -64,11 +65,14 @@ def _figure(frames: Frames, measure: str, label: str) -> Figure:
     columns = min(3, len(graphs))
     figure, axes = panels(-(-len(graphs) // columns), columns, height=1.75, sharex=True)
     for ax, graph in zip(axes.flat, graphs, strict=True):
-        for i, (name, rows) in enumerate(_lines(frames)):
-            group = rows[rows["graph"] == graph].groupby("keep")[measure]
-            middle = group.median()
-            band = (group.quantile(0.05), group.quantile(0.95)) if (group.nunique() > 1).any() else None
-            curve(ax, 100 * middle.index, middle, i, name, band)
+        rows = [
+            {"method": name, "kept": 100 * row["keep"], measure: row[measure]}
+            for name, table in _lines(frames)
+            for row in table[table["graph"] == graph].to_dict("records")
+        ]
+        plot.compare(rows, ax, measure=measure, along="kept", centre="median", band=(0.05, 0.95))
+        ax.get_legend().remove()
+        ax.set(xlabel="", ylabel="")
         ax.set_title(TITLES[graph])
         ax.set_ylim(bottom=0)
     for ax in axes[-1]:
