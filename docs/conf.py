@@ -58,7 +58,7 @@ html_title = "graphpri"
 html_show_sourcelink = False
 html_sidebars = {"*": []}
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navigation_with_keys": False,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
