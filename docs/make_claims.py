@@ -27,6 +27,10 @@ TABLES = {
     "mtl-synthetic/changes.csv": "tasks_synthetic.csv",
     "mtl-parkinsons/unpruned.csv": "tasks_parkinsons.csv",
     "mtl-school/unpruned.csv": "tasks_school.csv",
+    "brain-eoec/comparison.csv": "brain_eoec.csv",
+    "brain-devfmri/comparison.csv": "brain_devfmri.csv",
+    "brain-planted/areas.csv": "brain_planted.csv",
+    "brain-planted/term.csv": "brain_term.csv",
 }
 PICTURES = DOCS / "pictures" / "studies"
 

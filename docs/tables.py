@@ -50,6 +50,41 @@ def claims(where: Callable[[Row], bool]) -> Table:
     return columns(shown, where)
 
 
+PROTOTYPE_EOEC = {
+    "edge-readout": ".830 / .905",
+    "edge-readout-tangent": ".867 / .925",
+    "tangent-svm": ".872 / .954",
+    "t-test-svm": ".770 / .841",
+    "lasso-svm": ".826 / .898",
+    "gcn": ".61 to .68 / .68 to .74",
+    "paper": ".61 to .68 / .68 to .74",
+    "paper-exact": ".61 to .68 / .68 to .74",
+}
+PROTOTYPE_DEVFMRI = {"linear-svm": ".924", "edge-readout": ".880", "gcn": ".783"}
+
+
+def methods(prototype: dict[str, str]) -> Table:
+    """Accuracies of methods on brain networks, their gaps to the best, and what a prototype and the paper have."""
+
+    def make(rows: list[Row]) -> list[str]:
+        paper = any(row.get("paper") for row in rows)
+        header = ["method", "accuracy", "95 % interval", "AUC", "against the best", "prototype", *["the paper"] * paper]
+        return markdown(header, [_method(row, prototype, paper) for row in rows])
+
+    return make
+
+
+def _method(row: Row, prototype: dict[str, str], paper: bool) -> list[str]:
+    ends, gap = (f"{fixed(row[f'{key}lower'], 3)} to {fixed(row[f'{key}upper'], 3)}" for key in ("", "difference_"))
+    against = "best" if row["verdict"] == "best" else f"{row['verdict']}: {fixed(row['difference'], 3)} ({gap})"
+    cells = [row["method"], f"{fixed(row['accuracy'], 3)} ± {fixed(row['standard_error'], 3)}", ends]
+    cells += [fixed(row["auc"], 3), against, prototype.get(row["method"], "")]
+    if not paper:
+        return cells
+    known = row["paper"] not in ("", "nan")
+    return [*cells, f"{fixed(row['paper'], 3)} ± {fixed(row['paper_deviation'], 3)}" if known else ""]
+
+
 def along_beta(graph: str) -> Table:
     """Without a budget and with one, at the values of β that both were measured at."""
 
@@ -226,6 +261,11 @@ TABLES: dict[str, tuple[str, str, Table]] = {
     ),
     "claims-paper": (REPRODUCE, "claims.csv", claims(lambda row: row["source"] != "graphpri")),
     "claims-tasks": (REPRODUCE, "claims.csv", claims(lambda row: row["study"].startswith("mtl-"))),
+    "claims-brain": (REPRODUCE, "claims.csv", claims(lambda row: row["study"].startswith("brain-"))),
+    "brain-eoec": (REPRODUCE, "brain_eoec.csv", methods(PROTOTYPE_EOEC)),
+    "brain-devfmri": (REPRODUCE, "brain_devfmri.csv", methods(PROTOTYPE_DEVFMRI)),
+    "brain-planted": (REPRODUCE, "brain_planted.csv", plain()),
+    "brain-term": (REPRODUCE, "brain_term.csv", plain()),
     "claims-points": (REPRODUCE, "claims.csv", claims(lambda row: row["study"] == "scalar-pri")),
     "claims-landscape": (REPRODUCE, "claims.csv", claims(lambda row: row["study"] == "landscape")),
     "landscape-purposes": (REPRODUCE, "landscape_purposes.csv", plain()),

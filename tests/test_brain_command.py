@@ -20,7 +20,7 @@ from scipy import stats
 pytest.importorskip("torch", reason="the methods need the extra graphpri[brain]")
 pytest.importorskip("nilearn", reason="the pictures need the extra graphpri[brain]")
 
-from graphpri.apps import brain_edges, brain_pictures
+from graphpri.apps import brain_edges, brain_methods, brain_pictures
 from graphpri.apps.brain_conclusions import about_edges, about_systems, conclusions
 from graphpri.apps.brain_data import Connectomes, Rois, from_series
 from graphpri.apps.brain_gaps import chance, gaps
@@ -152,8 +152,6 @@ def test_pages_ask_the_network_for_nothing_and_show_names_as_text(done: Path) ->
 def test_an_interrupted_run_goes_on_with_what_is_done(
     scans: Path, done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from graphpri.apps import brain_methods
-
     fitted: list[str] = []
     svm = brain_methods.METHODS["linear-svm"]
 
@@ -267,6 +265,12 @@ def test_options_that_do_not_fit_are_refused_before_any_work(
 ) -> None:
     refused(capsys, [scans, "--folds", "3", *options, "-o", tmp_path / "out"], *says)
     assert not (tmp_path / "out").exists()
+
+
+def test_help_names_every_method() -> None:
+    said = re.search(r"Methods: ([^.]*)\.", run("--help").stdout)
+    assert said
+    assert re.split(r",\s+", said[1]) == list(brain_methods.names())
 
 
 def test_tuning_and_two_channels_run_from_the_command_line(scans: Path, tmp_path: Path) -> None:
@@ -403,7 +407,7 @@ def test_sentences_follow_the_results() -> None:
         assert ("don't report single edges" in text) == warns
         assert "share 0.40 of their edges (intersection over union), and 0.10 with such labels" in text
     assert about_systems([], "")[0].startswith("The regions have no systems")
-    assert about_systems([{"system": "a", "other_system": "b", "q": 0.01}], "derived")[1] == "Derived."
+    assert about_systems([{"system": "a", "other_system": "b", "q": 0.01}], "derived")[1] == "Of the atlas: derived."
 
 
 def test_without_coordinates_there_is_no_brain_and_without_systems_edges_show_their_sign() -> None:

@@ -221,8 +221,11 @@ def test_completion_scripts_know_the_commands(shell: str, cli: Cli):
         (["sparsify", "karate", "--directed", "yes"], ["--directed", "symmetrize"]),
         (["sparsify", "karate", "--seed", "0.5"], ["--seed"]),
         (["measure", "karate"], ["KEPT"]),
+        (["explore", "a.csv", "b.csv", "-o", "p.html"], ["explore takes one graph", "'b.csv' is one too many"]),
+        (["measure", "a.csv", "b.csv", "c.csv", "-"], ["two graphs", "'c.csv', '-' are too many"]),
         (["data", "git"], ["git"]),
         (["--nonsense"], ["--nonsense"]),
+        (["data", "get", "karate", "jazz"], ["'jazz' is one too many"]),
         (["sparsify", "karate", "--json", "-o", "-"], ["--json", "standard output"]),
         (["path", "karate", "--beta", "0,1", "--json", "-o", "-"], ["--json", "standard output"]),
         (["sparsify", "-", "-", "-o", "x/", "--format", "csv"], ["twice"]),
@@ -313,12 +316,14 @@ def test_options_of_a_method_and_of_algorithm_1(cli: Cli):
         (["--option", "power=2", "--method", "local-degree"], ["power", "exponent"]),
         (["--option", "steps=9"], ["steps"]),
         (["--option", "keep=3"], ["--keep"]),
-        (["--method", "local-degre"], ["local-degre", "'local-degree'"]),
+        (["--method", "local-degre"], ["--method local-degre", "'local-degree'"]),
+        (["--method", "prl"], ["did you mean 'pri'", "(methods: pri, "]),
         (["--method", "random", "--effort", "best"], ["effort", "random"]),
-        (["--method", "random", "--time-limit", "2"], ["time_limit", "random"]),
-        (["--solver", "gumbel", "--connected"], ["gumbel", "connected"]),
-        (["--seed", "-1"], ["seed"]),
-        (["--time-limit", "0"], ["time_limit"]),
+        (["--method", "random", "--time-limit", "2"], ["--time-limit", "random"]),
+        (["--solver", "gumbel", "--connected"], ["--solver gumbel", "use --solver budgeted"]),
+        (["--seed", "-1"], ["--seed -1 "]),
+        (["--time-limit", "0"], ["--time-limit 0.0 "]),
+        (["--memory", "lots"], ["--memory lots "]),
         (["--weight", "strength"], ["strength", "weight"]),
         (["--label", "name"], ["label"]),
     ],
@@ -331,9 +336,9 @@ def test_options_that_cannot_be_used_are_refused(arguments: list[str], words: li
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--keep", "0"], ["keep=0"]),
-        (["--keep", "-3"], ["keep=-3"]),
-        (["--keep", "6"], ["keep=6", "5 edges"]),
+        (["--keep", "0"], ["--keep 0 "]),
+        (["--keep", "-3"], ["--keep -3 "]),
+        (["--keep", "6"], ["--keep 6 ", "5 edges"]),
         (["--keep", "9" * 5000], ["--keep"]),
         (["--keep", "0.0"], ["--keep 0.0"]),
         (["--keep", "1.5"], ["--keep 1.5", "without a point"]),
@@ -342,12 +347,12 @@ def test_options_that_cannot_be_used_are_refused(arguments: list[str], words: li
         (["--keep", "inf"], ["--keep inf"]),
         (["--keep", "many"], ["--keep many"]),
         (["--keep", "1_0"], ["--keep 1_0"]),
-        (["--keep", "2", "--connected"], ["keep=2", "3 edges"]),
-        (["--beta", "-1"], ["beta=-1"]),
-        (["--beta", "nan"], ["beta=nan"]),
-        (["--beta", "inf"], ["beta=inf"]),
-        (["--alpha", "-0.1"], ["alpha=-0.1"]),
-        (["--alpha", "inf"], ["alpha=inf"]),
+        (["--keep", "2", "--connected"], ["--keep 2 ", "--connected needs at least 3 edges"]),
+        (["--beta", "-1"], ["--beta -1.0 "]),
+        (["--beta", "nan"], ["--beta nan "]),
+        (["--beta", "inf"], ["--beta inf "]),
+        (["--alpha", "-0.1"], ["--alpha -0.1 "]),
+        (["--alpha", "inf"], ["--alpha inf "]),
         (["--method", "random"], ["random", "--keep"]),
     ],
 )
@@ -476,7 +481,7 @@ def test_label_names_the_nodes(cli: Cli, tmp_path: Path):
         ("comments.txt", b"# nothing\n", ["comments.txt"]),
         ("one.csv", b"a\n", ["line 1"]),
         ("ragged.csv", b"a,b\nb,c\nc\n", ["line 3"]),
-        ("missing.csv", b"u,v\na,b\nb,\n", ["line 3"]),
+        ("missing.csv", b"u,v\na,b\nb,\n", ["line 3", "drop the row", "GraphML"]),
         ("binary.csv", b"a,b\n\0\1\2\n", ["binary"]),
         ("latin.csv", "é,b\n".encode("latin-1"), ["UTF-8", "line 1"]),
         ("wide.csv", b"a" * (1 << 21), ["wide.csv", "longer"]),
@@ -495,6 +500,7 @@ def test_label_names_the_nodes(cli: Cli, tmp_path: Path):
         ("broken.net", b"*Vertices 2\n1\n*Edges\n1 9\n", ["broken.net", "line 4"]),
         ("broken.graph", b"2 5\n2\n1\n", ["broken.graph"]),
         ("broken.npz", b"PK\x03\x04 nothing", ["broken.npz"]),
+        ("other.npz", b"nothing at all", ["other.npz", "another format"]),
         ("broken.parquet", b"PAR1 nothing PAR1", ["broken.parquet"]),
         ("plain.doc", b"a b\n", ["plain.doc", "--format"]),
     ],
@@ -650,6 +656,43 @@ def test_an_existing_file_goes_before_a_data_set_and_says_so(cli: Cli, square: P
     assert "not from the data set" in result.err
 
 
+def test_one_name_for_two_outputs_is_refused_before_the_work(cli: Cli, square: Path):
+    for picture, options in (("same.html", ["--report"]), ("same.png", ["--plot"])):
+        for force in ([], ["--force"]):
+            with nothing_new(square.parent):
+                asked = ["-o", picture, "--output-format", "csv", *options, f"./{picture}", *force]
+                refused(cli("sparsify", square, "--keep", "3", *asked), f"-o and {options[0]}", picture)
+
+
+def test_messages_name_options_and_leave_what_was_typed(cli: Cli, square: Path, tmp_path: Path):
+    (tmp_path / "beta=2.csv").write_text("seed=1,keep=3\nb,b\n")
+    batch = cli("sparsify", "beta=2.csv", "keep=3.csv", "--keep", "2", "-o", "out/").err
+    assert "(beta=2.csv, line 2): pass --loops drop to leave them out\n" in batch
+    assert "keep=3.csv: there is no such file" in batch
+    with nothing_new(tmp_path):
+        refused(cli("info", "beta=1.csv"), "beta=1.csv: there is no such file")
+        refused(cli("sparsify", square, "--protect", "seed=1,a"), "--protect", "'seed=1'")
+        refused(cli("sparsify", square, "-o", "square.csv"), "pass --force to replace it")
+
+
+def test_errors_about_files_name_options_too(cli: Cli, tmp_path: Path):
+    (tmp_path / "labels.csv").write_text("scan,group\n" + "".join(f"s{i},{'ab'[i % 2]}\n" for i in range(8)))
+    np.savez(tmp_path / "scans.npz", first=np.ones((8, 5, 5)), second=np.ones((8, 5, 5)))
+    refused(cli("brain", "scans.npz", "--labels", "labels.csv", "-o", "out/"), "name one with --array")
+
+
+def test_the_report_names_options(cli: Cli, square: Path):
+    assert "pass --keep\n" in cli("sparsify", square, "--beta", "50").out
+
+
+def test_folders_that_are_no_graph_say_what_to_name(cli: Cli, square: Path):
+    (square.parent / "none").mkdir()
+    for command in (["sparsify", "--keep", "2"], ["info"], ["explore", "-o", "page.html"]):
+        with nothing_new(square.parent):
+            refused(cli(command[0], square.parent, *command[1:]), "is a folder", str(square.parent / "*.csv"))
+            refused(cli(command[0], "none", *command[1:]), "none: is a folder", "no file in it")
+
+
 def test_existing_output_is_refused_before_the_work(cli: Cli, square: Path, monkeypatch: pytest.MonkeyPatch):
     for module, name in (("compare", "compare"), ("sparsify", "sparsify"), ("sparsify", "path")):
         replace(monkeypatch, module, name, lambda *a, **k: pytest.fail("solved before the outputs were checked"))
@@ -793,13 +836,19 @@ def test_path_along_budgets(cli: Cli, tmp_path: Path):
         ([], ["--beta", "--keep"]),
         (["--beta", "0,1", "--keep", "0.1,0.2"], ["--beta", "--keep"]),
         (["--beta", "0:1"], ["start:stop:step"]),
-        (["--beta", "0:1:0"], ["start:stop:step"]),
-        (["--beta", "0:1:-1"], ["0:1:-1"]),
-        (["--beta", "0:1:1e-9"], ["0:1:1e-9"]),
-        (["--beta", "0:nan:1"], ["0:nan:1"]),
+        (["--beta", "0:1:0"], ["0:1:0", "step", "must not be 0"]),
+        (["--beta", "0:1:-1"], ["stop (1) is above start (0)"]),
+        (["--beta", "5:1:1"], ["stop (1) is below start (5)"]),
+        (["--beta", "0:1:1e-9"], ["about 1.0e+9 values", "at most 10000"]),
+        (["--beta", "0:10000:1"], ["10001 values", "at most 10000"]),
+        (["--beta", "0:nan:1"], ["start:stop:step"]),
+        (["--beta", "0:inf:1"], ["start:stop:step"]),
+        (["--beta", "-1,2"], ["--beta -1.0 must be a finite number, 0 or more"]),
+        (["--beta", "-.5:1:0.5"], ["--beta -0.5 must be a finite number, 0 or more"]),
         (["--beta", "0,x"], ["--beta x"]),
-        (["--beta", "0,-1"], ["beta=-1"]),
-        (["--keep", "0.5,99"], ["keep=99"]),
+        (["--beta", "0,-1"], ["--beta -1.0 "]),
+        (["--keep", "0.5,99"], ["--keep 99 "]),
+        (["--beta", "0,1", "-o", "x.png", "--plot", "x.png"], ["-o and --plot", "x.png"]),
         (["--beta", "1,1.0", "--save", "steps/"], ["twice"]),
     ],
 )
@@ -840,7 +889,8 @@ def test_compare_takes_options_seeds_and_all_methods(cli: Cli):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--method", "pri,foo"], ["foo"]),
+        (["--method", "pri,foo"], ["foo", "(methods: pri, "]),
+        (["-o", "x.png", "--plot", "./x.png"], ["-o and --plot", "x.png"]),
         (["--measures", "entropi"], ["entropi", "entropy"]),
         (["--keep", "2.5"], ["--keep 2.5"]),
         (["--seeds", "a"], ["--seeds"]),
@@ -1561,7 +1611,7 @@ def test_the_papers_graphs_at_three_budgets(cli: Cli, data: Path, name: str):
         )  # fmt: skip
         if told.code == 2:
             assert connected
-            assert "connected=True needs at least" in told.err
+            assert "--connected needs at least" in told.err
             continue
         assert told.code == 0
         report = told.json

@@ -31,6 +31,7 @@ from graphpri.explore.grid import COLUMNS
 from graphpri.explore.page import render
 from graphpri.explore.rivals import Rival
 from graphpri.graph import EdgeTable
+from graphpri.objective import Objective
 
 HOSTILE = [
     "</script><script>window.hacked=1</script>",
@@ -125,6 +126,31 @@ def test_no_stop_is_worse_than_the_path_along_its_budgets(karate: Any, page: Exp
             assert row["entropy"] + 2 * beta * row["divergence"] <= result.objective + 1e-9
 
 
+def test_no_swap_of_two_edges_improves_a_stop(page: Exploration) -> None:
+    objective = Objective(page.graph, 4.0)
+    for k in page.budgets[:2]:
+        kept = page.mask(4, k)
+        value = objective.value(objective.selection(kept))
+        for out in np.flatnonzero(kept):
+            for into in np.flatnonzero(~kept):
+                swapped = kept.copy()
+                swapped[[out, into]] = False, True
+                assert objective.value(objective.selection(swapped)) > value - 1e-9
+
+
+def test_polish_that_is_stopped_keeps_what_it_found(karate: Any) -> None:
+    seen: list[str] = []
+
+    def stop(progress: Any) -> bool:
+        seen.append(progress.stage)
+        return sum("polish" in stage for stage in seen) == 3
+
+    page = explore(karate, betas=[2, 4], keeps=[0.2, 0.3], methods=[], callback=stop)
+    assert page.interrupted
+    assert page.betas == (2, 4)
+    assert page.mask(4, 0.3).sum() == 23
+
+
 def test_along_beta_entropy_never_falls_and_divergence_never_rises(page: Exploration) -> None:
     for k in page.budgets:
         rows = [row for row in page.rows() if row["method"] == "pri" and row["K"] == k]
@@ -142,11 +168,11 @@ def test_measures_are_those_of_the_report(karate: Any, page: Exploration) -> Non
 
 def test_scores_rank_the_slopes_of_the_objective(page: Exploration) -> None:
     k = page.budgets[1]
-    (result,) = graphpri.path(page.graph, beta=4, keep=[k])
     single = explore(page.graph, betas=[4], keeps=[k], methods=[])
-    assert_array_equal(single.mask(4, k), result.mask)
+    objective = Objective(page.graph, 4.0)
+    slopes = objective.terms_and_gradient(objective.selection(single.mask(4, k)))[1]
     scores = data_of(single)[1]["scores"]
-    assert (np.diff(scores[np.argsort(result.scores)].astype(int)) >= 0).all()
+    assert (np.diff(scores[np.argsort(-slopes)].astype(int)) >= 0).all()
     assert scores.min() == 0
     assert scores.max() >= 250  # several edges share the highest score
 
@@ -358,6 +384,7 @@ def test_notebooks_show_the_page_and_files_hold_it(page: Exploration, tmp_path: 
     ("options", "message"),
     [
         ({"methods": ["nonsense"]}, "not known"),
+        ({"methods": ["pri"]}, "is what the page shows"),
         ({"methods": ["effective-resistance-sampling"]}, "weights of its own"),
         ({"entropy": "stochastic"}, "error bars"),
         ({"betas": []}, "betas is empty"),
@@ -418,6 +445,19 @@ def test_command_writes_the_page_of_a_file(tmp_path: Path) -> None:
     again = run(edges, "-o", out)
     assert again.returncode == 2
     assert "--force" in again.stderr
+
+
+def test_command_refuses_names_of_other_kinds_of_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("page.pdf", "page"):
+        assert main(["explore", "karate", "-o", str(tmp_path / name)]) == 2
+        assert "the page's name ends in .html" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_command_counts_one_budget_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "page.html")
+    assert main(["explore", "karate", "-o", out, "--beta", "4", "--keep", "3", "--method", "none"]) == 0
+    assert "1 beta, 1 budget of 3 edges" in capsys.readouterr().out
 
 
 def test_command_keeps_what_was_solved_when_interrupted(

@@ -461,10 +461,10 @@ class Exploit:
 def test_pickles_in_npz_are_not_run() -> None:
     stream = io.BytesIO()
     np.savez(stream, format=np.array([Exploit()], object), shape=np.array([2, 2]), data=np.ones(1))
-    with pytest.raises(FileError, match="allow_pickle=False"):
-        read_bytes(stream.getvalue(), "npz")
-    with pytest.raises(FileError):
-        read_bytes(pickle.dumps(Exploit()), "npz")
+    for content, told in ((stream.getvalue(), "Python objects"), (pickle.dumps(Exploit()), "no npz archive")):
+        with pytest.raises(FileError, match=told) as caught:
+            read_bytes(content, "npz")
+        assert "allow_pickle" not in str(caught.value)  # nothing to try: it would run the file's code
 
 
 def test_index_arrays_of_a_hostile_sparse_matrix_are_checked() -> None:

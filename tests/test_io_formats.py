@@ -614,7 +614,7 @@ def test_pajek_labels_can_be_the_numbers() -> None:
         ("*Vertices 2\n1 a 0 0 0 box ic\n", "line 2: 'ic' has no value"),
         ("*Vertices 2\n*Edges\n1 2\n\n1 3\n", "line 5: '3' is not a vertex"),
         ("*Vertices 2\n*Edges\n1 2\n2\n", "line 4: two vertices should stand here"),
-        ("*Vertices 2\n*Edges\n1 2 x\n", "line 3: the weight 'x' is not a number"),
+        ("*Vertices 2\n*Edges\n1 2 x\n", "line 3: the weight 'x' of the edge '1', '2' is not a number"),
         ("*Vertices 2\n*Hierarchy\n1\n", r"line 2: the section \*hierarchy can't be read"),
         ("*Vertices 2\n*Matrix\n0 1\n", r"line 2: \*Matrix has 1 rows"),
         ("*Vertices 2\n*Partition p\n*Vertices 2\n1\n", "line 3: 'p' has 1 values for 2 vertices"),

@@ -809,3 +809,14 @@ def test_small_graphs_have_defined_reports():
     triangle = list(combinations(range(3), 2))
     found = graphpri.report(Graph.from_edges(*np.array(triangle).T), np.array([True, False, False]))
     assert found["divergence"] > 0
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1.0, 2.0**1000])
+def test_flows_depend_on_ratios_of_weights_down_to_the_smallest_floats(unit):
+    ring = ring_knn(30, 4)
+    weights = np.random.default_rng(0).integers(1, 2000, ring.n_edges).astype(float)
+    kept = np.random.default_rng(1).random(ring.n_edges) < 0.6
+    expected = graphpri.report(zoo.reweighted(ring, weights), kept, measures=["flow_ratio"])
+    found = graphpri.report(zoo.reweighted(ring, weights * unit), kept, measures=["flow_ratio"])
+    assert 0 < expected["flow_ratio"] < 1
+    np.testing.assert_allclose(found["flow_ratio"], expected["flow_ratio"], rtol=1e-6)

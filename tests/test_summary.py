@@ -39,6 +39,23 @@ def test_values_are_those_of_report_for_every_method_at_the_same_size(karate):
     assert cells(html, "edges")[1:-1] == ["23"] * 5
 
 
+def test_page_says_which_weights_were_used_and_counts_components():
+    ring = nx.cycle_graph(5)
+    html = page(graphpri.sparsify(ring, keep=4, connected=True), beside=[])
+    assert "<td>weights</td><td>unweighted: no edge has the attribute &#x27;weight&#x27;</td>" in html
+    assert "in 1 component (original: 1)" in html
+    nx.set_edge_attributes(ring, 2.0, "weight")
+    html = page(graphpri.sparsify(ring, keep=3), beside=[])
+    asked = html[html.index("What was asked") : html.index("What was kept")]
+    assert "<td>weights</td><td>&#x27;weight&#x27;</td>" in asked
+    assert "in 2 components (original: 1)" in html
+
+
+def test_measures_that_are_not_defined_are_not_blank():
+    html = page(graphpri.sparsify(nx.cycle_graph(5), keep=4), beside=[])
+    assert cells(html, "degree_rank") == ["", "n/a", "more"]
+
+
 def test_same_result_gives_the_same_page(karate):
     assert page(karate, beside=["random"]) == page(karate, beside=["random"])
 

@@ -360,7 +360,7 @@ def _named(method: Any) -> tuple[str, dict[str, Any]]:
     """Name and options of a method; refuses unknown names."""
     name, options = (method, {}) if isinstance(method, str) else _pair(method)
     if name != "pri":
-        find(name)
+        find(name, besides=("pri",))
     return name, options
 
 

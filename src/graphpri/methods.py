@@ -8,7 +8,7 @@ Those that come with the library are in :mod:`graphpri.baselines`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import wraps
@@ -111,8 +111,14 @@ def method(name: str, *, summary: str, reference: str) -> Callable[[Callable[...
     return register
 
 
-def find(name: str) -> Method:
+def find(name: str, *, besides: Sequence[str] = ()) -> Method:
     """The method of that name.
+
+    Parameters
+    ----------
+    name : str
+    besides : sequence of str
+        Names that the caller takes as well; an error lists them first.
 
     Raises
     ------
@@ -130,9 +136,10 @@ def find(name: str) -> Method:
     graphpri.errors.OptionError: method='jacard' is not known; did you mean 'jaccard'? (methods: ...
     """
     if name not in METHODS:
-        close = get_close_matches(str(name), METHODS, 1, 0.5)
+        names = [*besides, *sorted(METHODS)]
+        close = get_close_matches(str(name), names, 1, 0.5)
         guess = f"; did you mean {close[0]!r}?" if close else ""
-        raise OptionError(f"method={name!r} is not known{guess} (methods: {', '.join(sorted(METHODS))})")
+        raise OptionError(f"method={name!r} is not known{guess} (methods: {', '.join(names)})")
     return METHODS[name]
 
 

@@ -310,7 +310,7 @@ class _Run(NamedTuple):
 
     def check(self) -> None:
         """Refuse unknown names, values out of range, and options that the method or the solver does not use."""
-        used = frozenset[str]() if self.method == "pri" else find(self.method).options
+        used = frozenset[str]() if self.method == "pri" else find(self.method, besides=("pri",)).options
         if self.solver not in get_args(SolverName):
             raise OptionError(f"solver={self.solver!r}: choose from {', '.join(map(repr, get_args(SolverName)))}")
         _check_effort(self.effort)

@@ -95,7 +95,8 @@ def _sentence(facts: Mapping[str, Any]) -> str:
     cut = facts["nodes_cut_off"]
     return (
         f"{facts['edges_kept']} of {facts['edges']} edges kept ({facts['share_kept']:.1%}) of {facts['nodes']} nodes, "
-        f"in {facts['components_kept']} components (original: {facts['components']})"
+        f"in {facts['components_kept']} component{'s' * (facts['components_kept'] != 1)} "
+        f"(original: {facts['components']})"
         + (f"; {cut} of the nodes lost all their edges." if cut else "; no node lost all its edges.")
     )
 
@@ -105,6 +106,7 @@ def _asked(facts: Mapping[str, Any]) -> dict[str, Any]:
     keys = (
         "method",
         "keep",
+        "weights",
         "beta",
         "alpha",
         "connected",
@@ -115,7 +117,8 @@ def _asked(facts: Mapping[str, Any]) -> dict[str, Any]:
         "mixture",
         "seed",
     )
-    return {key: facts[key] for key in keys if facts.get(key) not in (None, "")}
+    asked = {key: facts[key] for key in keys if facts.get(key) not in (None, "")}
+    return asked | {"weights": str(facts["weights"]).removeprefix("weights: ")}
 
 
 def _told(value: Any) -> str:
@@ -132,13 +135,17 @@ def _measures(reports: Mapping[str, Report]) -> str:
         better = {"low": "less", "high": "more", None: None}[m.better]
         row = [
             f"{m.name}: {m.summary}",
-            first.get(f"{m.name}_original"),
-            *(found.get(m.name) for found in reports.values()),
+            *map(_value, [first.get(f"{m.name}_original"), *(found.get(m.name) for found in reports.values())]),
         ]
         rows.append([*row, better])
     return f'<p class="small">{escape(said(first.settings))}</p>' + webpage.table(
         ["measure", "original", *reports, "better"], rows
     )
+
+
+def _value(value: Any) -> str | float | None:
+    """A value as a cell: None where the measure has none, and n/a, as notes call it, where it is not defined."""
+    return "n/a" if isinstance(value, float) and value != value else value
 
 
 def _notes(reports: Mapping[str, Report]) -> list[str]:

@@ -110,7 +110,7 @@ def about_systems(systems: Sequence[Row], note: str) -> list[str]:
         if more
         else "No two systems are joined by more of the shown edges than their sizes explain (q < .05)."
     )
-    return [found, *([f"{note[0].upper()}{note[1:]}."] if note else [])]
+    return [found, *([f"Of the atlas: {note}."] if note else [])]
 
 
 def _above_chance(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
 
 OK, FAILED, REFUSED = 0, 1, 2
 _DASH = "\N{NULL}-"
+_NEGATIVE_LIST = re.compile(r"-\.?\d.*[,:].*")
+
+_TAKES = {
+    "path": "one graph",
+    "compare": "one graph",
+    "explore": "one graph",
+    "info": "one graph",
+    "measure": "two graphs, ORIGINAL and KEPT",
+    "mtl": "one table",
+    "brain": "one SOURCE (a pattern such as 'scans/*.csv' stands in quotes)",
+}
 
 COMMANDS = {
     "sparsify": ("graphpri.cli.sparsify:app", "Keep the informative edges of graphs and drop the rest."),
@@ -85,7 +97,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code: 0, 2 for usage and input that can't be used, 1 for everything else. Errors are one line on
         standard error; with ``GRAPHPRI_DEBUG=1`` in the environment they are raised.
     """
+    from graphpri.cli.options import ARGUMENTS
+
     arguments = list(sys.argv[1:] if argv is None else argv)
+    ARGUMENTS.set(tuple(arguments))
     try:
         _accept_all_characters()
         code = _run(arguments)
@@ -114,7 +129,9 @@ def explain(error: Exception) -> tuple[str, int]:
     """The message for an error, in one line, and its exit code."""
     text = " ".join(str(error).split())
     if isinstance(error, GraphPRIError):
-        return text, FAILED if _is_failure(error.__context__) else REFUSED
+        from graphpri.cli.options import translated
+
+        return translated(text), FAILED if _is_failure(error.__context__) else REFUSED
     if isinstance(error, OSError) and _is_failure(error):
         return f"the output can't be written: {error.strerror}", FAILED
     if isinstance(error, MemoryError):
@@ -166,10 +183,12 @@ def _run(arguments: list[str]) -> int:
     if first == "--version":
         print(__version__)
         return OK
-    from cyclopts.exceptions import CycloptsError
+    from cyclopts.exceptions import CycloptsError, UnusedCliTokensError
 
     try:
         command, bound, _ = build_app().parse_args(_mark(arguments), exit_on_error=False, print_error=False)
+    except UnusedCliTokensError as error:
+        raise OptionError(_too_many(first, error.unused_tokens or [])) from None
     except CycloptsError as error:
         about = f" {first}" if first in COMMANDS else ""
         text = str(error).replace(_DASH, "-")
@@ -177,9 +196,22 @@ def _run(arguments: list[str]) -> int:
     return command(*map(_unmark, bound.args), **{k: _unmark(v) for k, v in bound.kwargs.items()}) or OK
 
 
+def _too_many(command: str, tokens: Sequence[str]) -> str:
+    """The message about arguments that a command has no place for."""
+    more = ", ".join(repr(token.replace(_DASH, "-")) for token in tokens)
+    takes = f"{command} takes {_TAKES[command]}: " if command in _TAKES else ""
+    return f"{takes}{more} {'is one' if len(tokens) == 1 else 'are'} too many (see 'graphpri {command} --help')"
+
+
 def _mark(arguments: list[str]) -> list[str]:
-    """Put something in place of lone dashes, which the parser takes for options."""
-    return [_DASH if argument == "-" else argument for argument in arguments]
+    """Write what the parser takes for options, and isn't, in another way: lone dashes and lists such as -1,2."""
+    marked: list[str] = []
+    for argument in arguments:
+        if _NEGATIVE_LIST.fullmatch(argument) and marked and re.fullmatch(r"--[a-z-]+", marked[-1]):
+            marked[-1] += f"={argument}"
+        else:
+            marked.append(_DASH if argument == "-" else argument)
+    return marked
 
 
 def _unmark(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from collections.abc import Generator
@@ -36,6 +35,10 @@ Examples:
   graphpri brain scans/ --labels labels.csv --label diagnosis -o report/
   graphpri brain "bids/**/*_timeseries.tsv" --labels people.tsv -o report/
   graphpri brain eoec --repeats 5 --permutations 200 -o eoec/
+
+Methods: edge-readout, edge-readout-tangent, linear-svm, tangent-svm,
+t-test-svm, t-test-svm-rbf, lasso-svm, lasso-svm-rbf, paper, paper-exact, gcn,
+pyg-gcn, gat.
 
 SOURCE is a folder or pattern of files of one scan each (time series or
 correlation matrices: CSV, TSV, npy, npz, mat), one npz, npy or mat file of all
@@ -142,8 +145,6 @@ def brain(
         except KeyboardInterrupt:
             say(f"interrupted; the same command goes on where it was, with what {out / _PIECES} keeps")
             return FAILED
-        except OptionError as error:
-            raise OptionError(_as_options(str(error))) from None
         watch.stage("writing the report")
         names = brain_report.write(outcome, out, Path(source).name, shlex.join(["graphpri", *sys.argv[1:]]))
     _print(outcome, out, names, json=json, quiet=quiet)
@@ -197,31 +198,6 @@ def _scans(source: str, data: Data, watch: Watch) -> Connectomes:
         array=data.array,
         on_progress=watch.show,
     )
-
-
-def _as_options(text: str) -> str:
-    """A message of the library, arguments of functions named as options are here."""
-    text = text.replace("nested=False", "--no-nested").replace("tune=True", "--tune")
-    named = re.sub(rf"\b({'|'.join(_OPTIONS)})=", lambda m: f"--{m[1].replace('_', '-')} ", text)
-    return re.sub(r" (?=[,;:)])", "", named)
-
-
-_OPTIONS = [
-    "label",
-    "group",
-    "id_column",
-    "classes",
-    "atlas",
-    "kind",
-    "array",
-    "folds",
-    "top",
-    "density",
-    "half_samples",
-    "inner",
-    "time_budget",
-    "seed",
-]
 
 
 def _labels(source: str, given: str | None) -> str | Path:

@@ -128,6 +128,7 @@ def compare(
     if json and output == "-":
         raise OptionError("--json and '-o -' both want standard output: name a file for the table")
     keywords = contest.keywords() | {"measures": split_names(measures), **vars(measuring), **reading.policies()}
+    outputs.refuse_same({"-o": output, "--plot": plot})
     if output is not None:
         outputs.check_path(output, force=force)
     if plot is not None:

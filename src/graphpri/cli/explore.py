@@ -86,7 +86,7 @@ def explore(
     if json and output == "-":
         raise OptionError("--json and '-o -' both want standard output: name a file for the page")
     if output != "-":
-        outputs.check_path(output, force=force)
+        outputs.check_page(output, "-o", "the page", force=force)
     keywords = stops.keywords() | {"title": title or ("Graph" if source == "-" else Path(source).name)}
     begin = time.perf_counter()
     with limits.held(), Watch(quiet=quiet) as watch:
@@ -136,10 +136,16 @@ def _text(done: dict[str, Any]) -> str:
     low, high = done["budgets"][0], done["budgets"][-1]
     return f"{head}\n" + show.fields(
         [
-            ("stops", f"{len(done['betas'])} beta, {len(done['budgets'])} budgets from {low} to {high} edges"),
+            ("stops", f"{len(done['betas'])} beta, {_budgets(len(done['budgets']), low, high)}"),
             ("beside", ", ".join(done["methods"]) or None),
             ("notes", "; ".join(done["notes"])),
             ("written", f"{done['output']} ({done['bytes'] / 1000:.0f} kB)"),
             ("time", f"{done['seconds']:.2f} s"),
         ]
     )
+
+
+def _budgets(count: int, low: int, high: int) -> str:
+    if count == 1:
+        return f"1 budget of {low} edge{'s' * (low != 1)}"
+    return f"{count} budgets from {low} to {high} edges"

@@ -56,7 +56,7 @@ class Limits:
 
         wanted: dict[str, str] = {}
         if self.memory is not None:
-            wanted[memory.VARIABLE] = str(memory.parse_size(self.memory, "--memory"))
+            wanted[memory.VARIABLE] = str(memory.parse_size(self.memory, "memory"))
         if self.threads is not None:
             if self.threads < 1:
                 raise OptionError(f"--threads {self.threads}: give a whole number, 1 or more")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -77,7 +77,7 @@ def plan(inputs: Sequence[str], wanted: Wanted) -> list[Target]:
         if target.picture is not None:
             check_picture(target.picture, force=wanted.force, make=pictures)
         if target.page is not None:
-            check_page(target.page, force=wanted.force, make=pages)
+            check_page(target.page, "--report", "a report", force=wanted.force, make=pages, pictures=True)
     return targets
 
 
@@ -133,12 +133,12 @@ def check_picture(path: str, *, force: bool, make: bool = False) -> None:
     check_path(path, force=force, make=make)
 
 
-def check_page(path: str, *, force: bool, make: bool = False) -> None:
-    """Refuse a report that can't be made or written."""
+def check_page(path: str, option: str, what: str, *, force: bool, make: bool = False, pictures: bool = False) -> None:
+    """Refuse a page that can't be made or written; `option` and `what` say in messages what it is."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise OptionError(f"--report {path}: a report's name ends in .html")
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError("matplotlib", "plot", "a report's pictures")
+        raise OptionError(f"{option} {path}: {what}'s name ends in .html")
+    if pictures and find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plot", f"{what}'s pictures")
     check_path(path, force=force, make=make)
 
 
@@ -250,15 +250,27 @@ def _file_name(name: str, form: str | None, wanted: Wanted) -> str:
 
 
 def _check_distinct(targets: Sequence[Target]) -> None:
-    places: dict[Path, str] = {}
+    places: dict[str, str] = {}
     for target in targets:
-        for path in (target.output, target.picture):
+        refuse_same({"-o": target.output, "--plot": target.picture, "--report": target.page})
+        for path in (target.output, target.picture, target.page):
             if path is None or path == "-":
                 continue
-            place = Path(path).absolute()
+            place = os.path.abspath(path)
             if place in places:
                 raise OptionError(f"{places[place]} and {target.input} would both be written to {path}: rename one")
             places[place] = target.input
+
+
+def refuse_same(paths: Mapping[str, str | None]) -> None:
+    """Refuse one name for two outputs of a run, given by the options that ask for them."""
+    first: dict[str, str] = {}
+    for option, path in paths.items():
+        if path is None or path == "-":
+            continue
+        other = first.setdefault(os.path.abspath(path), option)
+        if other != option:
+            raise OptionError(f"{other} and {option} would both be written to {path}: give them different names")
 
 
 def _check_graph(path: str, form: str | None, folder: bool, force: bool) -> None:

@@ -132,6 +132,7 @@ class Files(NamedTuple):
 
     def check(self) -> None:
         """Refuse what can't be written; the kept graphs are checked when they are planned."""
+        outputs.refuse_same({"-o": self.output, "--plot": self.plot})
         if self.output is not None:
             outputs.check_path(self.output, force=self.force)
         if self.plot is not None:

@@ -16,6 +16,7 @@ from cyclopts import App, Parameter
 from graphpri.cli import FAILED, OK, explain, is_debugging, outputs, say, show
 from graphpri.cli.inputs import DEFAULT_READING, Reading, about
 from graphpri.cli.limits import DEFAULT_LIMITS, Limits
+from graphpri.cli.options import translated
 from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Plot, Quiet, Search
 from graphpri.cli.values import parse_keep, parse_options
 from graphpri.cli.watch import Watch
@@ -271,7 +272,7 @@ def _report(r: dict[str, Any]) -> str:
             ("divergence D", f"{_told(r, 'divergence')} nats"),
             ("objective J", f"{_told(r, 'objective')} = S + 2·{r['beta']:g}·D" + (" + barrier" if r["alpha"] else "")),
             ("components", f"{after}, original {before}{lost}"),
-            ("status", r["status"]),
+            ("status", translated(r["status"])),
             ("time", f"{r['seconds']:.2f} s"),
             ("written", None if r.get("output") in (None, "-") else r["output"]),
             ("not in the file", "; ".join(notes) or None),

@@ -192,15 +192,27 @@ def _spread(text: str, option: str) -> list[str]:
 def _range(text: str, option: str) -> list[str]:
     try:
         start, stop, step = (Decimal(word.strip()) for word in text.split(":"))
+        if not all(number.is_finite() for number in (start, stop, step)):
+            raise ValueError
+    except (ValueError, InvalidOperation):
+        raise OptionError(f"{option} {text}: write a range as start:stop:step, such as 0:10:0.5") from None
+    if not step:
+        raise OptionError(f"{option} {text}: the step, which stands last, must not be 0")
+    if stop != start and (stop > start) != (step > 0):
+        low = "below" if stop < start else "above"
+        raise OptionError(
+            f"{option} {text}: stop ({stop}) is {low} start ({start}), where a step of {step} doesn't lead; "
+            "a range is start:stop:step"
+        )
+    try:
         steps = (stop - start) / step
-        if not 0 <= steps < _MOST:
-            raise OptionError(
-                f"{option} {text}: the step leads from start to stop in {steps:.0f} steps, not 0 to {_MOST}"
-            )
         # Zero with as many decimals as any of the three: a range with a fraction holds shares only, 1 being 1.0.
         zero = 0 * (start + stop + step)
-    except (ValueError, InvalidOperation, ArithmeticError):
-        raise OptionError(f"{option} {text}: write a range as start:stop:step, such as 0:10:0.5") from None
+    except ArithmeticError:
+        steps, zero = Decimal("Infinity"), Decimal(0)
+    if steps >= _MOST:
+        count = f"about {steps:.1e}" if steps > 10 * _MOST else f"{int(steps) + 1}"
+        raise OptionError(f"{option} {text}: these are {count} values, and at most {_MOST} are taken: a larger step")
     return [f"{zero + start + i * step:f}" for i in range(int(steps) + 1)]
 
 

@@ -9,7 +9,7 @@ from graphpri.objective import Objective
 from graphpri.solvers.budgeted import solve
 from graphpri.solvers.path import Pool
 from graphpri.solvers.search import Constraints
-from graphpri.solvers.solution import Callback
+from graphpri.solvers.solution import Callback, Progress
 
 MOST_EDGES = 4000
 """Edges up to which stops are polished; above, looking for swaps at each would cost more than the path did."""
@@ -61,13 +61,16 @@ def polish(
     settled: dict[tuple[int, int], bytes] = {}
     for _ in range(_PASSES):
         before = len(settled), sum(len(pool.masks) for pool in pools)
-        for i, beta in enumerate(betas):
+        for i, (beta, callback) in enumerate(zip(betas, callbacks, strict=True)):
             at = replace(objective, beta=beta)
             for j, (pool, k) in enumerate(zip(pools, budgets, strict=True)):
-                start = pool.best(beta)[0]
+                start, value = pool.best(beta)
                 if settled.get((i, j)) == start.tobytes():
                     continue
-                found = solve(at, k, constraints, effort="wide", callback=callbacks[i], start=start)
+                # Where no swap helps, the solver has no step to report.
+                if callback is not None and callback(Progress("polish", j + 1, k, value, 0.0)) is True:
+                    return True
+                found = solve(at, k, constraints, effort="wide", callback=callback, start=start)
                 pool.add(found.mask)
                 settled[i, j] = found.mask.tobytes()
                 if found.status.startswith(("stopped", "interrupted")):

@@ -74,6 +74,8 @@ def ranked(meter: Meter, name: str, budgets: Sequence[int], constraints: Constra
 
 
 def _order(graph: Graph, name: str, constraints: Constraints, seed: int) -> NDArray[np.int64]:
+    if name == "pri":
+        raise OptionError("method='pri' is what the page shows: name others to stand beside it")
     rng = np.random.default_rng(seed)
     scored = find(name).score(graph, graph.n_edges, rng)
     if scored.weights is not None:

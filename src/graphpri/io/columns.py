@@ -42,8 +42,20 @@ def parse_cells(cells: Sequence[str | None]) -> Column:
     return list(cells)
 
 
-def read_weights(source: Source, rows: Rows, column: int, remedy: str = "") -> Column:
+def read_weights(
+    source: Source, rows: Rows, column: int, remedy: str = "", ends: tuple[int, int] | None = None
+) -> Column:
     """A column of weights: int64 or float64.
+
+    Parameters
+    ----------
+    source : Source
+    rows : Rows
+    column : int
+    remedy : str
+        What to do about a cell that is no number, beside correcting it or dropping the row.
+    ends : (int, int), optional
+        The columns of the edge's end points, by which messages name it.
 
     Raises
     ------
@@ -57,11 +69,19 @@ def read_weights(source: Source, rows: Rows, column: int, remedy: str = "") -> C
         return values
     cells = rows.cells(column)
     for row, cell in enumerate(cells):
-        if cell is None:
-            raise source.error("the weight of the edge is missing", int(rows.lines[row]))
-        if not ANY_NUMBER.fullmatch(cell):
-            raise source.error(f"the weight {shorten(cell)} is not a number{remedy}", int(rows.lines[row]))
+        if cell is None or not ANY_NUMBER.fullmatch(cell):
+            edge = "" if ends is None else f" of the edge {', '.join(shorten(rows.cells(i)[row] or '') for i in ends)}"
+            raise source.error(_bad_weight(cell, edge, remedy), int(rows.lines[row]))
     return np.array([float(cell or "") for cell in cells], np.float64)
+
+
+def _bad_weight(cell: str | None, edge: str, remedy: str) -> str:
+    if cell is None:
+        return f"the weight{edge} is missing: fill it in, or drop the row"
+    point = cell.replace(",", ".")
+    if cell.count(",") == 1 and ANY_NUMBER.fullmatch(point):
+        return f"the weight {shorten(cell)}{edge} is not a number: write decimals with a point, {point}"
+    return f"the weight {shorten(cell)}{edge} is not a number{remedy or ': correct it, or drop the row'}"
 
 
 def python_column(values: Sequence[Any]) -> Column:

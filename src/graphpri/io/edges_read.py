@@ -357,7 +357,7 @@ def _table(source: Source, rows: Rows, layout: _Layout, directed: bool, check_he
     attributes: dict[str, Column] = {}
     for i, name in enumerate(layout.names):
         if name == "weight" and i not in layout.ends:
-            attributes[name] = read_weights(source, rows, i, remedy)
+            attributes[name] = read_weights(source, rows, i, remedy, layout.ends)
         elif i not in layout.ends:
             attributes[name] = read_column(rows, i)
     directed = directed or _gephi_direction(source, rows, attributes)

@@ -50,7 +50,11 @@ def read_ends(source: Source, rows: Rows, u: int, v: int) -> Ends:
     first, second = rows.cells(u), rows.cells(v)
     for cells in (first, second):
         if None in cells:
-            raise source.error("an end point of the edge is missing", int(rows.lines[cells.index(None)]))
+            raise source.error(
+                "an end point of the edge is missing: fill it in, or drop the row; an edge list has no place for nodes "
+                "without edges (GML, GraphML, Pajek and npz have)",
+                int(rows.lines[cells.index(None)]),
+            )
     return text_ends(first, second)
 
 

@@ -19,6 +19,9 @@ from graphpri.io.sink import Forward, advance
 from graphpri.io.source import Source
 from graphpri.rows import Order
 
+_BEGINNINGS = b"PK", b"\x93NUMPY"
+_PICKLED = "an array of Python objects, which are not unpickled because that runs code from the file"
+
 
 def read_npz(source: Source, options: ReadOptions) -> EdgeTable:
     """Read what :func:`write_npz` or ``scipy.sparse.save_npz`` wrote; nothing is unpickled.
@@ -32,13 +35,16 @@ def read_npz(source: Source, options: ReadOptions) -> EdgeTable:
         For archives that are damaged, hold pickles, or hold something else.
     """
     content = source.content()
+    if not content.startswith(_BEGINNINGS):
+        raise source.error("is no npz archive, by its first bytes: it is damaged, cut off, or another format")
     try:
         arrays = _load(content)
         kind = _kind(arrays)
         table = unpack(source, arrays) if kind == "table" else None
         matrix = _sparse(content) if kind == "sparse" else None
     except DAMAGE as error:
-        raise source.error(f"can't be read as npz ({error}): it is damaged, cut off, or another format") from None
+        told = _PICKLED if "pickle" in str(error) else str(error)
+        raise source.error(f"can't be read as npz ({told}): it is damaged, cut off, or another format") from None
     if table is not None:
         return table
     if matrix is None:

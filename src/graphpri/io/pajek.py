@@ -233,7 +233,7 @@ def _regular(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, di
         return None
     columns: dict[str, Column] = {}
     if rows.n_columns == 3:
-        columns["weight"] = read_weights(network.source, rows, 2)
+        columns["weight"] = read_weights(network.source, rows, 2, ends=(0, 1))
     return u - 1, v - 1, rows.lines, columns
 
 

@@ -88,10 +88,22 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         return FOLDER, False
     if name is not None:
         raise OptionError(f"format={name!r}: choose from {_names()} (with .gz behind it for gzip)")
+    if isinstance(path_or_stream, str | os.PathLike) and os.path.isdir(path_or_stream):
+        raise OptionError(_is_folder(os.fsdecode(os.fspath(path_or_stream))))
     raise OptionError(
         f"{os.fspath(path_or_stream)}: its suffix names no format; rename it, or pass format= (--format), one of "
         + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in (*FORMATS, FOLDER))
     )
+
+
+def _is_folder(path: str) -> str:
+    """The message about a folder that is no graph."""
+    suffixes = tuple(suffix for known in FORMATS for suffix in known.suffixes)
+    inside = min((name for name in os.listdir(path) if name.lower().endswith(suffixes)), default=None)
+    if inside is None:
+        return f"{path}: is a folder, not a file, and no file in it has the suffix of a graph"
+    example = os.path.join(path, "*" + next(suffix for suffix in suffixes if inside.lower().endswith(suffix)))
+    return f"{path}: is a folder, not a file: name files in it, such as {example} ('graphpri sparsify' takes several)"
 
 
 def _path_name(path_or_stream: Any) -> str | None:

@@ -31,17 +31,17 @@ def pairs(origin: View) -> NDArray[np.int64]:
     return np.stack([order[at], order[other]], axis=1)
 
 
-def capacities(view: View, unit: float) -> sp.csr_array:
-    """Weights of the edges in both directions as integers, counted in `unit`."""
+def capacities(view: View, top: float, unit: float) -> sp.csr_array:
+    """Weights of the edges in both directions as integers: in units of `top`, then in `unit`."""
     graph = view.graph
-    whole = np.maximum(np.rint(graph.weights / unit), 1).astype(np.int32)
+    whole = np.maximum(np.rint(graph.weights / top / unit), 1).astype(np.int32)
     ends = np.concatenate([graph.source, graph.target]), np.concatenate([graph.target, graph.source])
     return sp.csr_array((np.concatenate([whole, whole]), ends), shape=(graph.n_nodes, graph.n_nodes))
 
 
-def flows(view: View, unit: float) -> FloatArray:
-    """Largest flow between the nodes of each pair, in `unit`; edges carry their weight."""
-    matrix, member = capacities(view, unit), view.components[1]
+def flows(view: View, top: float, unit: float) -> FloatArray:
+    """Largest flow between the nodes of each pair, in `unit` of `top`; edges carry their weight."""
+    matrix, member = capacities(view, top, unit), view.components[1]
     return np.array(
         [
             float(maximum_flow(matrix, s, t).flow_value) if member[s] == member[t] else 0.0
@@ -59,12 +59,10 @@ def flows(view: View, unit: float) -> FloatArray:
 )
 def flow_ratio(view: View) -> float:
     """Edges carry up to their weight either way; where all weigh the same, a flow is a number of disjoint paths."""
-    unit = max(_strongest(v) for v in (view.origin, view)) / _UNITS
-    if ("flows", unit) not in view.origin.memory:
-        view.origin.memory["flows", unit] = flows(view.origin, unit)
-    return float((flows(view, unit) / view.origin.memory["flows", unit]).mean())
-
-
-def _strongest(view: View) -> float:
-    top = float(view.graph.weights.max())
-    return top * float(edge_strengths(view.graph, view.graph.weights / top).max())
+    # Weights are taken by the largest first: a share of one near the smallest float would be nothing.
+    top = max(float(v.graph.weights.max()) for v in (view.origin, view))
+    unit = max(float(edge_strengths(v.graph, v.graph.weights / top).max()) for v in (view.origin, view)) / _UNITS
+    key = "flows", top, unit
+    if key not in view.origin.memory:
+        view.origin.memory[key] = flows(view.origin, top, unit)
+    return float((flows(view, top, unit) / view.origin.memory[key]).mean())
