@@ -149,7 +149,7 @@ def test_json_has_the_comparison_and_nothing_else(exams: Path, tmp_path: Path) -
         (FIVE, ["--task", "school", "--target", "score", "--folds", "1"], "--folds 1"),
         (FIVE, ["--task", "school", "--target", "score", "--keep", "x"], "x"),
         (FIVE, ["--task", "school", "--target", "score", "--gamma", "high"], "--gamma high"),
-        (FIVE, ["--task", "school", "--target", "score", "--ridge", "-1"], "ridge=-1"),
+        (FIVE, ["--task", "school", "--target", "score", "--ridge", "-1"], "--ridge -1"),
         (FIVE, ["--task", "school", "--target", "score", "--method", "prii"], "prii"),
         (
             FIVE.replace("5.5", "good"),

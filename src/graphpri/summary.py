@@ -161,7 +161,7 @@ def _picture(result: Sparsified, drawn: Mapping[str, Sparsified]) -> str:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot", "a report's pictures") from error
+        raise MissingExtraError("matplotlib", "plot", "drawing a report's pictures") from error
     columns = min(len(drawn), 2)
     rows = -(-len(drawn) // columns)
     side = 6.5 if columns == 1 else 4.5

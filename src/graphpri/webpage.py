@@ -10,7 +10,7 @@ _STYLE = """
 :root { color-scheme: light dark; --line: #8888; --soft: #8881; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
 h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 1rem; }
-table { border-collapse: collapse; font-size: .875rem; overflow-wrap: normal; }
+table { border-collapse: collapse; font-size: .875rem; overflow-wrap: normal; } td:first-child { min-width: 7rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid var(--line); }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .wide { overflow-x: auto; }

@@ -367,6 +367,6 @@ def _connectivity_measure(from_series: bool) -> Any:
         from nilearn.connectome import ConnectivityMeasure
         from sklearn.covariance import EmpiricalCovariance
     except ImportError as error:
-        raise MissingExtraError("nilearn", "brain", "tangent space features") from error
+        raise MissingExtraError("nilearn", "brain", "computing tangent space features") from error
     estimator = None if from_series else EmpiricalCovariance(assume_centered=True, store_precision=False)
     return ConnectivityMeasure(cov_estimator=estimator, kind="tangent")

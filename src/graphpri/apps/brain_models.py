@@ -410,7 +410,7 @@ class ConvolutionNet:
                 warnings.simplefilter("ignore", DeprecationWarning)  # of its own import
                 from torch_geometric.nn import DenseGATConv, DenseGCNConv
         except ImportError as error:
-            raise MissingExtraError("PyTorch Geometric", "brain", "the graph networks to compare with") from error
+            raise MissingExtraError("PyTorch Geometric", "brain", "comparing with graph networks") from error
         last = torch.nn.Linear(self.width, 1)
         if self.kind == "gcn":
             return [DenseGCNConv(n, self.width), DenseGCNConv(self.width, self.width), last]

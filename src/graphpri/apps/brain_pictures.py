@@ -317,5 +317,5 @@ def _figure(width: float, height: float, layout: Any = "constrained") -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtraError("matplotlib", "brain", "a report's pictures") from error
+        raise MissingExtraError("matplotlib", "brain", "drawing a report's pictures") from error
     return Figure(figsize=(width, height), layout=layout)

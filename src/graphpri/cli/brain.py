@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from cyclopts import App, Group, Parameter
 
 from graphpri.cli import FAILED, OK, say, show
 from graphpri.cli.limits import DEFAULT_LIMITS, Limits
+from graphpri.cli.options import ARGUMENTS
 from graphpri.cli.search import OUTPUT, Json, Quiet, Whole
 from graphpri.cli.values import split_names
 from graphpri.cli.watch import Watch
@@ -146,7 +146,7 @@ def brain(
             say(f"interrupted; the same command goes on where it was, with what {out / _PIECES} keeps")
             return FAILED
         watch.stage("writing the report")
-        names = brain_report.write(outcome, out, Path(source).name, shlex.join(["graphpri", *sys.argv[1:]]))
+        names = brain_report.write(outcome, out, Path(source).name, shlex.join(["graphpri", *ARGUMENTS.get()]))
     _print(outcome, out, names, json=json, quiet=quiet)
     return OK
 

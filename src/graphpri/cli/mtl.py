@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,6 +11,7 @@ from cyclopts import App, Group, Parameter
 
 from graphpri.cli import OK, show
 from graphpri.cli.limits import DEFAULT_LIMITS, Limits
+from graphpri.cli.options import ARGUMENTS
 from graphpri.cli.search import OUTPUT, Json, Quiet, Whole
 from graphpri.cli.values import parse_keep, parse_options, split_names
 from graphpri.cli.watch import Watch
@@ -128,7 +128,7 @@ def mtl(
             outcome = mtl_report.study(mtl_report.read_table(data), request, watch.show)
         except OptionError as error:
             raise OptionError(f"{data}: {error}") from None
-        command = shlex.join(["graphpri", *sys.argv[1:]])
+        command = shlex.join(["graphpri", *ARGUMENTS.get()])
         names = mtl_report.write(outcome, request, out, Path(data).name, command)
     _print(outcome, request, out, names, json=json, quiet=quiet)
     return OK

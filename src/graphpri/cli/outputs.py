@@ -138,7 +138,7 @@ def check_page(path: str, option: str, what: str, *, force: bool, make: bool = F
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"{option} {path}: {what}'s name ends in .html")
     if pictures and find_spec("matplotlib") is None:
-        raise MissingExtraError("matplotlib", "plot", f"{what}'s pictures")
+        raise MissingExtraError("matplotlib", "plot", f"drawing {what}'s pictures")
     check_path(path, force=force, make=make)
 
 

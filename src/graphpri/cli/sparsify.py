@@ -16,7 +16,7 @@ from cyclopts import App, Parameter
 from graphpri.cli import FAILED, OK, explain, is_debugging, outputs, say, show
 from graphpri.cli.inputs import DEFAULT_READING, Reading, about
 from graphpri.cli.limits import DEFAULT_LIMITS, Limits
-from graphpri.cli.options import translated
+from graphpri.cli.options import ARGUMENTS, translated
 from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Plot, Quiet, Search
 from graphpri.cli.values import parse_keep, parse_options
 from graphpri.cli.watch import Watch
@@ -248,7 +248,7 @@ def _picture(result: Sparsified, path: str) -> bytes:
 def _page(result: Sparsified, name: str) -> bytes:
     from graphpri import summary
 
-    command = shlex.join(["graphpri", *sys.argv[1:]])
+    command = shlex.join(["graphpri", *ARGUMENTS.get()])
     return summary.page(result, title=f"{name}, sparsified", command=command).encode()
 
 

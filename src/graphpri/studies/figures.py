@@ -49,7 +49,7 @@ def style() -> Generator[None]:
     try:
         import matplotlib as mpl
     except ImportError as error:
-        raise MissingExtraError("matplotlib", "studies", "a study's pictures") from error
+        raise MissingExtraError("matplotlib", "studies", "drawing a study's pictures") from error
     settings: Any = {**mpl.rcParamsDefault, "backend": "agg", **_STYLE}
     with mpl.rc_context(settings):
         yield
