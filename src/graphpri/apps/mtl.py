@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphpri.apps.mtl_solve import System, edge_lengths, half_quadratic, leave_one_out, ridged
-from graphpri.apps.mtl_tasks import Tasks, as_matrix, collect
+from graphpri.apps.mtl_tasks import Tasks, as_labels, as_matrix, collect
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.interop import as_graph
 from graphpri.sparsify import Sparsified, sparsify
+from graphpri.threads import single_thread
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
@@ -33,6 +34,9 @@ GammaAfter = Literal["fixed", "rescaled", "loo"]
 
 GAMMAS = tuple(float(10.0**e) for e in np.arange(-3, 3.01, 0.5))
 """Values of γ that leave-one-out chooses among, in units at which both terms of the objective weigh the same."""
+
+REACH = 1e10
+"""Largest γ, in those units."""
 
 MIN_DEGREE = 3
 """Neighbours that sparsifying leaves each task, by default."""
@@ -66,6 +70,9 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         For "knn": 1, or exp(−‖w_i − w_j‖² / median).
     fit_intercept : bool
         An intercept for each task, which the graph does not couple.
+    task_column : str, optional
+        The column of a DataFrame that has the task of each row, where `tasks` is not passed; for what passes on
+        nothing beside `X` and `y`, such as ``GridSearchCV``.
     unseen : {"error", "mean"}
         What :meth:`predict` does with a task that was not fitted: refuse, or take the mean coefficients and intercept.
     tol : float
@@ -90,6 +97,8 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     sparsified_ : Sparsified or None
         How the task graph was sparsified.
     n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        The columns, where `X` is a DataFrame.
 
     Examples
     --------
@@ -112,6 +121,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     loo_: dict[float, float] | None
     sparsified_: Sparsified | None
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     _rows: Tasks
     _columns: list[Any] | None
 
@@ -126,6 +136,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         k: int = 10,
         edge_weights: Weights = "unit",
         fit_intercept: bool = True,
+        task_column: str | None = None,
         unseen: Literal["error", "mean"] = "error",
         tol: float = 1e-4,
     ) -> None:
@@ -137,6 +148,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         self.k = k
         self.edge_weights: Weights = edge_weights
         self.fit_intercept = fit_intercept
+        self.task_column = task_column
         self.unseen: Literal["error", "mean"] = unseen
         self.tol = tol
 
@@ -163,14 +175,15 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     def fit_rows(self, rows: Tasks) -> GraphMTL:
         """Fit rows that are grouped by task already; see :meth:`fit`."""
         self._check()
-        if self.ridge == "own":
-            self.ridge_, alone = rows.own_ridges()
-        else:
-            self.ridge_, alone = np.full(rows.count, float(self.ridge)), rows.without_others()
-        graph = self._graph(rows, alone)
-        self.sparsified_, self.loo_ = None, None
-        gamma = self._choose(rows, graph) if self.gamma == "loo" else float(self.gamma)
-        return self._solve(rows, graph, gamma, alone)
+        with single_thread():
+            if self.ridge == "own":
+                self.ridge_, alone = rows.own_ridges()
+            else:
+                self.ridge_, alone = np.full(rows.count, float(self.ridge)), rows.without_others()
+            graph = self._graph(rows, alone)
+            self.sparsified_, self.loo_ = None, None
+            gamma = self._choose(rows, graph) if self.gamma == "loo" else float(self.gamma)
+            return self._solve(rows, graph, gamma, alone)
 
     def predict(self, X: Any, tasks: Any = None) -> Any:
         """Predictions for rows of tasks.
@@ -195,7 +208,8 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             if len(names) != len(X):
                 raise OptionError(f"{len(X)} matrices and {len(names)} tasks: pass as many of each")
             places = self._places(names)
-            return [self._predict(as_matrix(x, "X"), np.full(len(x), i)) for x, i in zip(X, places, strict=True)]
+            matrices = [as_matrix(x, "X") for x in X]
+            return [self._predict(x, np.full(len(x), i)) for x, i in zip(matrices, places, strict=True)]
         frame, ids, index = self._apart(X, tasks)
         found = self._predict(as_matrix(frame, "X"), self._places(ids))
         return _as_series(found, index)
@@ -245,6 +259,9 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if gamma not in ("fixed", "rescaled", "loo"):
             raise OptionError(f"gamma={gamma!r}: choose 'fixed', 'rescaled' or 'loo'")
+        if gamma == "loo" and self.penalty == "l2":
+            raise OptionError("gamma='loo' is for the squared penalty: choose 'fixed' or 'rescaled' for \"l2\"")
+        _check_whole("min_degree", min_degree, 0)
         if method == "pri":
             options["beta"] = beta
         kept = guarded(self.graph_, keep, min_degree, method=method, seed=seed, **options)
@@ -254,10 +271,12 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             graph = _weighted(graph, graph.weights * ratio)
         other = copy(self)
         other.sparsified_, other.loo_ = kept, None
-        value = other._choose(self._rows, graph) if gamma == "loo" else self.gamma_
-        return other._solve(self._rows, graph, value, self.coef_)
+        with single_thread():
+            value = other._choose(self._rows, graph) if gamma == "loo" else self.gamma_
+            return other._solve(self._rows, graph, value, self.coef_)
 
     def _solve(self, rows: Tasks, graph: Graph, gamma: float, start: FloatArray) -> GraphMTL:
+        _check_reach(rows, graph, gamma)
         if self.penalty == "squared":
             system = self._system(rows, graph, gamma)
             w = system.solve(rows.moments[1], start)
@@ -278,7 +297,9 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     def _choose(self, rows: Tasks, graph: Graph) -> float:
         """The γ with the least leave-one-out error; the largest of those that tie."""
         if self.penalty != "squared":
-            raise OptionError('gamma="loo" is for the squared penalty: the error has no such formula for "l2"')
+            raise OptionError(
+                'gamma="loo" is for the squared penalty, not "l2", which has no such formula: pass a number'
+            )
         values = self._gammas(rows, graph)
         errors = [float(np.sqrt((leave_one_out(rows, self._system(rows, graph, g)) ** 2).mean())) for g in values]
         self.loo_ = dict(zip(values, errors, strict=True))
@@ -287,12 +308,14 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     def _gammas(self, rows: Tasks, graph: Graph) -> list[float]:
         """Values of γ to choose among; by default around that at which graph and rows pull alike, and 0 with ridges."""
         if self.gammas is not None:
-            for value in (found := list(self.gammas)):
+            found: list[Any] = list(self.gammas) if isinstance(self.gammas, Iterable) else []  # pyright: ignore
+            if not found:
+                raise OptionError(f"gammas={self.gammas!r}: pass a list with one value or more")
+            for value in found:
                 _at_least_zero("gammas", value)
-            return found
-        own = float(np.einsum("tii->", rows.moments[0]))
-        between = 4 * float(graph.weights.sum()) * rows.X.shape[1]
-        unit = own / between if own and between else 1.0
+                _check_reach(rows, graph, value)
+            return [float(value) for value in found]
+        unit = _balance(rows, graph)
         return [0.0] * self._is_ridged() + [value * unit for value in GAMMAS]
 
     def _is_ridged(self) -> bool:
@@ -307,19 +330,23 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         return _in_order(graph, rows.labels)
 
     def _collect(self, X: Any, y: Any, tasks: Any) -> Tasks:
+        self._columns = None
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         if isinstance(X, list | tuple):
-            self._columns = None
             return collect(X, y, tasks, self.fit_intercept)
-        columns: list[Any] | None = list(getattr(X, "columns", ())) or None
-        if isinstance(tasks, str) and columns is not None and columns.count(tasks) == 1:
-            columns.remove(tasks)
-        self._columns = columns
-        frame, ids, _ = self._apart(X, tasks)
+        frame, ids, index = self._apart(X, tasks)
+        if index is not None:
+            self._columns = list(frame.columns)
+            if all(isinstance(column, str) for column in self._columns):
+                self.feature_names_in_ = np.array(self._columns, object)
         return collect(frame, y, ids, self.fit_intercept)
 
     def _apart(self, X: Any, tasks: Any) -> tuple[Any, Any, Any]:
         """Features, tasks and index of what may be a DataFrame."""
         columns: list[Any] = list(getattr(X, "columns", ()))
+        if tasks is None:
+            tasks = self.task_column
         if not columns:
             if isinstance(tasks, str):
                 raise OptionError(f"tasks={tasks!r} names a column, and X has no names of columns: pass an array")
@@ -341,9 +368,10 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         if names is None:
             raise OptionError("tasks= is missing: pass the task of each row")
         place = {label: i for i, label in enumerate(self.tasks_)}
-        found = np.array([place.get(label, -1) for label in np.asarray(names).tolist()], np.int64)
+        labels = as_labels(names).tolist()
+        found = np.array([place.get(label, -1) for label in labels], np.int64)
         if self.unseen != "mean" and (found < 0).any():
-            strange = np.asarray(names).tolist()[int(np.argmin(found))]
+            strange = labels[int(np.argmin(found))]
             raise OptionError(
                 f'task {strange!r} was not fitted: fit on rows of it, or pass unseen="mean" for the mean of all tasks'
             )
@@ -354,6 +382,8 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             raise OptionError(f"X has {X.shape[1]} columns, and fit saw {self.n_features_in_}")
         if places.shape != X.shape[:1]:
             raise OptionError(f"tasks has {places.size} entries, and X has {X.shape[0]} rows: one a row")
+        if (bad := ~np.isfinite(X).all(axis=1)).any():
+            raise OptionError(f"X has NaN or an infinite entry in its row {int(np.argmax(bad))}: drop or fill it")
         w = np.vstack([self.coef_, self.coef_.mean(axis=0)])
         intercepts = np.append(self.intercept_, self.intercept_.mean())
         return np.einsum("np,np->n", X, w[places]) + intercepts[places]
@@ -367,8 +397,9 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             raise OptionError(f"unseen={self.unseen!r}: choose 'error' or 'mean'")
         if isinstance(self.graph, str) and self.graph != "knn":
             raise OptionError(f"graph={self.graph!r}: choose 'knn' or pass a graph over the tasks")
-        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:  # pyright: ignore
-            raise OptionError(f"k={self.k!r} must be a whole number of neighbours, 1 or more")
+        _check_whole("k", self.k, 1)
+        if not isinstance(self.fit_intercept, bool | np.bool_):  # pyright: ignore
+            raise OptionError(f"fit_intercept={self.fit_intercept!r} must be True or False")
         if self.ridge != "own":
             _at_least_zero("ridge", self.ridge)
         _at_least_zero("tol", self.tol)
@@ -487,6 +518,28 @@ def _in_order(graph: Graph, labels: tuple[Any, ...]) -> Graph:
 def _at_least_zero(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
         raise OptionError(f"{name}={value!r} must be a finite number, 0 or more")
+
+
+def _check_whole(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise OptionError(f"{name}={value!r} must be a whole number of neighbours, {least} or more")
+
+
+def _check_reach(rows: Tasks, graph: Graph, gamma: float) -> None:
+    """Refuse a γ beside which rounding hides the rows: what came out would have nothing to do with them."""
+    unit = _balance(rows, graph)
+    if gamma > REACH * unit:
+        raise OptionError(
+            f"gamma={gamma:.4g} hides the rows, by rounding: from {1e6 * unit:.1e} on all tasks that the graph joins "
+            "have the same slopes"
+        )
+
+
+def _balance(rows: Tasks, graph: Graph) -> float:
+    """The γ at which graph and rows pull alike; 1 where either does not."""
+    own = float(np.einsum("tii->", rows.moments[0]))
+    between = 4 * float(graph.weights.sum()) * rows.X.shape[1]
+    return own / between if own and between else 1.0
 
 
 def _as_series(values: FloatArray, index: Any) -> Any:

@@ -46,6 +46,8 @@ class System(NamedTuple):
 
     def solve(self, products: FloatArray, start: FloatArray | None = None) -> FloatArray:
         """Coefficients of all tasks, shape (T, P), for right-hand sides Xᵀy of that shape."""
+        if not self.coupling:
+            return np.array([_solved(own, b) for own, b in zip(self.squares, products, strict=True)])
         if products.size <= DENSE:
             return _solved(self.dense(), products.ravel()).reshape(products.shape)
         return self._conjugate_gradients(products, start)
@@ -136,11 +138,7 @@ def leave_one_out(tasks: Tasks, system: System) -> FloatArray:
     (120,)
     """
     t, p, _ = system.squares.shape
-    if t * p > LEAVE_ONE_OUT:
-        raise OptionError(
-            f"leave-one-out needs a dense inverse of {t * p} coefficients ({t} tasks of {p}), and does up to "
-            f"{LEAVE_ONE_OUT}: choose gamma on some of the tasks, and pass it"
-        )
+    check_leave_one_out(t, p)
     require(16.0 * (t * p) ** 2, f"leave-one-out with {t * p} coefficients", "choose gamma on some of the tasks")
     X, y = tasks.centred
     # Directions that no task's rows have, such as a column constant within each, would make the system singular.
@@ -156,6 +154,20 @@ def leave_one_out(tasks: Tasks, system: System) -> FloatArray:
         leverage = leverage + (1 / tasks.sizes)[tasks.member]
     residual = y - np.einsum("np,np->n", rows, coefficients[tasks.member])
     return residual / np.maximum(1 - leverage, 1e-10)
+
+
+def check_leave_one_out(t: int, p: int) -> None:
+    """Refuse leave-one-out of more coefficients than :data:`LEAVE_ONE_OUT`.
+
+    Examples
+    --------
+    >>> check_leave_one_out(100, 20)
+    """
+    if t * p > LEAVE_ONE_OUT:
+        raise OptionError(
+            f"leave-one-out needs a dense inverse of {t * p} coefficients ({t} tasks of {p}), and does up to "
+            f"{LEAVE_ONE_OUT}: choose gamma on some of the tasks, and pass it"
+        )
 
 
 def _inverse(matrix: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -15,6 +15,9 @@ from graphpri.graph import FloatArray
 
 RIDGES = tuple(float(10.0**e) for e in np.arange(-4, 4.01, 0.5))
 """Ridges that leave-one-out chooses among, in units of the mean sum of squares of a column within a task."""
+
+LARGEST = 1e70
+"""Largest magnitude of a column or target; the smallest is its inverse. Beyond, squares over- or underflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +78,7 @@ class Tasks:
     def centred(self) -> tuple[FloatArray, FloatArray]:
         """X and y less their means over each task."""
         mean_x, mean_y = self.means
-        return self.X - mean_x[self.member], self.y - mean_y[self.member]
+        return _less(self.X, mean_x[self.member]), _less(self.y, mean_y[self.member])
 
     @cached_property
     def moments(self) -> tuple[FloatArray, FloatArray]:
@@ -134,6 +137,13 @@ class Tasks:
         return np.einsum("tii->t", self.moments[0]) / self.X.shape[1]
 
 
+def _less(values: FloatArray, means: FloatArray) -> FloatArray:
+    """Differences, with 0 for what is rounding: least squares would divide by it where a column is constant."""
+    found = values - means
+    found[np.abs(found) <= 1e-13 * np.abs(means)] = 0
+    return found
+
+
 def _ridge_paths(X: FloatArray, y: FloatArray, ridges: FloatArray, intercept: bool) -> tuple[FloatArray, FloatArray]:
     """Coefficients (R, tasks, P) and sums of squared leave-one-out errors (R, tasks) of each task at each ridge."""
     u, s, vt = np.linalg.svd(X, full_matrices=False)
@@ -176,7 +186,7 @@ def collect(X: Any, y: Any, tasks: Any, intercept: bool) -> Tasks:
         return _from_lists(cast("Sequence[Any]", X), y, tasks, intercept)
     if tasks is None:
         raise OptionError("tasks= is missing: pass the task of each row, or lists with a matrix for each task")
-    rows, target, ids = as_matrix(X, "X"), _as_vector(y, "y"), np.asarray(tasks)
+    rows, target, ids = as_matrix(X, "X"), _as_vector(y, "y"), as_labels(tasks)
     for name, values in (("y", target), ("tasks", ids)):
         if values.shape != rows.shape[:1]:
             raise OptionError(f"{name} has shape {values.shape}, and X has {rows.shape[0]} rows: one value a row")
@@ -186,8 +196,34 @@ def collect(X: Any, y: Any, tasks: Any, intercept: bool) -> Tasks:
     order = np.argsort(member, kind="stable")
     starts = np.searchsorted(member[order], np.arange(len(labels) + 1))
     found = Tasks(rows[order], target[order], starts, labels, order, intercept)
-    _check_finite(found)
+    _check_numbers(found)
     return found
+
+
+def as_labels(tasks: Any) -> NDArray[Any]:
+    """The task of each row; every label stays what it is, and there is none that is missing.
+
+    Examples
+    --------
+    >>> as_labels([1, "b"])
+    array([1, 'b'], dtype=object)
+    """
+    found = np.asarray(tasks)
+    if found.dtype.kind in "mM":
+        found = found.astype(f"{found.dtype.kind}8[us]").astype(object)
+    elif found.dtype.kind == "U" and isinstance(tasks, list | tuple):
+        # NumPy makes text of the numbers beside text.
+        found = np.asarray(tasks, object)
+    if found.dtype.kind in "Of" and any(missing := [_is_missing(value) for value in found.ravel().tolist()]):
+        raise OptionError(f"tasks has no task for row {missing.index(True)}: fill it, or leave the row out")
+    return found
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # as pandas.NA has it
+        return True
 
 
 def labelled(ids: NDArray[Any]) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
@@ -208,10 +244,14 @@ def labelled(ids: NDArray[Any]) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
 
 
 def _from_lists(X: Sequence[Any], y: Any, names: Any, intercept: bool) -> Tasks:
-    targets = list(y)
+    if not isinstance(y, Iterable):
+        raise OptionError(f"y={y!r}: pass a vector of targets for each task")
+    targets = list(cast("Iterable[Any]", y))
     labels = tuple(range(len(X)) if names is None else names)
     if not X:
         raise OptionError("X is an empty list: pass a matrix for each task")
+    if _is_row(X[0]):
+        raise OptionError("X is a list of rows, and lists have a matrix for each task: pass an array, with tasks=")
     if not len(X) == len(targets) == len(labels):
         raise OptionError(
             f"{len(X)} matrices, {len(targets)} targets and {len(labels)} names of tasks: pass as many of each"
@@ -231,8 +271,13 @@ def _from_lists(X: Sequence[Any], y: Any, names: Any, intercept: bool) -> Tasks:
     starts = np.concatenate([[0], np.cumsum([v.size for v in vectors])]).astype(np.int64)
     rows = np.arange(starts[-1])
     found = Tasks(np.concatenate(matrices), np.concatenate(vectors), starts, labels, rows, intercept)
-    _check_finite(found)
+    _check_numbers(found)
     return found
+
+
+def _is_row(x: Any) -> bool:
+    """Whether what should be a matrix is a row of numbers, or one."""
+    return isinstance(x, int | float) or (isinstance(x, list | tuple) and bool(x) and isinstance(x[0], int | float))
 
 
 def as_matrix(X: Any, name: str) -> FloatArray:
@@ -247,20 +292,26 @@ def as_matrix(X: Any, name: str) -> FloatArray:
         ...
     graphpri.errors.OptionError: X has shape (2,): pass rows and columns, one column or more
     """
-    try:
-        found = np.asarray(X, np.float64)
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"{name} has entries that are not numbers: {error}") from None
+    found = _as_floats(X, name)
     if found.ndim != 2 or not found.shape[1]:
         raise OptionError(f"{name} has shape {found.shape}: pass rows and columns, one column or more")
     return found
 
 
-def _as_vector(y: Any, name: str) -> FloatArray:
+def _as_floats(values: Any, name: str) -> FloatArray:
+    """Numbers as floats; dates and complex numbers, of which NumPy would make some, are none."""
     try:
-        found = np.asarray(y, np.float64)
+        if np.asarray(values).dtype.kind in "cmM":
+            raise TypeError(f"they are {np.asarray(values).dtype}")
+        return np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
+        for column in getattr(values, "columns", ()):
+            _as_floats(values[column], f"column {column!r} of {name}")
         raise OptionError(f"{name} has entries that are not numbers: {error}") from None
+
+
+def _as_vector(y: Any, name: str) -> FloatArray:
+    found = _as_floats(y, name)
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
     if found.ndim != 1:
@@ -268,11 +319,27 @@ def _as_vector(y: Any, name: str) -> FloatArray:
     return found
 
 
-def _check_finite(tasks: Tasks) -> None:
-    for name, bad in (("X", ~np.isfinite(tasks.X).all(axis=1)), ("y", ~np.isfinite(tasks.y))):
-        if bad.any():
+def _check_numbers(tasks: Tasks) -> None:
+    for name, values in (("X", tasks.X), ("y", tasks.y[:, None])):
+        if (bad := ~np.isfinite(values).all(axis=1)).any():
             row = int(np.argmax(bad))
             label, place = tasks.labels[tasks.member[row]], row - tasks.starts[tasks.member[row]]
             raise OptionError(
                 f"{name} of task {label!r} has NaN or an infinite entry in its row {place}: drop or fill it"
             )
+        for column, most in enumerate(np.abs(values).max(axis=0)):
+            check_size(float(most), f"column {column} of X" if name == "X" else "y")
+
+
+def check_size(most: float, name: str) -> None:
+    """Refuse numbers, the largest of which is `most`, whose squares can't be summed.
+
+    Examples
+    --------
+    >>> check_size(1e300, "y")
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: y has numbers up to 1e+300, whose squares can't be summed: choose another unit
+    """
+    if most and not 1 / LARGEST <= most <= LARGEST:
+        raise OptionError(f"{name} has numbers up to {most:.4g}, whose squares can't be summed: choose another unit")

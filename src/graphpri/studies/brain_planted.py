@@ -136,7 +136,7 @@ def _mask(areas: Any, facts: Facts) -> Verdict:
         f"area under the curve {{mask_{key}:.3f}} of its mask at δ = {{top:g}}, where a t-test has "
         f"{{t_test_{key}:.3f}} and the edge readout {{edge_readout_{key}:.3f}}; a blind choice has one half",
         "reproduced" if rows["mask"] >= 0.9 else "conditional" if rows["mask"] >= 0.7 else "not reproduced",
-        "better than a blind choice, but most of its first edges are wrong" if rows["mask"] < 0.7 else "",
+        "hardly better than a blind choice" if rows["mask"] < 0.7 else "",
     )
 
 

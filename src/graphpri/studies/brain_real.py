@@ -219,7 +219,7 @@ def _term(frames: Frames, facts: Facts) -> Verdict:
         "§4.3, Table",
         "{gap:+.1%} against the same network without them (95 % over subjects: {gap_lower:+.1%} to {gap_upper:+.1%})",
         "reproduced" if lower > 0 else "not reproduced",
-        "the interval holds 0: these people can't show it" if lower <= 0 <= upper else "",
+        "the interval holds 0: these people show no difference" if lower <= 0 <= upper else "",
     )
 
 
