@@ -297,9 +297,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     def _choose(self, rows: Tasks, graph: Graph) -> float:
         """The γ with the least leave-one-out error; the largest of those that tie."""
         if self.penalty != "squared":
-            raise OptionError(
-                'gamma="loo" is for the squared penalty, not "l2", which has no such formula: pass a number'
-            )
+            raise OptionError('gamma="loo" is for the squared penalty, which alone has the formula: give a number')
         values = self._gammas(rows, graph)
         errors = [float(np.sqrt((leave_one_out(rows, self._system(rows, graph, g)) ** 2).mean())) for g in values]
         self.loo_ = dict(zip(values, errors, strict=True))

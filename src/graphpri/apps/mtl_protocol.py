@@ -13,6 +13,7 @@ from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, TooFewEdgesError
 from graphpri.apps.mtl_tasks import Tasks, collect
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import FloatArray
+from graphpri.threads import single_thread
 
 BASELINES = ("random", "local-degree", "local-similarity", "effective-resistance")
 """Sparsifiers of the task graph that the paper compares with."""
@@ -125,7 +126,7 @@ def halves(tasks: Tasks, split: Split) -> Halves:
     """
     X = tasks.X[split.train]
     mean, spread = X.mean(axis=0), X.std(axis=0)
-    scale = np.where(spread > 1e-12 * np.maximum(np.abs(mean), 1), spread, np.inf)
+    scale = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)
     member = tasks.member[split.train]
     if (absent := np.bincount(member, minlength=tasks.count) == 0).any():
         raise OptionError(f"task {tasks.labels[int(np.argmax(absent))]!r} has no row to learn from")
@@ -192,7 +193,8 @@ def common_slopes(split: Halves) -> FloatArray:
     2.246
     """
     X, y = split.train.centred
-    w = np.linalg.lstsq(X, y, rcond=None)[0]
+    with single_thread():
+        w = np.linalg.lstsq(X, y, rcond=None)[0]
     mean_x, mean_y = split.train.means
     return split.test_x @ w + (mean_y - mean_x @ w)[split.test_task]
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from graphpri import records, webpage
-from graphpri.apps.mtl import MIN_DEGREE, GraphMTL, TooFewEdgesError
+from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, TooFewEdgesError
 from graphpri.apps.mtl_protocol import (
     BASELINES,
+    SIMPLE,
     Entry,
     Pruning,
     Split,
@@ -25,13 +26,18 @@ from graphpri.apps.mtl_protocol import (
     pruned,
 )
 from graphpri.apps.mtl_protocol import root_mean_square as rmse
-from graphpri.apps.mtl_tasks import Tasks, collect
+from graphpri.apps.mtl_solve import check_leave_one_out
+from graphpri.apps.mtl_tasks import Tasks, check_size, collect
 from graphpri.errors import FileError, OptionError
 from graphpri.graph import FloatArray
+from graphpri.layout import spring
 from graphpri.methods import find
 from graphpri.sparsify import methods
 
 Rows = list[dict[str, Any]]
+
+NAMED = 60
+"""Tasks up to which the picture has their names."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +133,23 @@ def tasks_of(frame: Any, request: Request) -> tuple[Tasks, list[str]]:
     if not features:
         raise OptionError("there is no column to learn from beside task and target")
     numbers = np.column_stack([_numbers(frame, name, "--features") for name in features])
-    if frame[request.task].isna().any():
-        row = int(np.argmax(frame[request.task].isna().to_numpy()))
+    target, labels = _numbers(frame, request.target, "--target"), _labels(frame[request.task])
+    missing = labels.isna() | (labels == "")
+    if missing.any():
+        row = int(np.argmax(missing.to_numpy()))
         raise OptionError(f"column {request.task!r} has no task in its row {row + 1}: fill it, or leave the row out")
-    return collect(numbers, _numbers(frame, request.target, "--target"), frame[request.task].to_numpy(), True), features
+    return collect(numbers, target, labels.to_numpy(), True), features
+
+
+def _labels(column: Any) -> Any:
+    """Names of tasks without blanks around them, as whole numbers where that is how all of them are written."""
+    import pandas as pd
+
+    if not all(isinstance(value, str) for value in column):
+        return column
+    text: Any = column.astype(object).map(str.strip)
+    numbers: Any = pd.to_numeric(text, errors="coerce", downcast="integer")
+    return numbers if numbers.dtype.kind == "i" and (numbers.astype(str) == text).all() else text
 
 
 def _check_there(columns: list[str], name: str, option: str) -> None:
@@ -139,17 +158,23 @@ def _check_there(columns: list[str], name: str, option: str) -> None:
 
 
 def _numbers(frame: Any, name: str, option: str) -> FloatArray:
-    """A column's numbers; a row that has none is named."""
+    """A column's numbers, 1 and 0 of true and false; a row that has none is named."""
     import pandas as pd
 
-    column: Any = pd.to_numeric(frame[name], errors="coerce")
-    found: FloatArray = column.to_numpy(np.float64)
+    text: Any = frame[name].astype(str).str.strip().str.casefold()
+    if text.isin(["true", "false"]).all():
+        return (text == "true").to_numpy(np.float64)
+    dates = frame[name].dtype.kind in "mM"
+    column: Any = pd.to_numeric(frame[name] if not dates else text, errors="coerce")
+    found: FloatArray = column.to_numpy(np.float64, na_value=np.nan)
     if (bad := ~np.isfinite(found)).any():
         row = int(np.argmax(bad))
+        there = "is empty" if text.iloc[row] in ("", "nan", "none", "<na>") else f"has {str(frame[name].iloc[row])!r}"
         raise OptionError(
-            f"column {name!r} has {frame[name].iloc[row]!r} in its row {row + 1}, which is no finite number: mend it, "
-            f"or choose other columns with {option}"
+            f"column {name!r} {there} in its row {row + 1}, which is no finite number: mend it, or choose other columns "
+            f"with {option}"
         )
+    check_size(float(np.abs(found).max(initial=0)), f"column {name!r}")
     return found
 
 
@@ -178,13 +203,19 @@ def study(frame: Any, request: Request, step: Callable[[str, float], object] = l
     if request.method not in methods():
         find(request.method)
     tasks, features = tasks_of(frame, request)
+    if request.parameters.get("gamma", "loo") == "loo":
+        check_leave_one_out(tasks.count, len(features))
     rng = np.random.default_rng(request.seed)
     found: list[list[Entry]] = []
     tested: list[Split] = []
     wanted = _prunings(request)
     for number, split in enumerate(folds(tasks, request.folds, rng)):
-        step(f"fold {number + 1} of {request.folds}", number / (request.folds + 1))
-        found.append(list(contest(halves(tasks, split), wanted, **request.parameters)))
+        entries: list[Entry] = []
+        for entry in contest(halves(tasks, split), wanted, **request.parameters):
+            entries.append(entry)
+            done = number + len(entries) / (len(SIMPLE) + 1 + len(wanted))
+            step(f"fold {number + 1} of {request.folds}: {entry.model}", done / (request.folds + 1))
+        found.append(entries)
         tested.append(split)
     step("fitting all rows", request.folds / (request.folds + 1))
     model, scale, notes = _fitted(tasks, request)
@@ -204,8 +235,10 @@ def study(frame: Any, request: Request, step: Callable[[str, float], object] = l
 def _prunings(request: Request) -> list[Pruning]:
     """The method asked for, and the baselines at the same size."""
     others = [name for name in BASELINES if name != request.method]
-    first = Pruning(request.method, request.keep, "loo", request.min_degree, request.seed, request.options)
-    return [first, *(Pruning(name, request.keep, "loo", request.min_degree, request.seed) for name in others)]
+    # A γ that was given, and not chosen, keeps the total weight.
+    gamma: GammaAfter = "loo" if request.parameters.get("gamma", "loo") == "loo" else "rescaled"
+    first = Pruning(request.method, request.keep, gamma, request.min_degree, request.seed, request.options)
+    return [first, *(replace(first, method=name, options={}) for name in others)]
 
 
 def _fitted(tasks: Tasks, request: Request) -> tuple[GraphMTL, tuple[FloatArray, FloatArray], list[str]]:
@@ -268,8 +301,9 @@ def _coefficients(model: GraphMTL, features: list[str], mean: FloatArray, scale:
     """Coefficients and intercepts for the columns as they stand in the table."""
     w = model.coef_ / scale
     b = model.intercept_ - w @ mean
+    names = [f"{name} (column)" if name in ("task", "intercept") else name for name in features]
     return [
-        {"task": label, "intercept": float(b[t]), **dict(zip(features, map(float, w[t]), strict=True))}
+        {"task": label, "intercept": float(b[t]), **dict(zip(names, map(float, w[t]), strict=True))}
         for t, label in enumerate(model.tasks_)
     ]
 
@@ -313,11 +347,18 @@ def read_table(path: str) -> Any:
     try:
         if name.endswith(".parquet"):
             return pd.read_parquet(path)
-        # The header apart, as pandas renames columns that stand twice.
+        # The header apart, as pandas renames columns that stand twice; NA may be the name of a task.
         options: Any = {"sep": "\t" if name.endswith((".tsv", ".tab")) else ",", "header": None, "dtype": object}
+        options |= {"keep_default_na": False}
         raw = pd.read_csv(path, **options)
     except FileNotFoundError:
         raise FileError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise FileError(f"{path}: is a folder, not a table") from None
+    except pd.errors.EmptyDataError:
+        raise FileError(f"{path}: can't be read as a table: it is empty") from None
+    except UnicodeError:
+        raise FileError(f"{path}: can't be read as a table: it is not text in UTF-8; save it as such") from None
     except (OSError, ValueError, ImportError) as error:
         raise FileError(f"{path}: can't be read as a table: {error}") from None
     frame = raw.iloc[1:].reset_index(drop=True)
@@ -348,11 +389,12 @@ def report(outcome: Outcome, request: Request, source: str, command: str) -> str
     failed = [f"{row['model']}: {row['status']}" for row in outcome.comparison if row["status"] != "fitted"]
     model = outcome.model
     kept, edges = sum(row["kept"] for row in outcome.edges), len(outcome.edges)
+    by = f", by {escape(request.method)}" if model.sparsified_ else ""
     return webpage.document(
         f"Multi-task regression: {source}",
         f"<p>{len(model.tasks_)} tasks of column {escape(request.task)}, target {escape(request.target)}, "
         f"{model.n_features_in_} columns to learn from. γ = {model.gamma_:.4g}; the task graph keeps {kept} of {edges} "
-        f"edges, by {escape(request.method)}.</p>",
+        f"edges{by}.</p>",
         "<h2>Cross-validated errors</h2>",
         webpage.table(head, comparison),
         f"<p>{request.folds} folds within the tasks; columns standardised by the rows to learn from. The change is the "
@@ -390,7 +432,15 @@ def picture(outcome: Outcome) -> bytes:
     found = outcome.model.sparsified_
     if outcome.edges:
         graph = outcome.model.graph_ if found is None else found.original
-        plot.graph(graph, np.ones(graph.n_edges, bool) if found is None else found.mask, ax)
+        mask, place = np.ones(graph.n_edges, bool) if found is None else found.mask, None
+        if graph.n_nodes <= NAMED:
+            place = spring(graph)
+            for at, label in zip(place, outcome.model.tasks_, strict=True):
+                text = str(label) if len(str(label)) <= 20 else f"{str(label)[:19]}…"
+                ax.annotate(
+                    text, at, (0, 5), textcoords="offset points", ha="center", size=7, zorder=9, parse_math=False
+                )
+        plot.graph(graph, mask, ax, place)
     else:
         ax.text(0.5, 0.5, "no edges", ha="center")
         ax.set_axis_off()
