@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import pickle
-import shutil
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +28,7 @@ from graphpri.apps.scalar_solve import clusters, descend
 from graphpri.errors import GraphPRIError, OptionError
 from graphpri.studies import scalar_pri
 from graphpri.studies.scalar_pri import crossing
+from judging import judged, read
 
 BETAS = (0.0, 0.1, 0.5, 1.0, 3.0, 100.0, math.inf)
 every_beta = pytest.mark.parametrize("beta", BETAS)
@@ -399,22 +397,9 @@ def done(quick_studies: Path) -> Iterator[studies.Result]:
         yield studies.reproduce(["scalar-pri"], quick_studies, quick=True)[0]
 
 
-def read(path: Path) -> list[Row]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
 def changed(result: studies.Result, folder: Path, table: str, change: Callable[[Row], object]) -> Any:
-    """Verdict by claim, after every row of a table has been changed."""
-    shutil.copytree(result.folder, folder)
-    rows = read(folder / f"{table}.csv")
-    for row in rows:
-        change(row)
-    with (folder / f"{table}.csv").open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.DictWriter(lines, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return studies.conclude(replace(result.study, draw=lambda _: []), folder)
+    """The study judged again after every row of a table has been changed."""
+    return judged(result.study, result.folder, folder, table, change)
 
 
 def about(result: Any, words: str) -> Any:

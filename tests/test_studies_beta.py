@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ from graphpri.studies.beta_path_verdicts import judge as judge_path
 from graphpri.studies.graphs import ALPHA, load, random_graph
 from graphpri.studies.karate_verdicts import ALGORITHM, BETAS
 from graphpri.studies.study import Facts, find
+from judging import judged, read
 
 NAMES = ("karate", "beta-path")
 Row = dict[str, str]
@@ -37,25 +35,12 @@ def done(quick_studies: Path) -> dict[str, studies.Result]:
 
 
 def rows_of(result: studies.Result, table: str) -> list[Row]:
-    with (result.folder / f"{table}.csv").open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    return read(result.folder / f"{table}.csv")
 
 
 def changed(result: studies.Result, folder: Path, table: str, change: Callable[[Row], object]) -> studies.Result:
     """The study judged again after every row of a table has been changed."""
-    shutil.copytree(result.folder, folder)
-    rows = rows_of(result, table)
-    for row in rows:
-        change(row)
-    with (folder / f"{table}.csv").open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.DictWriter(lines, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return studies.conclude(replace(result.study, draw=no_pictures), folder)
-
-
-def no_pictures(_: Any) -> list[Any]:
-    return []
+    return judged(result.study, result.folder, folder, table, change)
 
 
 def about(result: studies.Result, words: str) -> studies.Verdict:

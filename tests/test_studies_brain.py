@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +14,7 @@ pytest.importorskip("nilearn", reason="the studies need the extra graphpri[brain
 from graphpri import studies
 from graphpri.studies import runner
 from graphpri.studies.study import find
+from judging import Row, judged, read
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("GRAPHPRI_DATA"), reason="GRAPHPRI_DATA does not name the folder of the data sets"
@@ -36,29 +35,16 @@ def eoec(quick_studies: Path) -> studies.Result:
     return found
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-def changed(folder: Path, to: Path, table: str, change: Callable[[dict[str, str]], None]) -> dict[str, studies.Verdict]:
+def changed(folder: Path, to: Path, table: str, change: Callable[[Row], object]) -> dict[str, studies.Verdict]:
     """The verdicts by claim after every row of a table went through `change`."""
-    copy = to / folder.name
-    shutil.copytree(folder, copy, dirs_exist_ok=True)
-    rows = rows_of(copy / f"{table}.csv")
-    for row in rows:
-        change(row)
-    with (copy / f"{table}.csv").open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.DictWriter(lines, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return {verdict.claim: verdict for verdict in studies.conclude(find(folder.name), copy).verdicts}
+    found = judged(find(folder.name), folder, to / folder.name, table, change)
+    return {verdict.claim: verdict for verdict in found.verdicts}
 
 
 def test_the_edge_readout_finds_planted_edges(planted: studies.Result) -> None:
-    rows = [row for row in rows_of(planted.folder / "areas.csv") if row["method"] == "edge-readout"]
+    rows = [row for row in read(planted.folder / "areas.csv") if row["method"] == "edge-readout"]
     assert min(float(row["mean"]) for row in rows) > 0.95
-    term = rows_of(planted.folder / "term.csv")
+    term = read(planted.folder / "term.csv")
     assert {(row["pri"], row["beta"]) for row in term} >= {("0.0", "2.0"), ("0.3", "2.0"), ("1.0", "50.0")}
 
 
@@ -74,10 +60,10 @@ def test_areas_near_one_half_turn_the_verdicts(planted: studies.Result, tmp_path
 
 @needs_data
 def test_a_scan_of_a_subject_is_scored_once_by_each_method(eoec: studies.Result) -> None:
-    seen = [(row["method"], row["scan"]) for row in rows_of(eoec.folder / "scores.csv")]
+    seen = [(row["method"], row["scan"]) for row in read(eoec.folder / "scores.csv")]
     assert len(set(seen)) == len(seen) == 5 * 32
-    folds = {(row["method"], row["subject"]): row["fold"] for row in rows_of(eoec.folder / "scores.csv")}
-    assert all(folds[row["method"], row["subject"]] == row["fold"] for row in rows_of(eoec.folder / "scores.csv"))
+    folds = {(row["method"], row["subject"]): row["fold"] for row in read(eoec.folder / "scores.csv")}
+    assert all(folds[row["method"], row["subject"]] == row["fold"] for row in read(eoec.folder / "scores.csv"))
 
 
 @needs_data
@@ -97,7 +83,7 @@ def test_a_network_that_is_always_right_turns_the_verdicts(eoec: studies.Result,
 
 @needs_data
 def test_the_figure_shows_each_edge_in_one_class(eoec: studies.Result) -> None:
-    edges, regions = (rows_of(eoec.folder / f"{name}.csv") for name in ("edges", "regions"))
+    edges, regions = (read(eoec.folder / f"{name}.csv") for name in ("edges", "regions"))
     assert len(edges) == 100
     assert {row["sign"] for row in edges} == {"+", "-"}
     assert all(regions[int(row["u"])]["name"] == row["region"] for row in edges)
@@ -110,7 +96,7 @@ def test_the_figure_shows_each_edge_in_one_class(eoec: studies.Result) -> None:
 
 @needs_data
 def test_labels_that_say_nothing_are_at_chance_by_folds_of_subjects(eoec: studies.Result) -> None:
-    facts = {row["name"]: float(row["value"]) for row in rows_of(eoec.folder / "facts.csv")}
+    facts = {row["name"]: float(row["value"]) for row in read(eoec.folder / "facts.csv")}
     assert 0.35 <= facts["nothing_subjects"] <= 0.65
     assert facts["nothing_scans"] < facts["nothing_subjects"]
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +22,7 @@ from graphpri.graph import Graph
 from graphpri.measures import MEASURES, Settings, View
 from graphpri.studies import landscape, landscape_ranks, sparsifiers, sparsifiers_ranks
 from graphpri.studies.study import Study
+from judging import judged, read
 
 NAMES = ("spectral-distance", "centrality", "landscape")
 HOW = Settings(4.0, 0.0, "exact", "equation", "nats", 0)
@@ -41,21 +40,8 @@ def done(quick_studies: Path) -> Iterator[dict[str, studies.Result]]:
 
 def changed(result: studies.Result, folder: Path, change: Callable[[Row], object]) -> dict[str, Any]:
     """Verdicts by their claim, after every row of the study's table has been changed."""
-    shutil.copytree(result.folder, folder)
-    path = folder / result.tables[0][0]
-    rows = read(path)
-    for row in rows:
-        change(row)
-    with path.open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.DictWriter(lines, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return by_claim(studies.conclude(replace(result.study, draw=lambda _: []), folder))
-
-
-def read(path: Path) -> list[Row]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    table = Path(result.tables[0][0]).stem
+    return by_claim(judged(result.study, result.folder, folder, table, change))
 
 
 def by_claim(result: studies.Result) -> dict[str, Any]:

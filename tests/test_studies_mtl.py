@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 
 from graphpri import studies
 from graphpri.studies.study import find
+from judging import Row, judged, read
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("GRAPHPRI_DATA"), reason="GRAPHPRI_DATA does not name the folder of the data sets"
@@ -25,25 +24,9 @@ def out(quick_studies: Path) -> Path:
     return quick_studies
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-def changed(
-    folder: Path, to: Path, table: str, change: Callable[[dict[str, str]], None]
-) -> tuple[studies.Verdict, ...]:
+def changed(folder: Path, to: Path, table: str, change: Callable[[Row], object]) -> tuple[studies.Verdict, ...]:
     """The verdicts after every row of a table went through `change`."""
-    copy = to / folder.name
-    shutil.copytree(folder, copy, dirs_exist_ok=True)
-    rows = rows_of(copy / f"{table}.csv")
-    for row in rows:
-        change(row)
-    with (copy / f"{table}.csv").open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.DictWriter(lines, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return studies.conclude(find(folder.name), copy).verdicts
+    return judged(find(folder.name), folder, to / folder.name, table, change).verdicts
 
 
 def test_a_lower_error_early_in_pruning_turns_the_verdict(out: Path, tmp_path: Path) -> None:
@@ -55,7 +38,7 @@ def test_a_lower_error_early_in_pruning_turns_the_verdict(out: Path, tmp_path: P
 
 
 def test_pruned_graphs_keep_their_share(out: Path) -> None:
-    rows = rows_of(out / "mtl-synthetic" / "errors.csv")
+    rows = read(out / "mtl-synthetic" / "errors.csv")
     whole = {(r["draw"], r["graph"]): int(float(r["edges"])) for r in rows if r["model"] == "graph"}
     for row in rows:
         if row["method"] and row["status"] == "fitted":
@@ -71,5 +54,5 @@ def test_real_tasks_are_compared_and_own_ridges_do_no_worse(quick_studies: Path)
         assert (
             outcome["A task graph on top of each task's own ridge does no worse than the ridge alone"] == "reproduced"
         )
-        rows = rows_of(found.folder / "errors.csv")
+        rows = read(found.folder / "errors.csv")
         assert {row["model"] for row in rows} >= {"task mean", "per-task ridge", "common slopes", "graph"}

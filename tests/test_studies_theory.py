@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from graphpri.graph import Graph
 from graphpri.studies import assumption, entropies, entropies_rivals, families, theorems, theorems_extremes
 from graphpri.studies.entropies_rivals import WAYS, slope
 from graphpri.studies.study import find
+from judging import judged
 
 NAMES = ("assumption", "theorems", "entropies")
 Row = dict[str, str]
@@ -40,17 +39,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, studies.Result]:
 
 def changed(result: studies.Result, folder: Path, table: str, change: Callable[[Row], object]) -> dict[str, Any]:
     """Verdicts by the start of their claim, after every row of a table has been changed."""
-    shutil.copytree(result.folder, folder)
-    path = folder / f"{table}.csv"
-    with path.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    for row in rows:
-        change(row)
-    with path.open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.DictWriter(lines, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return by_claim(studies.conclude(replace(result.study, draw=lambda _: []), folder))
+    return by_claim(judged(result.study, result.folder, folder, table, change))
 
 
 def by_claim(result: studies.Result) -> dict[str, Any]:
