@@ -156,7 +156,11 @@ def test_json_has_the_comparison_and_nothing_else(exams: Path, tmp_path: Path) -
             ["--task", "school", "--target", "score"],
             "column 'score' has 'good' in its row 4",
         ),
-        (FIVE.replace("4,13", ",13"), ["--task", "school", "--target", "score"], "column 'hours' is empty in its row 4"),
+        (
+            FIVE.replace("4,13", ",13"),
+            ["--task", "school", "--target", "score"],
+            "column 'hours' is empty in its row 4",
+        ),
         (FIVE.replace("b,3.0", ",3.0"), ["--task", "school", "--target", "score"], "no task in its row 3"),
         (FIVE.replace("age", "hours"), ["--task", "school", "--target", "score"], "'hours' stands 2 times"),
         ("school,score\na,1\n", ["--task", "school", "--target", "score"], "no column to learn from"),

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphpri.apps.mtl_solve import System, edge_lengths, half_quadratic, leave_one_out, ridged
+from graphpri.apps.mtl_solve import REACH, System, edge_lengths, half_quadratic, leave_one_out, ridged
 from graphpri.apps.mtl_tasks import Tasks, as_labels, as_matrix, collect
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph
@@ -34,9 +34,6 @@ GammaAfter = Literal["fixed", "rescaled", "loo"]
 
 GAMMAS = tuple(float(10.0**e) for e in np.arange(-3, 3.01, 0.5))
 """Values of γ that leave-one-out chooses among, in units at which both terms of the objective weigh the same."""
-
-REACH = 1e10
-"""Largest γ, in those units."""
 
 MIN_DEGREE = 3
 """Neighbours that sparsifying leaves each task, by default."""
@@ -276,7 +273,6 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             return other._solve(self._rows, graph, value, self.coef_)
 
     def _solve(self, rows: Tasks, graph: Graph, gamma: float, start: FloatArray) -> GraphMTL:
-        _check_reach(rows, graph, gamma)
         if self.penalty == "squared":
             system = self._system(rows, graph, gamma)
             w = system.solve(rows.moments[1], start)
@@ -292,6 +288,8 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         return self
 
     def _system(self, rows: Tasks, graph: Graph, gamma: float) -> System:
+        # Beyond, tasks that are joined are the same but for rounding, which would come to hide their rows.
+        gamma = min(gamma, REACH * _balance(rows, graph))
         return System(ridged(rows.moments[0], self.ridge_), graph.laplacian(), 2 * gamma)
 
     def _choose(self, rows: Tasks, graph: Graph) -> float:
@@ -311,7 +309,6 @@ class GraphMTL(RegressorMixin, BaseEstimator):
                 raise OptionError(f"gammas={self.gammas!r}: pass a list with one value or more")
             for value in found:
                 _at_least_zero("gammas", value)
-                _check_reach(rows, graph, value)
             return [float(value) for value in found]
         unit = _balance(rows, graph)
         return [0.0] * self._is_ridged() + [value * unit for value in GAMMAS]
@@ -448,7 +445,8 @@ def knn_graph(coefficients: ArrayLike, k: int = 10, edge_weights: Weights = "uni
     if edge_weights == "unit":
         return graph
     squares = edge_lengths(graph, w) ** 2
-    return _weighted(graph, np.exp(-squares / (float(np.median(squares)) or 1.0)))
+    # A weight of 0 is no edge.
+    return _weighted(graph, np.maximum(np.exp(-squares / (float(np.median(squares)) or 1.0)), 1e-100))
 
 
 def _weighted(graph: Graph, weights: FloatArray) -> Graph:
@@ -521,16 +519,6 @@ def _at_least_zero(name: str, value: Any) -> None:
 def _check_whole(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise OptionError(f"{name}={value!r} must be a whole number of neighbours, {least} or more")
-
-
-def _check_reach(rows: Tasks, graph: Graph, gamma: float) -> None:
-    """Refuse a γ beside which rounding hides the rows: what came out would have nothing to do with them."""
-    unit = _balance(rows, graph)
-    if gamma > REACH * unit:
-        raise OptionError(
-            f"gamma={gamma:.4g} hides the rows, by rounding: from {1e6 * unit:.1e} on all tasks that the graph joins "
-            "have the same slopes"
-        )
 
 
 def _balance(rows: Tasks, graph: Graph) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -171,8 +172,8 @@ def _numbers(frame: Any, name: str, option: str) -> FloatArray:
         row = int(np.argmax(bad))
         there = "is empty" if text.iloc[row] in ("", "nan", "none", "<na>") else f"has {str(frame[name].iloc[row])!r}"
         raise OptionError(
-            f"column {name!r} {there} in its row {row + 1}, which is no finite number: mend it, or choose other columns "
-            f"with {option}"
+            f"column {name!r} {there} in its row {row + 1}, which is no finite number: mend it, or choose other "
+            f"columns with {option}"
         )
     check_size(float(np.abs(found).max(initial=0)), f"column {name!r}")
     return found
@@ -421,6 +422,7 @@ def picture(outcome: Outcome) -> bytes:
     >>> picture(study(frame, request))[:5]
     b'<?xml'
     """
+    from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
@@ -444,7 +446,10 @@ def picture(outcome: Outcome) -> bytes:
     else:
         ax.text(0.5, 0.5, "no edges", ha="center")
         ax.set_axis_off()
-    return plot.as_bytes(figure, "svg")
+    # Text stays text: a browser has letters that the font of the picture lacks.
+    with rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        return plot.as_bytes(figure, "svg")
 
 
 def write(outcome: Outcome, request: Request, out: Path, source: str, command: str) -> list[str]:

@@ -19,6 +19,9 @@ DENSE = 1500
 LEAVE_ONE_OUT = 8000
 """Coefficients in all up to which leave-one-out errors are computed: they need a dense inverse."""
 
+REACH = 2e7
+"""Most that the graph may weigh, in units of what the rows weigh: well beyond, rounding hides the rows."""
+
 _RESIDUAL = 1e-11
 _STEPS = 5000
 
@@ -232,6 +235,8 @@ def half_quadratic(
     constant = 0.5 * float((tasks.centred[1] ** 2).sum())
     lengths = edge_lengths(graph, start)
     epsilon = 1e-6 * (float(np.median(lengths[lengths > 0])) if (lengths > 0).any() else 1.0)
+    if own := float(np.einsum("tii->", squares)) / products.size:
+        epsilon = max(epsilon, lam / 2 * float(graph.weights.max(initial=0)) / (REACH * own))
 
     def objective(w: FloatArray) -> float:
         fit = 0.5 * float(np.einsum("tp,tpq,tq->", w, squares, w)) - float((w * products).sum())
