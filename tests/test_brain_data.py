@@ -14,6 +14,7 @@ import pytest
 from scipy.io import savemat
 
 from graphpri import datasets
+from graphpri.apps.brain_arrays import read_numbers
 from graphpri.apps.brain_data import Connectomes, Rois, from_matrices, from_series, full, named, sides
 from graphpri.apps.brain_files import read_connectomes
 from graphpri.apps.brain_table import read_atlas
@@ -428,6 +429,42 @@ def test_matrices_of_xcp_d_name_their_rows(tmp_path: Path) -> None:
     found = read_connectomes(str(tmp_path / "xcpd" / "**" / "*_relmat.tsv"), people)
     np.testing.assert_allclose(found.matrices, held, atol=1e-12)
     assert found.rois.names == tuple(names)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("scan.csv", "# R0,R1,R2\n0.5,1,2\n1,0,3\n2.5,7,1\n4,1,1\n"),
+        ("scan.txt", "# R0 R1 R2\n0.5 1 2\n1 0 3\n2.5 7 1\n4 1 1\n"),
+        ("scan.csv", "R0;R1;R2\n0,5;1;2\n1;0;3\n2,5;7;1\n4;1;1\n"),
+        ("scan.csv", "0,5;1;2\n1;0;3\n2,5;7;1\n4;1;1\n"),
+        ("scan.tsv", "R0\tR1\tR2\n0,5\t1\t2\n1\t0\t3\n2,5\t7\t1\n4\t1\t1\n"),
+    ],
+)
+def test_headers_of_savetxt_and_decimal_commas_are_read(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    found = read_numbers(tmp_path / name)
+    np.testing.assert_array_equal(found.values, [[0.5, 1, 2], [1, 0, 3], [2.5, 7, 1], [4, 1, 1]])
+    assert found.columns == (("R0", "R1", "R2") if "R0" in text else None)
+
+
+def test_matrices_of_fisher_z_are_told_from_correlations() -> None:
+    held = [pearson(x) for x in series()]
+    bad = held[2].copy()
+    np.fill_diagonal(bad, np.inf)
+    with pytest.raises(OptionError, match=r"inf in row 1, column 1: .* tanh"):
+        from_matrices([*held[:2], bad, *held[3:]], labels())
+    blank = [x - np.diag(np.full(len(x), 1 - 1e-17)) for x in held]
+    assert any("take tanh first" in note for note in from_matrices(blank, labels()).notes)
+
+
+def test_a_region_without_correlations_is_noted() -> None:
+    held = [pearson(x) for x in series()]
+    held[3][1], held[3][:, 1] = 0, 0
+    held[3][1, 1] = 1
+    found = from_matrices(held, labels(), scans=IDS)
+    assert any("regions without any correlation: ROI 2 in sub-03" in note for note in found.notes)
+    assert not any("without any" in note for note in from_matrices(held[:3] + held[4:], labels()[:-1]).notes)
 
 
 def test_a_bad_matrix_among_good_ones_is_told_with_its_entry_or_region(tmp_path: Path) -> None:

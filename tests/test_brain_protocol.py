@@ -235,6 +235,18 @@ def test_flips_stay_within_subjects_and_keep_the_classes(scans):
     assert (shuffled.labels != held.labels).any()
 
 
+def test_subjects_of_both_classes_keep_them_where_others_have_one(scans):
+    groups = ["a", "a", "b", "b", *[f"s{i}" for i in range(44)]]
+    held = replace(scans, groups=tuple(groups))
+    assert set(held.labels[:2]) == set(held.labels[2:4]) == {0, 1}
+    seen = [flipped(held, np.random.default_rng(seed)).labels for seed in range(20)]
+    for labels in seen:
+        assert labels.sum() == held.labels.sum()
+        assert labels[:2].sum() == labels[2:4].sum() == 1
+        assert labels[4:].sum() == held.labels[4:].sum()
+    assert len({tuple(labels[:4]) for labels in seen}) == 4
+
+
 def test_permutation_p_is_small_where_there_is_something():
     drawn = planted_connectomes(1.0, 0, n_rois=24, n_modules=3, n_planted=8, n_train=48, n_test=8).train
     p, null = permutation_p(drawn, "linear-svm", replace(FAST, permutations=19))
@@ -292,7 +304,7 @@ def test_seeds_that_scikit_learn_refuses_are_refused(seed):
         Protocol(seed=seed)
 
 
-@pytest.mark.parametrize("text", ["", '{"rows": [', "[]", "{}"])
+@pytest.mark.parametrize("text", ["", '{"rows": [', "[]", "{}", '{"a": 1}'])
 def test_a_piece_that_was_cut_off_is_done_again(scans, tmp_path, text):
     first = evaluate(scans, ["linear-svm"], FAST, store=tmp_path)
     for piece in tmp_path.glob("*.json"):

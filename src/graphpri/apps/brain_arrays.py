@@ -103,18 +103,17 @@ def _read_text(path: Path) -> Numbers:
         import pandas as pd
     except ImportError as error:
         raise MissingExtraError("pandas", "brain", "reading text files of numbers") from error
-    first = _first_line(path)
-    separator = _separator(first)
-    header = [cell.strip().strip('"') for cell in re.split(separator, first.strip(" \r\n"))]
-    named = _is_header(header)
-    frame: Any = pd.read_csv(
-        path, sep=separator, header=0 if named else None, index_col=0 if named and not header[0] else None
-    )
-    _check_row_names(frame, path)
-    if _names_its_rows(frame):
-        frame = frame.iloc[:, 1:]
-    bad = [column for column in frame.columns if frame[column].dtype.kind not in "fiu"]
-    if bad:
+    first = _first_line(path).strip(" \r\n")
+    separator, remark = _separator(first), first.startswith("#")  # as numpy.savetxt writes a header
+    header = [cell.strip().strip('"') for cell in re.split(separator, first.lstrip("# ") if remark else first)]
+    named = remark or _is_header([cell.replace(",", ".") for cell in header] if separator != "," else header)
+    how: dict[str, Any] = {"sep": separator, "index_col": 0 if named and not header[0] else None}
+    how |= {"header": None, "names": header, "skiprows": 1} if remark else {"header": 0 if named else None}
+    frame: Any = _without_row_names(pd.read_csv(path, **how), path)
+    if separator != "," and _bad_columns(frame):
+        commas = _without_row_names(pd.read_csv(path, **how, decimal=","), path)
+        frame = frame if _bad_columns(commas) else commas
+    if bad := _bad_columns(frame):
         raise FileError(f"{path}: column {bad[0]!r} has entries that are not numbers")
     if not frame.size:
         raise FileError(f"{path}: there are no numbers in it")
@@ -122,10 +121,15 @@ def _read_text(path: Path) -> Numbers:
     return Numbers(frame.to_numpy(np.float64), None if names is None or _counts(names) else names)
 
 
-def _names_its_rows(frame: Any) -> bool:
-    """Whether the first column repeats the header, as matrices of XCP-D have it."""
-    first = frame.iloc[:, 0] if frame.shape[1] else frame
-    return len(frame) == frame.shape[1] - 1 and [str(x) for x in first] == [str(x) for x in frame.columns[1:]]
+def _bad_columns(frame: Any) -> list[Any]:
+    return [column for column in frame.columns if frame[column].dtype.kind not in "fiu"]
+
+
+def _without_row_names(frame: Any, path: Path) -> Any:
+    """The frame without a first column that repeats the header, as matrices of XCP-D have it."""
+    _check_row_names(frame, path)
+    names = [str(x) for x in frame.columns[1:]]
+    return frame.iloc[:, 1:] if len(frame) == len(names) and [str(x) for x in frame.iloc[:, 0]] == names else frame
 
 
 def _check_row_names(frame: Any, path: Path) -> None:
@@ -146,7 +150,7 @@ def _first_line(path: Path) -> str:
 
 
 def _separator(line: str) -> str:
-    return next((mark for mark in ("\t", ",", ";") if mark in line), r"\s+")
+    return next((mark for mark in ("\t", ";", ",") if mark in line), r"\s+")
 
 
 def _is_header(cells: list[str]) -> bool:

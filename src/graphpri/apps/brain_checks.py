@@ -74,7 +74,7 @@ def as_correlations(
         if x.shape[0] != x.shape[1]:
             raise OptionError(f"scan {name} has shape {x.shape}: a correlation matrix is square")
     _check_widths(held, names)
-    blank = [name for x, name in zip(held, names, strict=True) if not x.diagonal().any()]
+    blank = [name for x, name in zip(held, names, strict=True) if _is_blank(x)]
     for x, name in zip(held, names, strict=True):
         _check_matrix(x, name, regions)
     found = np.stack(held)
@@ -82,6 +82,11 @@ def as_correlations(
     at = np.arange(found.shape[1])
     found[:, at, at] = 1.0
     return found, blank
+
+
+def _is_blank(x: FloatArray) -> bool:
+    """Whether the diagonal was left at 0."""
+    return bool((np.abs(x.diagonal()) <= _TOLERANCE).all())
 
 
 def _as_table(x: ArrayLike, name: str) -> FloatArray:
@@ -141,16 +146,17 @@ def _check_matrix(x: FloatArray, name: str, regions: Sequence[str] | None) -> No
     without = np.flatnonzero(bad.sum(axis=1) == len(x) - 1)
     if without.size:
         raise OptionError(f"scan {name} has no correlations of {_listed(without, len(x), regions)}: {_OUT}")
-    diagonal = x.diagonal()
+    finite, diagonal = np.where(np.isfinite(x), x, 0.0), x.diagonal()
     cases = (
-        (~np.isfinite(x), "pass numbers only"),
-        (np.abs(x - x.T) > _TOLERANCE, "its mirror image differs: pass symmetric matrices"),
+        (np.isinf(x), "correlations lie in [-1, 1]; take tanh of Fisher z values, of which that of 1 is infinite"),
+        (np.isnan(x), "pass numbers only"),
+        (np.abs(finite - finite.T) > _TOLERANCE, "its mirror image differs: pass symmetric matrices"),
         (
             (np.abs(x) > 1 + _TOLERANCE) & ~np.eye(len(x), dtype=bool),
             "correlations lie in [-1, 1]; take tanh of Fisher z values, divide covariances by the deviations",
         ),
         (
-            np.diag((np.abs(diagonal - 1) > _TOLERANCE) & bool(diagonal.any())),
+            np.diag((np.abs(diagonal - 1) > _TOLERANCE) & (not _is_blank(x))),
             "the diagonal of a correlation matrix is 1 (or left at 0)",
         ),
     )

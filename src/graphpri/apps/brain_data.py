@@ -210,8 +210,9 @@ def from_matrices(
     regions = None if rois is None else rois.names
     checked, blank = as_correlations(matrices, names, regions)  # pyright: ignore[reportArgumentType]
     found = _assemble(checked, labels, groups, classes, names, rois, None)
-    note = (f"{len(blank)} matrices ({listed(blank)}) had a diagonal of zeros, which was set to 1",) if blank else ()
-    return replace(found, notes=note + found.notes)
+    text = f"{len(blank)} matrices ({listed(blank)}) had a diagonal of zeros, which was set to 1"
+    note = (f"{text}; if they hold Fisher z, take tanh first",) if blank else ()
+    return replace(found, notes=note + _about_silence(found) + found.notes)
 
 
 def named(name: str) -> Connectomes:
@@ -372,6 +373,15 @@ def _about_copies(found: Connectomes) -> tuple[str, ...]:
         if j != i and found.groups[j] != found.groups[i]:
             pairs.append(f"{found.scans[j]} = {found.scans[i]}")
     return (f"scans of different subjects are identical: {listed(pairs)}",) if pairs else ()
+
+
+def _about_silence(found: Connectomes) -> tuple[str, ...]:
+    """Regions whose correlations are all 0 in a scan, as those of a region without signal are set by some tools."""
+    silent = np.argwhere((found.matrices != 0).sum(axis=2) <= 1)
+    if not silent.size:
+        return ()
+    told = listed([f"{found.rois.names[i]} in {found.scans[s]}" for s, i in silent])
+    return (f"regions without any correlation: {told}; leave them out in all scans if they have no signal",)
 
 
 def _about_lengths(series: tuple[FloatArray, ...], names: tuple[str, ...]) -> tuple[str, ...]:

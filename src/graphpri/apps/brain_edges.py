@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -112,7 +113,8 @@ def edge_tests(scans: Connectomes) -> tuple[FloatArray, FloatArray]:
     """Student's t and p of each edge, class 1 against class 0, over subjects.
 
     Of Fisher's z, averaged over the scans of a subject in a class. Paired within the subjects where each has scans of
-    both classes; else Welch's test. Scans of a subject are no independent observations, so that they don't count.
+    both classes; else Welch's test, which takes a subject that is in both classes for two. Scans of a subject are no
+    independent observations, so that they don't count.
 
     Returns
     -------
@@ -133,7 +135,8 @@ def edge_tests(scans: Connectomes) -> tuple[FloatArray, FloatArray]:
     zero, one = (np.array([found[name] for name in sorted(found)]) for found in by_class)
     if min(len(zero), len(one)) < 2:
         return np.full(z.shape[1], np.nan), np.full(z.shape[1], np.nan)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of values that are nearly the same in all subjects
         if sorted(names[0]) == sorted(names[1]):
             found: Any = stats.ttest_1samp(one - zero, 0.0)
         else:
@@ -151,7 +154,10 @@ def how_tested(scans: Connectomes) -> str:
     'paired t-test over subjects'
     """
     sets = [{g for g, label in zip(scans.groups, scans.labels, strict=True) if label == k} for k in (0, 1)]
-    return "paired t-test over subjects" if sets[0] == sets[1] else "Welch's t-test over subjects"
+    if sets[0] == sets[1]:
+        return "paired t-test over subjects"
+    twice = len(sets[0] & sets[1])
+    return "Welch's t-test over subjects" + (f", {twice} of them in both classes as if independent" if twice else "")
 
 
 def _corrected(p: ArrayLike) -> FloatArray:

@@ -66,7 +66,8 @@ def find_files(place: Path, beside: Sequence[Path]) -> list[Path]:
 
 def _pattern(place: Path, files: Sequence[Path]) -> str:
     """A pattern that finds files of numbers in the folder, by the end of their names."""
-    good = next((path for path in files if suffix_of(path) in SUFFIXES), None)
+    read = [path for path in files if suffix_of(path) in SUFFIXES]
+    good = next((path for word in ("timeseries", "relmat", "") for path in read if word in path.name), None)
     if good is None:
         return f"{place.name}/*.csv"
     end = _END.search(good.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
@@ -164,20 +165,20 @@ def evaluate(
         for j, name in enumerate(methods):
             on_progress(f"{name}, fold {i + 1} of {len(parts)}", (i + j / len(methods)) / len(parts))
             key = [__version__, data, name, asdict(settings), protocol.seed, repeat, fold, protocol.folds]
-            found = _piece(store, key, lambda: _scored(scans, name, settings, protocol.seed + repeat, learn, test))  # noqa: B023
-            scores += [{"method": name, "repeat": repeat, "fold": fold, **row} for row in found["rows"]]
+            make = partial(_scored, scans, name, settings, protocol.seed + repeat, learn, test)
+            found = _piece(store, key, "rows", make)
+            scores += [{"method": name, "repeat": repeat, "fold": fold, **row} for row in found]
     on_progress("done", 1.0)
     return Evaluation(scores, summary(scores, protocol.seed))
 
 
-def _scored(scans: Connectomes, name: str, settings: Settings, seed: int, learn: Any, test: Any) -> dict[str, Any]:
+def _scored(scans: Connectomes, name: str, settings: Settings, seed: int, learn: Any, test: Any) -> Rows:
     rest = scans.take(test)
     decided = find(name)(scans.take(learn), settings, seed).decide(rest)
-    rows = [
+    return [
         {"scan": scan, "subject": subject, "label": int(label), "score": float(score)}
         for scan, subject, label, score in zip(rest.scans, rest.groups, rest.labels, decided, strict=True)
     ]
-    return {"method": name, "rows": rows}
 
 
 def _data(scans: Connectomes) -> str:
@@ -186,26 +187,27 @@ def _data(scans: Connectomes) -> str:
     return blake2b(fingerprint(scans) + rest).hexdigest()
 
 
-def _piece(store: Path | None, key: list[Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """A finished piece from the store, or made and put there."""
+def _piece(store: Path | None, key: list[Any], name: str, make: Callable[[], Any]) -> Any:
+    """What a finished piece in the store has under a name, or made and put there."""
     if store is None:
         return make()
     path = store / f"{blake2b(json.dumps(key).encode(), digest_size=12).hexdigest()}.json"
-    if (known := _read(path)) is not None:
-        return known
+    known = _read(path)
+    if name in known:
+        return known[name]
     found = make()
     store.mkdir(parents=True, exist_ok=True)
-    records.write_text(path, json.dumps(found))
+    records.write_text(path, json.dumps({name: found}))
     return found
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    """What a file keeps; None where it is not there, or was cut off."""
+def _read(path: Path) -> dict[str, Any]:
+    """What a file keeps; nothing where it is not there, or was cut off."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) and found else None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def summary(scores: Iterable[dict[str, Any]], seed: int = 0) -> Rows:
@@ -269,8 +271,8 @@ def _paired(label: Any, score: Any, repeat: Any, member: Any) -> float | None:
 def flipped(scans: Connectomes, rng: np.random.Generator) -> Connectomes:
     """The scans with labels that say nothing: swapped within subjects at random, or dealt out among subjects.
 
-    Where every subject has scans of both classes, each subject's labels are swapped or not; else the labels are
-    shuffled over subjects, whose scans keep a label in common.
+    The labels of subjects with scans of both classes are swapped or not; those of the others are shuffled over these
+    subjects, whose scans keep a label in common.
 
     Examples
     --------
@@ -281,12 +283,13 @@ def flipped(scans: Connectomes, rng: np.random.Generator) -> Connectomes:
     [[0, 1], [0, 1], [0, 1]]
     """
     subjects, member = np.unique(scans.groups, return_inverse=True)
-    both = all(len(set(scans.labels[member == s])) == 2 for s in range(len(subjects)))
-    if both:
-        swap = rng.integers(0, 2, len(subjects))[member]
-        return replace(scans, labels=np.where(swap == 1, 1 - scans.labels, scans.labels))
     first = np.array([scans.labels[member == s][0] for s in range(len(subjects))])
-    return replace(scans, labels=rng.permutation(first)[member])
+    both = np.array([len(set(scans.labels[member == s])) == 2 for s in range(len(subjects))])
+    swapped, dealt = np.zeros(len(subjects), np.int64), first.copy()
+    swapped[both] = rng.integers(0, 2, int(both.sum()))
+    dealt[~both] = rng.permutation(first[~both])
+    own = np.where(swapped[member] == 1, 1 - scans.labels, scans.labels)
+    return replace(scans, labels=np.where(both[member], own, dealt[member]))
 
 
 def permutation_p(
@@ -321,12 +324,9 @@ def permutation_p(
     key = [__version__, "permutation", name, asdict(once.settings), once.seed, once.folds]
 
     def accuracy(held: Connectomes) -> float:
-        made = _piece(
-            store,
-            [*key, _data(held)],
-            lambda: {"accuracy": evaluate(held, [name], once).summary[0]["accuracy"]},
+        return _piece(
+            store, [*key, _data(held)], "accuracy", lambda: evaluate(held, [name], once).summary[0]["accuracy"]
         )
-        return made["accuracy"]
 
     seen = accuracy(scans)
     rng = np.random.default_rng(protocol.seed)
@@ -379,8 +379,8 @@ def stability(
             on_progress(text.format(j + 1), (i + j / protocol.half_samples) / 2)
             half = held.take(_half(held, rng))
             key = [__version__, "half", name, asdict(settings), protocol.seed, _data(half)]
-            piece = _piece(store, key, lambda: {"importance": _importance(half, name, settings, protocol.seed)})  # noqa: B023
-            importances.append(np.array(piece["importance"]))
+            piece = _piece(store, key, "importance", partial(_importance, half, name, settings, protocol.seed))
+            importances.append(np.array(piece))
         found.append(importances)
     frequency, jaccard = _agreement(found[0], top)
     by_luck, shared = _agreement(found[1], top)

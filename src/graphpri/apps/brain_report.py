@@ -15,7 +15,7 @@ import numpy as np
 from graphpri import records, webpage
 from graphpri.apps import brain_methods, brain_pictures, brain_protocol
 from graphpri.apps.brain_conclusions import NOT_CONCLUDED, about_edges, about_systems, conclusions
-from graphpri.apps.brain_data import Connectomes
+from graphpri.apps.brain_data import Connectomes, listed
 from graphpri.apps.brain_edges import Rows, edge_table, how_tested, ranked, system_table
 from graphpri.apps.brain_gaps import chance, gaps
 from graphpri.apps.brain_methods import Settings
@@ -30,6 +30,9 @@ Progress = Callable[[str, float], object]
 INTERACTIVE = "connectome.html"
 """Name of the page with a brain to turn."""
 
+REFERENCES = ("t-test-svm", "t-test-svm-rbf", "lasso-svm", "lasso-svm-rbf", "tangent-svm", "gcn", "gat")
+"""Methods that others are measured against."""
+
 TOP = 100
 """Edges in the table and the pictures."""
 
@@ -37,7 +40,7 @@ _LISTED = 30
 _SIGNS = {
     "abs": "by |r|",
     "positive": "the largest positive",
-    "two": "by |r|, positive and negative ones in channels of their own",
+    "two": "by |r|, positive and negative ones in channels of their own, of which pyg-gcn and gat see the sum",
 }
 _GAP = ("difference", "standard_error", "lower", "upper")
 _MEASURES = ("balanced_accuracy", "auc", "sensitivity", "specificity", "paired_accuracy")
@@ -281,7 +284,16 @@ def _asked(outcome: Outcome) -> list[str]:
         f"<p>Graphs have the strongest {protocol.settings.density:.0%} of all pairs as edges ({_SIGNS[signs]}); models "
         f"of edges read all pairs. {protocol.half_samples} half-samples, {protocol.permutations or 'no'} permutations."
         "</p>",
+        *_not_run(outcome.request.methods),
     ]
+
+
+def _not_run(methods: tuple[str, ...]) -> list[str]:
+    """Which of the references an accuracy should be seen beside are not there."""
+    left = [name for name in REFERENCES if name not in methods]
+    return [f"<p>Of the references {listed(left, len(left))} did not run: leave out --methods for all.</p>"] * bool(
+        left
+    )
 
 
 def _chosen(settings: Settings) -> str:
@@ -315,8 +327,8 @@ def _results(outcome: Outcome) -> list[str]:
         "<p>Other measures:</p>",
         _table(rows, ("method", *_MEASURES)),
         f"<p class='small'>Positive is {escape(outcome.scans.classes[1])}. Standard errors and 95 % intervals by "
-        "drawing subjects again; the difference is from the best method over the same draws, and its interval is not "
-        "corrected for the number of methods.</p>",
+        "drawing subjects again (of a method that is always right or always wrong, the exact interval); the difference "
+        "is from the best method over the same draws, and its interval is not corrected for the number of methods.</p>",
     ]
 
 

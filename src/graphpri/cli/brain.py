@@ -219,6 +219,8 @@ def _request(plan: Plan) -> Request:
     from graphpri.apps import brain_methods, brain_report
     from graphpri.apps.brain_protocol import Protocol
 
+    if not plan.nested and plan.inner != DEFAULT_PLAN.inner:
+        raise OptionError(f"inner={plan.inner}: with nested=False there are no inner folds")
     return brain_report.Request(
         methods=brain_methods.names() if plan.methods is None else tuple(split_names(plan.methods)),
         protocol=Protocol(
@@ -252,7 +254,7 @@ def _print(outcome: Outcome, out: Path, names: list[str], *, json: bool, quiet: 
     elif not quiet:
         print(f"{scans.n_scans} scans of {len(set(scans.groups))} subjects: {' against '.join(scans.classes)}")
         print(show.table([{key: row[key] for key in _SHOWN} for row in outcome.comparison]))
-        for note in scans.notes:
+        for note in (*scans.notes, *([f"of the atlas: {scans.rois.note}"] if scans.rois.note else [])):
             print(f"note: {note}")
         print(f"{out / 'report.html'} has all of it")
 
