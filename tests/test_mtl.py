@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import GridSearchCV, KFold
 
 from graphpri import Graph, sparsify
 from graphpri.apps import mtl_solve
@@ -90,6 +91,28 @@ def test_a_heavy_graph_gives_common_slopes_and_own_intercepts() -> None:
     common = np.linalg.lstsq(*centred, rcond=None)[0]
     assert np.allclose(model.coef_, common, atol=1e-6)
     assert np.ptp(model.intercept_) > 1
+
+
+@pytest.mark.parametrize("penalty", ["squared", "l2"])
+@pytest.mark.parametrize("gamma", [1e12, 1e20, 1e308])
+@pytest.mark.parametrize("dense", [0, 1500])
+def test_a_graph_beyond_all_rounding_still_gives_common_slopes(penalty: Any, gamma: float, dense: int) -> None:
+    X, y = made()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mtl_solve, "DENSE", dense)
+        model = GraphMTL(penalty, gamma=gamma, graph=ring(6)).fit(X, y)
+    centred = np.concatenate([x - x.mean(axis=0) for x in X]), np.concatenate([v - v.mean() for v in y])
+    assert np.allclose(model.coef_, np.linalg.lstsq(*centred, rcond=None)[0], atol=1e-5)
+
+
+def test_without_a_graph_many_columns_that_are_constant_in_a_task_do_no_harm() -> None:
+    rng = np.random.default_rng(0)
+    X = [np.column_stack([rng.normal(size=(12, 20)), np.tile(rng.normal(size=20), (12, 1))]) for _ in range(60)]
+    y = [x[:, 0] + rng.normal(size=12) for x in X]
+    model = GraphMTL(gamma=0.0).fit(X, y)
+    for x, v, w in zip(X, y, model.coef_, strict=True):
+        own = np.linalg.lstsq(x - x.mean(axis=0), v - v.mean(), rcond=1e-10)[0]
+        assert np.allclose(w, own, atol=1e-8)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
@@ -309,6 +332,34 @@ def test_data_frames_go_in_and_series_come_out() -> None:
         model.predict(frame[["b", "a", "c", "school"]], tasks="school")
 
 
+def test_a_search_finds_tasks_in_their_column() -> None:
+    X, y = made(T=4, n=20)
+    frame = pd.DataFrame(np.concatenate(X), columns=["a", "b", "c"])
+    frame["school"] = np.repeat(["w", "x", "y", "z"], [len(x) for x in X])
+    search = GridSearchCV(GraphMTL(k=2, task_column="school"), {"gamma": [0.1, 1e6]}, cv=KFold(3, shuffle=True))
+    search.fit(frame, np.concatenate(y))
+    assert search.best_params_ == {"gamma": 0.1}
+    assert search.best_estimator_.feature_names_in_.tolist() == ["a", "b", "c"]
+    direct = GraphMTL(k=2, gamma=0.1).fit(frame, np.concatenate(y), tasks="school")
+    assert np.allclose(search.predict(frame), direct.predict(frame, "school"))
+
+
+def test_tasks_keep_the_labels_that_they_have() -> None:
+    X, y = made(T=3)
+    rows, target, sizes = np.concatenate(X), np.concatenate(y), [len(x) for x in X]
+    for names in ([1, "b", 2.5], [pd.Timestamp("2020-01-01"), pd.Timestamp("2021-01-01"), pd.Timestamp("2022-01-01")]):
+        tasks = [name for name, size in zip(names, sizes, strict=True) for _ in range(size)]
+        model = GraphMTL(k=1).fit(rows, target, tasks=tasks)
+        assert list(model.tasks_) == names
+        assert np.allclose(model.predict(rows, tasks), np.concatenate(GraphMTL(k=1).fit(X, y).predict(X)))
+
+
+def test_similar_coefficients_weigh_more_than_nothing_however_far_apart() -> None:
+    graph = knn_graph([[0.0], [1.0], [2.0], [3.0], [1e6]], 2, "similarity")
+    assert graph.weights.min() > 0
+    assert np.isfinite(sparsify(graph, keep=4, method="effective-resistance").scores).all()
+
+
 def test_it_can_be_cloned_and_fitting_leaves_parameters_alone() -> None:
     X, y = made()
     model = GraphMTL("l2", gamma=2.0, k=3, edge_weights="similarity")
@@ -334,6 +385,9 @@ def test_it_can_be_cloned_and_fitting_leaves_parameters_alone() -> None:
         ({"graph": "mst"}, "graph='mst'"),
         ({"penalty": "l2", "gamma": "loo"}, "squared penalty"),
         ({"gamma": "loo", "gammas": [-1.0]}, "gammas=-1.0"),
+        ({"gamma": "loo", "gammas": []}, "one value or more"),
+        ({"gamma": "loo", "gammas": 3.0}, "one value or more"),
+        ({"fit_intercept": "no"}, "fit_intercept='no'"),
     ],
 )
 def test_parameters_out_of_range_are_refused(change: dict[str, Any], message: str) -> None:
@@ -352,6 +406,42 @@ def spoilt(value: float, where: str) -> tuple[list[Any], list[Any]]:
 def test_numbers_that_are_none_name_task_and_row(value: float, where: str) -> None:
     with pytest.raises(OptionError, match=rf"{where} of task 2 has NaN or an infinite entry in its row 4"):
         GraphMTL().fit(*spoilt(value, where))
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_numbers_whose_squares_can_not_be_summed_are_refused(size: float) -> None:
+    X, y = made()
+    with pytest.raises(OptionError, match="column 1 of X has numbers up to"):
+        GraphMTL().fit([x * [1, size, 1] for x in X], y)
+    with pytest.raises(OptionError, match="y has numbers up to"):
+        GraphMTL().fit(X, [v * size for v in y])
+
+
+def test_what_is_no_number_and_no_task_is_refused() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": pd.to_datetime(["2020", "2021", "2022"])})
+    y, tasks = [1.0, 2.0, 4.0], ["s", "s", "t"]
+    with pytest.raises(OptionError, match="column 'b' of X has entries that are not numbers"):
+        GraphMTL().fit(frame, y, tasks=tasks)
+    with pytest.raises(OptionError, match="not numbers: they are complex128"):
+        GraphMTL().fit(frame[["a"]], np.array(y) + 1j, tasks=tasks)
+    for missing in (None, np.nan, pd.NA, pd.NaT):
+        with pytest.raises(OptionError, match="no task for row 1"):
+            GraphMTL().fit(frame[["a"]], y, tasks=pd.Series(["s", missing, "t"], dtype=object))
+    with pytest.raises(OptionError, match="a list of rows"):
+        GraphMTL().fit([[1.0], [2.0], [3.0]], y, tasks=tasks)
+    with pytest.raises(OptionError, match="y=None"):
+        GraphMTL().fit([frame[["a"]]], None)
+    with pytest.raises(OptionError, match="NaN or an infinite entry in its row 1"):
+        GraphMTL(k=1).fit(frame[["a"]], y, tasks=tasks).predict(pd.DataFrame({"a": [1.0, np.nan]}), ["s", "t"])
+
+
+def test_neighbours_to_leave_are_a_whole_number_and_lengths_have_no_leave_one_out() -> None:
+    model = GraphMTL(k=2).fit(*made())
+    for least in (-1, 2.5, "a"):
+        with pytest.raises(OptionError, match="min_degree="):
+            model.sparsify_tasks(0.9, min_degree=least)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(OptionError, match="choose 'fixed' or 'rescaled'"):
+        GraphMTL("l2", k=2).fit(*made()).sparsify_tasks(0.9)
 
 
 def test_shapes_that_do_not_fit_name_the_task() -> None:

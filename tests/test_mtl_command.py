@@ -8,7 +8,9 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,8 @@ from graphpri import datasets
 from graphpri.apps import mtl_protocol as protocol
 from graphpri.apps.mtl import GraphMTL
 from graphpri.apps.mtl_data import as_lists, synthetic
-from graphpri.apps.mtl_report import Request, read_table, report, study
+from graphpri.apps.mtl_report import _picture, report, study
+from graphpri.apps.mtl_table import Request, read_table, tasks_of
 from graphpri.apps.mtl_tasks import collect
 from graphpri.cli import main
 from graphpri.errors import FileError, OptionError
@@ -139,6 +142,57 @@ def test_json_has_the_comparison_and_nothing_else(exams: Path, tmp_path: Path) -
     assert {row["model"] for row in json.loads(found.stdout)["comparison"]} >= {"graph", "per-task ridge"}
 
 
+@pytest.mark.parametrize("parameters", [{"penalty": "l2", "gamma": 1.0}, {"gamma": 1.0}])
+def test_a_weight_that_is_given_is_not_chosen_again(exams: Path, parameters: dict[str, Any]) -> None:
+    request = Request("school", "score", keep=0.7, folds=2, parameters={"k": 5, **parameters})
+    outcome = study(read_table(str(exams)), request)
+    assert {row["status"] for row in outcome.comparison} == {"fitted"}
+    found, whole = outcome.model, outcome.model.sparsified_
+    assert whole is not None
+    assert found.gamma_ == 1.0
+    assert found.graph_.weights.sum() == pytest.approx(whole.original.weights.sum())
+
+
+def test_leave_one_out_of_too_much_is_refused_before_any_work() -> None:
+    frame = pd.DataFrame({"t": np.repeat(np.arange(9000), 2), "y": np.arange(18000.0), "a": np.arange(18000.0)})
+    heard: list[str] = []
+    with pytest.raises(OptionError, match="9000 tasks of 1"):
+        study(frame, Request("t", "y"), lambda text, share: heard.append(text))
+    assert heard == []
+
+
+def test_labels_and_numbers_are_read_as_they_are_meant(tmp_path: Path) -> None:
+    rows = ["task,y,boarder,intercept,small"]
+    rows += [f" {t} ,{i},{i % 3 == 0},{i * i % 7},{(i * 5 % 11) * 1e-15}" for t in ("NA", "b") for i in range(6)]
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    request = Request("task", "y", folds=2)
+    frame = read_table(str(tmp_path / "table.csv"))
+    tasks, _ = tasks_of(frame, request)
+    assert tasks.labels == ("NA", "b")
+    assert tasks.X[:3, 0].tolist() == [1, 0, 0]
+    own = study(frame, request).coefficients
+    assert [row["task"] for row in own] == ["NA", "b"]
+    assert set(own[0]) == {"task", "intercept", "boarder", "intercept (column)", "small"}
+    assert own[0]["small"] != 0
+
+
+def test_tasks_that_are_whole_numbers_stand_in_their_order() -> None:
+    frame = pd.DataFrame({"t": ["10", "9", "10", "9"], "y": list("1234"), "a": list("1342")}, dtype=object)
+    assert tasks_of(frame, Request("t", "y"))[0].labels == (9, 10)
+    frame["t"] = ["10", "09", "10", "09"]
+    assert tasks_of(frame, Request("t", "y"))[0].labels == ("09", "10")
+
+
+def test_the_picture_names_the_tasks_as_they_are_written() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "y"])
+    frame["t"] = np.repeat(["<b>", "$x_1$", "東", "u", "v", "w"], 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drawn = _picture(study(frame, Request("t", "y", folds=2))).decode()
+    assert all(f">{name}<" in drawn for name in ("&lt;b&gt;", "$x_1$", "東"))
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
@@ -147,6 +201,7 @@ def test_json_has_the_comparison_and_nothing_else(exams: Path, tmp_path: Path) -
         (FIVE, ["--task", "school", "--target", "school"], "both name 'school'"),
         (FIVE, ["--task", "school", "--target", "score", "--features", "hours,size"], "--features size"),
         (FIVE, ["--task", "school", "--target", "score", "--folds", "1"], "--folds 1"),
+        (FIVE, ["--task", "school", "--target", "score", "--seed", "-1"], "seed"),
         (FIVE, ["--task", "school", "--target", "score", "--keep", "x"], "x"),
         (FIVE, ["--task", "school", "--target", "score", "--gamma", "high"], "--gamma high"),
         (FIVE, ["--task", "school", "--target", "score", "--ridge", "-1"], "--ridge -1"),
@@ -160,6 +215,11 @@ def test_json_has_the_comparison_and_nothing_else(exams: Path, tmp_path: Path) -
             FIVE.replace("4,13", ",13"),
             ["--task", "school", "--target", "score"],
             "column 'hours' is empty in its row 4",
+        ),
+        (
+            FIVE.replace("4,13", "1e300,13"),
+            ["--task", "school", "--target", "score"],
+            "'hours' has numbers up to 1e+300",
         ),
         (FIVE.replace("b,3.0", ",3.0"), ["--task", "school", "--target", "score"], "no task in its row 3"),
         (FIVE.replace("age", "hours"), ["--task", "school", "--target", "score"], "'hours' stands 2 times"),
@@ -205,6 +265,7 @@ def test_folds_test_every_row_once_and_never_all_rows_of_a_task() -> None:
     drawn = synthetic(0, n_tasks=5, group_size=5, n=7, informative=2, irrelevant=0).tasks
     splits = list(protocol.folds(drawn, 3, np.random.default_rng(0)))
     assert sorted(np.concatenate([s.test for s in splits])) == list(range(35))
+    assert len(list(protocol.folds(drawn, 10**9, np.random.default_rng(0)))) == 7
     for split in splits:
         assert set(drawn.member[split.train]) == set(range(5))
         assert not set(split.train) & set(split.test)
@@ -236,9 +297,9 @@ def test_models_without_a_graph_are_what_they_say() -> None:
     taken = protocol.halves(drawn, protocol.random_split(drawn, 0.5, np.random.default_rng(0)))
     X, y = as_lists(taken.train)
     mean = np.array([v.mean() for v in y])
-    assert np.allclose(protocol.task_mean(taken), mean[taken.test_task])
+    assert np.allclose(protocol.SIMPLE["task mean"](taken), mean[taken.test_task])
     heavy = GraphMTL(gamma=1e9, k=3).fit(X, y)
-    assert np.allclose(protocol.common_slopes(taken), protocol._predicted(heavy, taken), atol=1e-5)
+    assert np.allclose(protocol.SIMPLE["common slopes"](taken), protocol._predicted(heavy, taken), atol=1e-5)
 
 
 def test_the_synthetic_tasks_are_as_the_paper_has_them() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphpri.apps.mtl_solve import REACH, System, edge_lengths, half_quadratic, leave_one_out, ridged
-from graphpri.apps.mtl_tasks import Tasks, as_labels, as_matrix, collect
+from graphpri.apps.mtl_tasks import MIN_DEGREE, Tasks, as_labels, as_matrix, collect
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.interop import as_graph
@@ -34,9 +34,6 @@ GammaAfter = Literal["fixed", "rescaled", "loo"]
 
 GAMMAS = tuple(float(10.0**e) for e in np.arange(-3, 3.01, 0.5))
 """Values of γ that leave-one-out chooses among, in units at which both terms of the objective weigh the same."""
-
-MIN_DEGREE = 3
-"""Neighbours that sparsifying leaves each task, by default."""
 
 
 class GraphMTL(RegressorMixin, BaseEstimator):

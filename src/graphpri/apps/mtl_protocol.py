@@ -72,7 +72,8 @@ def _split(tasks: Tasks, share: float, pick: Callable[[NDArray[np.int64], int], 
 def folds(tasks: Tasks, count: int, rng: np.random.Generator) -> Iterator[Split]:
     """Splits that test every row once, spread evenly within each task.
 
-    The row of a task with a single one is never tested: without it there is no such task.
+    The row of a task with a single one is never tested: without it there is no such task. There are no more splits
+    than a task has rows.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def folds(tasks: Tasks, count: int, rng: np.random.Generator) -> Iterator[Split]
     >>> bool((np.sort(tested) == np.arange(240)).all())
     True
     """
-    fold = np.full(tasks.member.size, -1)
+    fold, count = np.full(tasks.member.size, -1), min(count, int(tasks.sizes.max()))
     for start, size in zip(tasks.starts[:-1], tasks.sizes, strict=True):
         if size > 1:
             fold[start + rng.permutation(size)] = (np.arange(size) + rng.integers(count)) % count
@@ -139,59 +140,23 @@ Predict = Callable[[Halves], FloatArray]
 """Predictions for a split's test rows, shape (n_test,)."""
 
 
-def task_mean(split: Halves) -> FloatArray:
-    """The mean of each task.
-
-    Examples
-    --------
-    >>> from graphpri.apps.mtl_data import synthetic
-    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
-    >>> round(root_mean_square(split.test_y - task_mean(split)), 3)
-    2.487
-    """
+def _task_mean(split: Halves) -> FloatArray:
+    """The mean of each task."""
     return replace(split.train, intercept=True).means[1][split.test_task]
 
 
-def least_squares(split: Halves) -> FloatArray:
-    """Each task on its own, by least squares.
-
-    Examples
-    --------
-    >>> from graphpri.apps.mtl_data import synthetic
-    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
-    >>> round(root_mean_square(split.test_y - least_squares(split)), 3)
-    2.034
-    """
+def _least_squares(split: Halves) -> FloatArray:
+    """Each task on its own, by least squares."""
     return _predicted(GraphMTL(gamma=0.0).fit_rows(split.train), split)
 
 
-def own_ridge(split: Halves) -> FloatArray:
-    """Each task on its own, by ridge regression with the ridge that leave-one-out chooses for it.
-
-    Examples
-    --------
-    >>> from graphpri.apps.mtl_data import synthetic
-    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
-    >>> round(root_mean_square(split.test_y - own_ridge(split)), 3)
-    1.843
-    """
+def _own_ridge(split: Halves) -> FloatArray:
+    """Each task on its own, by ridge regression with the ridge that leave-one-out chooses for it."""
     return _predicted(GraphMTL(gamma=0.0, ridge="own").fit_rows(split.train), split)
 
 
-def common_slopes(split: Halves) -> FloatArray:
-    """One regression for all tasks, with an intercept for each.
-
-    Examples
-    --------
-    >>> from graphpri.apps.mtl_data import synthetic
-    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
-    >>> round(root_mean_square(split.test_y - common_slopes(split)), 3)
-    2.246
-    """
+def _common_slopes(split: Halves) -> FloatArray:
+    """One regression for all tasks, with an intercept for each."""
     X, y = split.train.centred
     with single_thread():
         w = np.linalg.lstsq(X, y, rcond=None)[0]
@@ -200,10 +165,10 @@ def common_slopes(split: Halves) -> FloatArray:
 
 
 SIMPLE: dict[str, Predict] = {
-    "task mean": task_mean,
-    "per-task least squares": least_squares,
-    "per-task ridge": own_ridge,
-    "common slopes": common_slopes,
+    "task mean": _task_mean,
+    "per-task least squares": _least_squares,
+    "per-task ridge": _own_ridge,
+    "common slopes": _common_slopes,
 }
 """Models without a graph."""
 
@@ -269,17 +234,8 @@ def graph_model(split: Halves, **parameters: Any) -> GraphMTL:
     return GraphMTL(**arguments).fit_rows(split.train)
 
 
-def errors_of(model: GraphMTL, split: Halves) -> FloatArray:
-    """Errors y − ŷ of a fitted model on a split's test rows.
-
-    Examples
-    --------
-    >>> from graphpri.apps.mtl_data import synthetic
-    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
-    >>> errors_of(graph_model(split, k=3), split).shape
-    (120,)
-    """
+def _errors_of(model: GraphMTL, split: Halves) -> FloatArray:
+    """Errors y − ŷ of a fitted model on a split's test rows."""
     return split.test_y - _predicted(model, split)
 
 
@@ -344,7 +300,7 @@ def unpruned(model: GraphMTL, split: Halves) -> Entry:
     >>> unpruned(graph_model(split, k=3), split).model
     'graph'
     """
-    return Entry("graph", None, model.graph_.n_edges, model.gamma_, errors_of(model, split), split.test_task)
+    return Entry("graph", None, model.graph_.n_edges, model.gamma_, _errors_of(model, split), split.test_task)
 
 
 def pruned(whole: GraphMTL, pruning: Pruning) -> GraphMTL:
@@ -375,5 +331,5 @@ def _pruned(whole: GraphMTL, split: Halves, pruning: Pruning) -> Entry:
     except (TooFewEdgesError, GraphError) as error:
         nothing = np.empty(0), np.empty(0, np.int64)
         return Entry(f"graph, {pruning.method}", pruning, None, None, *nothing, f"error: {error}")
-    kept, errors = model.graph_.n_edges, errors_of(model, split)
+    kept, errors = model.graph_.n_edges, _errors_of(model, split)
     return Entry(f"graph, {pruning.method}", pruning, kept, model.gamma_, errors, split.test_task)

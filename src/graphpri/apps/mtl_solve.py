@@ -247,5 +247,6 @@ def half_quadratic(
         pull = graph.weights / np.hypot(edge_lengths(graph, w), epsilon)
         w = System(squares, graph.laplacian(pull), lam / 2).solve(products, w)
         history.append(objective(w))
-        if history[-2] - history[-1] <= tol * abs(history[-2]) or len(history) > 10_000:
+        # Not "<=": an objective that overflowed, for a weight near the largest number, has no difference.
+        if not history[-2] - history[-1] > tol * abs(history[-2]) or len(history) > 10_000:
             return w, history

@@ -16,6 +16,9 @@ from graphpri.graph import FloatArray
 RIDGES = tuple(float(10.0**e) for e in np.arange(-4, 4.01, 0.5))
 """Ridges that leave-one-out chooses among, in units of the mean sum of squares of a column within a task."""
 
+MIN_DEGREE = 3
+"""Neighbours that sparsifying leaves each task, by default."""
+
 LARGEST = 1e70
 """Largest magnitude of a column or target; the smallest is its inverse. Beyond, squares over- or underflow."""
 

@@ -7,17 +7,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError
+from graphpri.torch.checks import CLOSED
 from graphpri.torch.functions import degrees_of, log_mean_inverse, spectral_entropy
 
-DTYPES = (torch.float32, torch.float64)
 _ROUNDING = 100
-
-
-def check_dtype(weights: Tensor, what: str) -> None:
-    """Refuse weights that are not float32 or float64."""
-    if weights.dtype not in DTYPES:
-        raise OptionError(f"{what} is {weights.dtype}: entropies need float32 or float64; pass {what}.float()")
 
 
 def slack(weights: Tensor) -> float:
@@ -63,11 +57,16 @@ class Dense:
         if empty.any():
             first = ", ".join(map(str, empty.nonzero()[0].tolist()))
             which = f"{what}[{first}]" if first else what
-            raise GraphError(f"{which} has no edges, so its Laplacian is zero and its entropy is not defined")
+            remedy = CLOSED if what in ("a", "gated") else ""
+            raise GraphError(f"{which} has no edges, so its Laplacian is zero and its entropy is not defined{remedy}")
 
     def degrees(self, weights: Tensor) -> Tensor:
         """Sum of the weights at each node, shape (..., N)."""
         return degrees_of(weights)
+
+    def largest(self, weights: Tensor) -> Tensor:
+        """Largest weight of each graph, shape (...)."""
+        return weights.amax((-2, -1))
 
     def over_nodes(self, values: Tensor) -> Tensor:
         """Sum of values of the nodes of each graph, shape (...)."""

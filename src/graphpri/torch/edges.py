@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from graphpri.errors import GraphError, OptionError
+from graphpri.torch.checks import CLOSED, check_dense
 from graphpri.torch.dense import edge_correction, slack
 from graphpri.torch.functions import spectral_entropy
 
@@ -53,12 +54,14 @@ class Edges:
     @classmethod
     def read(cls, edge_index: Tensor, batch: Tensor | None, num_nodes: int | None) -> Edges:
         """Take the arguments as PyG names them; refuse shapes and types that are none of its."""
+        check_dense(edge_index, "edge_index")
         if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.int64:
             shape, dtype = tuple(edge_index.shape), edge_index.dtype
             raise GraphError(f"edge_index has the shape {shape} and is {dtype}: it must be (2, E) of torch.int64")
         if batch is None:
             count = int(edge_index.max()) + 1 if num_nodes is None and edge_index.numel() else num_nodes or 0
             return cls(edge_index, count, None, 1)
+        check_dense(batch, "batch")
         if batch.dim() != 1 or batch.dtype != torch.int64:
             raise GraphError(f"batch is {batch.dtype} of shape {tuple(batch.shape)}: it must be (N,) of torch.int64")
         if num_nodes is not None and num_nodes != batch.numel():
@@ -93,21 +96,28 @@ class Edges:
             found, needed = tuple(weights.shape), self.edge_index.shape[1]
             raise GraphError(f"{what} has the shape {found}: one number per column of edge_index is ({needed},)")
         with torch.no_grad():
-            self._refuse(~torch.isfinite(weights), f"has a {what} that is NaN or infinite", weights)
-            self._refuse(weights < 0, f"has a negative {what}", weights)
+            self._refuse(~torch.isfinite(weights), f"is NaN or infinite in {what}", weights)
+            self._refuse(weights < 0, f"is negative in {what}", weights)
             order, mirror = self._orders
             gap = torch.zeros_like(weights)
             gap[order] = (weights[order] - weights[mirror]).abs()
-            self._refuse(gap > slack(weights), f"has another {what} than its opposite: average the two", weights)
+            self._refuse(gap > slack(weights), f"differs in {what} from its opposite: average the two", weights)
             empty = self._over_columns(weights) <= 0
             if bool(empty.any()):
-                where = "" if self.batch is None else f"graph {int(empty.nonzero()[0])} of the batch: "
-                raise GraphError(f"{where}no edge's {what} is above 0, so the entropy is not defined")
+                where = "the graph" if self.batch is None else f"graph {int(empty.nonzero()[0])} of the batch"
+                remedy = CLOSED if what in ("a", "gated") else ": leave graphs without edges out"
+                raise GraphError(f"{where} has no edge with {what} above 0, so its entropy is not defined{remedy}")
 
     def degrees(self, weights: Tensor) -> Tensor:
         """Sum of the weights at each node, shape (N,): by both ends, so that both orientations have one gradient."""
         ends = weights.new_zeros(self.n_nodes).index_add(0, self.edge_index[0], weights)
         return ends.index_add(0, self.edge_index[1], weights) / 2
+
+    def largest(self, weights: Tensor) -> Tensor:
+        """Largest weight of each graph, shape (n_graphs,); 0 where there is none."""
+        if self.batch is None and weights.numel():
+            return weights.amax(0, keepdim=True)
+        return weights.new_zeros(self.n_graphs).scatter_reduce(0, self._graph_of_column, weights, "amax")
 
     def over_nodes(self, values: Tensor) -> Tensor:
         """Sum of values of the nodes of each graph, shape (n_graphs,)."""

@@ -13,11 +13,14 @@ from torch import Tensor
 
 from graphpri.errors import GraphError, OptionError
 from graphpri.objective import check_beta
-from graphpri.torch.dense import Dense, check_dtype
+from graphpri.torch.checks import check_dense, check_floats
+from graphpri.torch.dense import Dense
 from graphpri.torch.edges import Edges
 from graphpri.torch.functions import xlogx
 
 Method = Literal["exact", "degree", "local"]
+
+_SAFE = 32  # powers of two of the largest weight between which no sum or quotient leaves the range of float32
 
 
 class Layout(Protocol):
@@ -25,6 +28,7 @@ class Layout(Protocol):
 
     def check(self, weights: Tensor, what: str) -> None: ...
     def degrees(self, weights: Tensor) -> Tensor: ...
+    def largest(self, weights: Tensor) -> Tensor: ...
     def over_nodes(self, values: Tensor) -> Tensor: ...
     def at_nodes(self, values: Tensor) -> Tensor: ...
     def at_weights(self, values: Tensor) -> Tensor: ...
@@ -59,7 +63,7 @@ def von_neumann_entropy(adjacency: Tensor, method: Method = "exact", *, check: b
         For an adjacency that is not square or symmetric, with entries that are negative or not finite, with
         self-loops, or of a graph without edges; names the entry.
     OptionError
-        For another method or dtype.
+        For another method or dtype, and for what is no dense real tensor.
 
     Notes
     -----
@@ -197,9 +201,10 @@ def von_neumann_entropy_edges(
     Raises
     ------
     GraphError
-        For what `check` finds; names the column and the edge.
+        For what `check` finds; names the column and the edge, or the graph of the batch that has no edges: such
+        graphs are to be left out.
     OptionError
-        For another method or dtype, and for a graph too large for "exact".
+        For another method or dtype, for what is no dense real tensor, and for a graph too large for "exact".
 
     Examples
     --------
@@ -309,7 +314,7 @@ def pri_objective_edges(
 def entropies(layout: Layout, weights: Tensor, method: Method, check: bool, what: str) -> Tensor:
     """Entropies of the graphs with those weights."""
     check_weights(layout, weights, method, check, what)
-    return entropy(layout, weights, method)
+    return entropy(layout, in_range(layout, weights), method)
 
 
 def divergences(layout: Layout, a: Tensor, b: Tensor, method: Method, check: bool) -> Tensor:
@@ -317,6 +322,7 @@ def divergences(layout: Layout, a: Tensor, b: Tensor, method: Method, check: boo
     check_weights(layout, a, method, check, "a")
     check_weights(layout, b, method, check, "b")
     _check_alike(a, b)
+    a, b = in_range(layout, a), in_range(layout, b)
     both = entropy(layout, a, method) + entropy(layout, b, method)
     return (entropy(layout, mixture(layout, a, b), method) - both / 2).clamp(min=0)
 
@@ -334,14 +340,17 @@ def checked_objectives(
     """J_β; the originals are looked at where their entropy is not known."""
     check_weights(layout, a, method, check, what)
     check_weights(layout, original, method, check and original_entropy is None, "original")
+    a, original = in_range(layout, a), in_range(layout, original)
     return objectives(layout, a, original, check_beta(beta), method, original_entropy)
 
 
 def objectives(
     layout: Layout, a: Tensor, original: Tensor, beta: float, method: Method, original_entropy: Tensor | None
 ) -> Tensor:
-    """J_β = (1 − β) S(σ̃) − β S(ρ̃) + 2β S(σ̄) of the graphs with weights a and the originals, checked before."""
+    """J_β = (1 − β) S(σ̃) − β S(ρ̃) + 2β S(σ̄) of the graphs with weights a and the originals, checked and in range."""
     _check_alike(a, original)
+    if original_entropy is not None:
+        check_dense(original_entropy, "original_entropy")
     kept = entropy(layout, a, method)
     mixed = entropy(layout, mixture(layout, a, original), method)
     known = entropy(layout, original, method) if original_entropy is None else original_entropy
@@ -351,8 +360,23 @@ def objectives(
     return (1 - beta) * kept - beta * known + 2 * beta * mixed
 
 
+def in_range(layout: Layout, weights: Tensor) -> Tensor:
+    """Weights whose sums neither overflow nor vanish: those of very large or small graphs times a power of two.
+
+    It is a constant to the gradient: no entropy depends on it.
+    """
+    exponent = torch.frexp(layout.largest(weights.detach())).exponent
+    if not bool((exponent.abs() > _SAFE).any()):
+        return weights
+    # In two steps, each in range where their product is not.
+    half = exponent // 2
+    for part in (half, exponent - half):
+        weights = weights * layout.at_weights(torch.exp2(-part.to(weights.dtype)))
+    return weights
+
+
 def entropy(layout: Layout, weights: Tensor, method: Method) -> Tensor:
-    """Entropy of weights, whatever their scale."""
+    """Entropy of weights in range."""
     if method == "exact":
         return layout.spectral(weights)
     degrees = layout.degrees(weights)
@@ -369,9 +393,9 @@ def mixture(layout: Layout, a: Tensor, b: Tensor) -> Tensor:
 
 
 def check_weights(layout: Layout, weights: Tensor, method: str, check: bool, what: str) -> None:
-    """Refuse weights of a dtype that entropies don't take and, where asked, those that describe no graph."""
+    """Refuse what is no tensor that entropies take and, where asked, weights that describe no graph."""
     check_method(method)
-    check_dtype(weights, what)
+    check_floats(weights, what)
     if check:
         layout.check(weights, what)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
+from numbers import Real
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from graphpri.budget import count_edges
 from graphpri.errors import GraphError, OptionError
+from graphpri.torch.checks import check_dense, number, positive, switch, whole
 from graphpri.torch.edges import Edges
 
 Mode = Literal["gumbel", "concrete", "sigmoid"]
@@ -56,10 +58,8 @@ class Anneal:
 
     def __post_init__(self) -> None:
         for name in ("start", "end"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise OptionError(f"{name}={getattr(self, name)!r} must be a temperature above 0")
-        if self.steps < 1:
-            raise OptionError(f"steps={self.steps!r} must be 1 or more")
+            positive(name, getattr(self, name))
+        whole("steps", self.steps, 1)
         if self.shape not in ("exponential", "linear"):
             raise OptionError(f"shape={self.shape!r}: choose 'exponential' or 'linear'")
 
@@ -137,13 +137,10 @@ class EdgeGate(nn.Module):
         init: float | Tensor = 0.5,
     ) -> None:
         super().__init__()
-        if isinstance(num_edges, bool) or num_edges < 1:
-            raise OptionError(f"num_edges={num_edges!r} must be 1 or more")
+        num_edges = whole("num_edges", num_edges, 1)
         if mode not in get_args(Mode):
             raise OptionError(f"mode={mode!r}: choose from {', '.join(map(repr, get_args(Mode)))}")
-        if not 0 <= size < math.inf:
-            raise OptionError(f"size={size!r} must be a finite number, 0 or more")
-        self.num_edges, self.mode, self.hard, self.size = num_edges, mode, hard, float(size)
+        self.num_edges, self.mode, self.hard, self.size = num_edges, mode, switch("hard", hard), number("size", size)
         self.schedule: Schedule = temperature if callable(temperature) else _constant(temperature)
         self.steps = 0
         self.n_nodes = 0
@@ -191,13 +188,25 @@ class EdgeGate(nn.Module):
         mode, **options
             As in :class:`EdgeGate`.
         candidates : Tensor of bool, shape (N, N), optional
-            Pairs that have a gate, by the upper triangle; the others are 0 throughout. All pairs where absent.
+            Pairs that have a gate, in either triangle; the others are 0 throughout. All pairs where absent.
+
+        Raises
+        ------
+        GraphError
+            For candidates of another shape or dtype, and where none is a pair of two nodes.
+        OptionError
+            For fewer than two nodes.
         """
+        n_nodes = whole("n_nodes", n_nodes, 2)
+        if candidates is not None:
+            check_dense(candidates, "candidates")
         everything = torch.ones(n_nodes, n_nodes, dtype=torch.bool) if candidates is None else candidates
         if everything.shape != (n_nodes, n_nodes) or everything.dtype != torch.bool:
             found, dtype = tuple(everything.shape), everything.dtype
             raise GraphError(f"candidates is {dtype} of shape {found}: it must be bool of ({n_nodes}, {n_nodes})")
-        pairs = everything.triu(1).nonzero().T.contiguous()
+        pairs = (everything | everything.mT).triu(1).nonzero().T.contiguous()
+        if not pairs.numel():
+            raise GraphError("candidates has no True off the diagonal: no pair of nodes would have a gate")
         gate = cls(pairs.shape[1], mode, **options).to(everything.device)
         gate.n_nodes, gate._pairs = n_nodes, pairs
         return gate
@@ -206,7 +215,7 @@ class EdgeGate(nn.Module):
     def temperature(self) -> float:
         """Temperature τ at the present step."""
         value = self.schedule(self.steps)
-        if not 0 < value < math.inf:
+        if not isinstance(value, Real | Tensor) or not 0 < value < math.inf:
             raise OptionError(f"temperature={value!r} at step {self.steps} must be a number above 0")
         return value
 
@@ -229,7 +238,7 @@ class EdgeGate(nn.Module):
         Tensor, shape (M,), (E,) or (N, N), behind `samples` where given
             In [0, 1]; 0 or 1 where `hard`.
         """
-        shape = self.logits.shape if samples is None else (samples, self.num_edges)
+        shape = self.logits.shape if samples is None else (whole("samples", samples, 0), self.num_edges)
         theta = self.logits.expand(shape)
         if self.training and self.mode != "sigmoid":
             theta = theta + self._noise(shape, generator)
@@ -298,12 +307,22 @@ class EdgeGate(nn.Module):
         -------
         Tensor of bool, shape (M,)
             Ties go to the first edges.
+
+        Raises
+        ------
+        OptionError
+            For another k, for scores of another shape, and for NaN.
         """
-        if isinstance(k, bool) or not 0 <= k <= self.num_edges:
+        if whole("k", k, 0) > self.num_edges:
             raise OptionError(f"k={k!r} must be a number of edges from 0 to {self.num_edges}")
+        if scores is not None:
+            check_dense(scores, "scores")
         ranked = self.logits if scores is None else scores
         if ranked.shape != self.logits.shape:
             raise OptionError(f"scores have the shape {tuple(ranked.shape)}: give one per edge, ({self.num_edges},)")
+        if bool(ranked.isnan().any()):
+            name, edge = "logits" if scores is None else "scores", int(ranked.isnan().nonzero()[0])
+            raise OptionError(f"{name}[{edge}] is NaN, which has no rank: correct it")
         chosen = torch.zeros_like(ranked, dtype=torch.bool)
         chosen[torch.argsort(ranked, descending=True, stable=True)[:k]] = True
         return chosen
@@ -343,13 +362,16 @@ class EdgeGate(nn.Module):
 
 
 def _constant(temperature: float) -> Schedule:
-    if not 0 < temperature < math.inf:
-        raise OptionError(f"temperature={temperature!r} must be a number above 0")
+    temperature = positive("temperature", temperature)
     return Anneal(temperature, temperature, 1)
 
 
 def _starting_logits(init: float | Tensor, count: int) -> Tensor:
-    chances = torch.as_tensor(init, dtype=cast("Any", init).dtype if torch.is_tensor(init) else None)
+    try:
+        chances = torch.as_tensor(init)
+    except (TypeError, ValueError, RuntimeError):
+        raise OptionError(f"init={init!r} must be a probability, or a tensor of them") from None
+    check_dense(chances, "init")
     if not bool(((chances > 0) & (chances < 1)).all()):
         raise OptionError("init must be probabilities above 0 and below 1")
     if chances.shape not in ((), (count,)):

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from graphpri.defaults import DEFAULT_BETA
 from graphpri.errors import OptionError
 from graphpri.objective import check_beta
+from graphpri.torch.checks import switch
 from graphpri.torch.dense import Dense
 from graphpri.torch.entropy import (
     Layout,
@@ -18,6 +19,7 @@ from graphpri.torch.entropy import (
     check_weights,
     checked_objectives,
     entropy,
+    in_range,
     objectives,
     read_edges,
 )
@@ -89,7 +91,8 @@ class PRILoss(nn.Module):
         self.method: Method = method
         self.pri_on: Over = pri_on
         self.reduction: Reduction = reduction
-        self.check = check
+        self.check = switch("check", check)
+        self._averaged: set[int] = set()
 
     def extra_repr(self) -> str:
         """The options, for the module's ``repr``."""
@@ -115,11 +118,15 @@ class PRILoss(nn.Module):
         -------
         Tensor, shape (...) or (number of graphs,)
             Nats. For minibatches of ``pri_on="each"`` take the entries of the graphs at hand; for ``pri_on="mean"``
-            it is one number, of the average of exactly these graphs.
+            it is one number, of the average of exactly these graphs: a minibatch needs one of its own.
         """
         layout = self._layout(edge_index, batch, num_nodes)
         check_weights(layout, original, self.method, self.check, "original")
-        return entropy(layout, original if self.pri_on == "each" else _average(layout, original), self.method)
+        original = in_range(layout, original)
+        if self.pri_on == "mean":
+            self._averaged.add(_count(original))
+            original = _average(layout, original)
+        return entropy(layout, original, self.method)
 
     def forward(
         self,
@@ -154,18 +161,30 @@ class PRILoss(nn.Module):
         Raises
         ------
         GraphError, OptionError
-            As :func:`graphpri.torch.pri_objective`.
+            As :func:`graphpri.torch.pri_objective`; for ``pri_on="mean"``, where :meth:`precompute` was never
+            called on as many graphs.
         """
         layout = self._layout(edge_index, batch, num_nodes)
         if self.pri_on == "mean":
             check_weights(layout, gated, self.method, self.check, "gated")
             check_weights(layout, original, self.method, self.check and original_entropy is None, "original")
-            x, y = _average(layout, gated), _average(layout, original)
+            if self.check and original_entropy is not None:
+                self._check_averaged(_count(original))
+            x, y = (_average(layout, in_range(layout, weights)) for weights in (gated, original))
             return objectives(layout, x, y, self.beta, self.method, original_entropy)
         value = checked_objectives(
             layout, gated, original, self.beta, self.method, original_entropy, self.check, "gated"
         )
         return {"mean": value.mean, "sum": value.sum, "none": lambda: value}[self.reduction]()
+
+    def _check_averaged(self, count: int) -> None:
+        """Refuse an entropy that can't be of these graphs: of as many, none was precomputed."""
+        if self._averaged and count not in self._averaged:
+            known = ", ".join(map(str, sorted(self._averaged)))
+            raise OptionError(
+                f"original_entropy is of the average of {known} graphs, and here are {count}: call precompute on "
+                "these graphs, or leave it out"
+            )
 
     def _layout(self, edge_index: Tensor | None, batch: Tensor | None, num_nodes: int | None) -> Layout:
         if edge_index is None:
@@ -175,6 +194,10 @@ class PRILoss(nn.Module):
         if self.pri_on == "mean":
             raise OptionError("pri_on='mean' averages graphs on the same nodes: pass adjacencies (..., N, N)")
         return read_edges(edge_index, batch, num_nodes, self.check)
+
+
+def _count(adjacency: Tensor) -> int:
+    return adjacency.shape[:-2].numel()
 
 
 def _average(layout: Layout, weights: Tensor) -> Tensor:

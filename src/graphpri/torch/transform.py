@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from graphpri.baselines import find
 from graphpri.defaults import DEFAULT_BETA
 from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.objective import check_beta
 from graphpri.sparsify import sparsify
 
 try:
@@ -21,7 +24,11 @@ class Sparsify(BaseTransform):
     """Keep the informative edges of every graph, with :func:`graphpri.sparsify`.
 
     Both orientations of an edge go or stay together. Every edge-level attribute (``edge_attr``, ``edge_weight``, a
-    mask of edges, …) follows its edges; nodes and all else stay as they are. The input is not changed.
+    mask of edges, …) follows its edges; nodes and all else stay as they are. The input is not changed. A graph without
+    edges passes through as it is.
+
+    Weights are read from ``edge_weight`` (else from an edge-level ``weight``); all edges weigh 1 where neither is
+    there. ``edge_attr`` is never taken for weights unless named: ``weight="edge_attr"``, of shape (E,) or (E, 1).
 
     Parameters
     ----------
@@ -38,9 +45,11 @@ class Sparsify(BaseTransform):
     Raises
     ------
     OptionError
-        For a callback; for other options, when the transform meets its first graph.
+        For a callback, and for a `keep`, `beta` or `method` that no graph can have; for other options, and a `keep`
+        beyond the graph's edges, when the transform meets the graph.
     GraphError
-        When it meets a graph that :func:`graphpri.sparsify` refuses, such as a directed one: apply ``ToUndirected``
+        When it meets a graph whose ``edge_weight`` or ``edge_attr`` is not one entry per column of ``edge_index``, or
+        one that :func:`graphpri.sparsify` refuses, such as a directed one: apply ``ToUndirected``
         before, or pass ``directed="symmetrize"``.
     MissingExtraError
         Where PyTorch Geometric is not installed.
@@ -69,16 +78,22 @@ class Sparsify(BaseTransform):
     ) -> None:
         if unfit := [name for name, value in options.items() if callable(value)]:
             raise OptionError(f"{', '.join(unfit)}: a transform takes no functions, which have no stable name")
-        self.options: dict[str, Any] = {"keep": keep, "beta": float(beta), "method": method}
+        _check_keep(keep, method)
+        self.options: dict[str, Any] = {"keep": keep, "beta": check_beta(beta), "method": method}
         self.options |= {name: options[name] for name in sorted(options)}
 
     def forward(self, data: Any) -> Any:
         """The sparsified graph, or batch of graphs."""
         if isinstance(data, Batch):
+            _check_lengths(data)
             return self._batch(data)
         if not isinstance(data, Data):
             kind = type(data).__name__
             raise GraphError(f"{kind} is not a Data or a Batch of them: pass a homogeneous graph, as to_homogeneous()")
+        _check_lengths(data)
+        edge_index: Any = data.edge_index
+        if edge_index is not None and not edge_index.numel():
+            return data
         return sparsify(data, **self.options).graph
 
     def __repr__(self) -> str:
@@ -98,6 +113,31 @@ class Sparsify(BaseTransform):
                 raise GraphError(f"{key} was set on the batch, not on its graphs: set it on each graph before batching")
             new[key] = batch[key]
         return new
+
+
+def _check_keep(keep: Any, method: Any) -> None:
+    if method != "pri":
+        find(method, "pri")
+    if keep is None:
+        if method != "pri":
+            raise OptionError(f"method {method!r} needs a budget: pass keep=, a share or a number of edges")
+        return
+    is_count = isinstance(keep, Integral)
+    if isinstance(keep, bool) or not isinstance(keep, Real) or not (keep >= 1 if is_count else 0 < keep <= 1):
+        raise OptionError(f"keep={keep!r} must be a share, a float in (0, 1], or a number of edges, an int from 1")
+
+
+def _check_lengths(data: Any) -> None:
+    # PyG takes a vector of another length for one of the graph, and so would everything here.
+    for key in ("edge_weight", "edge_attr"):
+        value = data[key] if key in data else None
+        if value is None or data.edge_index is None:
+            continue
+        shape = tuple(value.shape) if hasattr(value, "shape") else (len(value),)
+        columns = data.edge_index.shape[-1]
+        if shape[:1] != (columns,):
+            found = f"{shape[0]} entries" if shape else "no axis"
+            raise GraphError(f"{key} has {found}, and edge_index {columns} columns: give one entry per column")
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,70 @@
+"""What functions, losses and gates refuse in their arguments, with what to do about it."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from graphpri.errors import OptionError
+
+DTYPES = (torch.float32, torch.float64)
+
+CLOSED = (
+    "; where these are gates, all of the graph were closed: raise their init (or, of soft gates, the temperature), "
+    "lower their size, or train with hard=False first"
+)
+"""What to do about a selection without an edge; the names are those of EdgeGate's options."""
+
+
+def check_dense(value: Any, what: str) -> None:
+    """Refuse what is no dense tensor of real numbers."""
+    if not isinstance(value, Tensor):
+        kind = type(value)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+        how = f"torch.from_numpy({what})" if isinstance(value, np.ndarray) else "torch.tensor(...) of its numbers"
+        raise OptionError(f"{what} is of type {name}: pass a dense real tensor, {how}")
+    if value.layout != torch.strided or value.is_nested:
+        layout = "nested" if value.is_nested else value.layout
+        raise OptionError(f"{what} is a tensor of layout {layout}: pass a dense real tensor, {what}.to_dense()")
+    if value.is_complex():
+        raise OptionError(f"{what} is {value.dtype}: pass a dense real tensor, such as {what}.abs() or {what}.real")
+
+
+def check_floats(weights: Any, what: str) -> None:
+    """Refuse weights that are no dense tensor of float32 or float64."""
+    check_dense(weights, what)
+    if weights.dtype not in DTYPES:
+        raise OptionError(f"{what} is {weights.dtype}: entropies need float32 or float64; pass {what}.float()")
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number that is not below the least."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise OptionError(f"{name}={value!r} must be a whole number, {least} or more")
+    return int(value)
+
+
+def number(name: str, value: Any) -> float:
+    """A finite number, 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < math.inf:
+        raise OptionError(f"{name}={value!r} must be a finite number, 0 or more")
+    return float(value)
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
+        raise OptionError(f"{name}={value!r} must be a finite number above 0")
+    return float(value)
+
+
+def switch(name: str, value: Any) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise OptionError(f"{name}={value!r} must be True or False")
+    return bool(value)
