@@ -66,8 +66,8 @@ class Request:
     Examples
     --------
     >>> request = Request(("linear-svm", "paper"), Protocol(folds=3), explained="linear-svm")
-    >>> request.top, request.permuted
-    (100, ())
+    >>> request.explained, request.permuted
+    ('linear-svm', ())
     """
 
     methods: tuple[str, ...]

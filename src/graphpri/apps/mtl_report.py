@@ -29,7 +29,6 @@ from graphpri.apps.mtl_protocol import (
 from graphpri.apps.mtl_protocol import root_mean_square as rmse
 from graphpri.apps.mtl_solve import check_leave_one_out
 from graphpri.apps.mtl_table import Request, tasks_of
-from graphpri.apps.mtl_table import read_table as read_table
 from graphpri.apps.mtl_tasks import Tasks
 from graphpri.errors import OptionError
 from graphpri.graph import FloatArray
@@ -91,7 +90,7 @@ def study(frame: Any, request: Request, step: Callable[[str, float], object] = l
     (120, 6, 12)
     """
     if request.method not in methods():
-        find(request.method)
+        find(request.method, besides=("pri",))
     if request.seed < 0:
         raise OptionError(f"seed={request.seed} must be 0 or more")
     tasks, features = tasks_of(frame, request)

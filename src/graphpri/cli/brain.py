@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
-from graphpri.cli import FAILED, OK, say, show
+from graphpri.cli import FAILED, OK, outputs, say, show
 from graphpri.cli.limits import DEFAULT_LIMITS, Limits
 from graphpri.cli.options import ARGUMENTS
 from graphpri.cli.search import OUTPUT, Json, Quiet, Whole
@@ -136,7 +134,7 @@ def brain(
     """
     from graphpri.apps import brain_report
 
-    with _folder(output, force) as out, limits.held(), Watch(quiet=quiet) as watch:
+    with outputs.results_folder(output, force=force, kept=_PIECES) as out, limits.held(), Watch(quiet=quiet) as watch:
         watch.stage(f"reading {source}")
         try:
             request = _request(plan)
@@ -149,31 +147,6 @@ def brain(
         names = brain_report.write(outcome, out, Path(source).name, shlex.join(["graphpri", *ARGUMENTS.get()]))
     _print(outcome, out, names, json=json, quiet=quiet)
     return OK
-
-
-@contextmanager
-def _folder(name: str, force: bool) -> Generator[Path]:
-    """The folder for results; one made here goes again where nothing came to stand in it.
-
-    One that an interrupted run left is as good as empty.
-    """
-    path = Path(name)
-    made = not path.exists()
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        others = [entry.name for entry in path.iterdir() if entry.name != _PIECES]
-    except OSError as error:
-        raise FileError(f"{name}: the folder can't be made: {error.strerror}") from error
-    if others and not force:
-        raise FileError(
-            f"{name}: the folder has files; name another one, or give --force: what {_PIECES} keeps is used again"
-        )
-    try:
-        yield path
-    finally:
-        if made:
-            with suppress(OSError):
-                path.rmdir()
 
 
 def _scans(source: str, data: Data, watch: Watch) -> Connectomes:

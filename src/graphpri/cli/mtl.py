@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from graphpri.cli import OK, show
+from graphpri.cli import OK, outputs, show
 from graphpri.cli.limits import DEFAULT_LIMITS, Limits
 from graphpri.cli.options import ARGUMENTS
 from graphpri.cli.search import OUTPUT, Json, Quiet, Whole
 from graphpri.cli.values import parse_keep, parse_options, split_names
 from graphpri.cli.watch import Watch
-from graphpri.errors import FileError, OptionError
+from graphpri.errors import OptionError
 
 if TYPE_CHECKING:
-    from graphpri.apps.mtl_report import Outcome, Request
+    from graphpri.apps.mtl_report import Outcome
+    from graphpri.apps.mtl_table import Request
 
 _MODEL = Group("Model", sort_key=20)
 
@@ -29,7 +30,8 @@ Examples:
   graphpri mtl exams.csv --task school --target score -o exams/
   graphpri mtl exams.csv --task school --target score --keep 0.3 --method local-similarity -o exams/
 
-DATA is a table with a header: CSV or TSV (gzipped too) or parquet, a row an observation.
+DATA is a table with a header: CSV or TSV (gzipped too) or parquet, a row an
+observation; or a named one (parkinsons, school).
 DIR gets comparison.csv, predictions.csv, coefficients.csv, edges.csv and report.html.""",
 )
 
@@ -42,7 +44,12 @@ class Model:
     penalty: Annotated[
         Literal["squared", "l2"], Parameter(help="Squares or lengths of the differences of coefficients.")
     ] = "squared"
-    gamma: Annotated[str, Parameter(help="Weight of the graph; 'loo' chooses it by leave-one-out.")] = "loo"
+    gamma: Annotated[
+        str,
+        Parameter(
+            help="Weight of the graph; 'loo' chooses it by leave-one-out (squared penalty, up to 8000 coefficients)."
+        ),
+    ] = "loo"
     ridge: Annotated[str, Parameter(help="Ridge; 'own' gives each task one of its own by leave-one-out.")] = "own"
     k: Annotated[Whole, Parameter(name="--k", help="Nearest neighbours of each task in the graph.")] = 10
     edge_weights: Annotated[
@@ -82,7 +89,12 @@ def mtl(
     features: Annotated[
         str | None, Parameter(metavar="LIST", help="Columns to learn from; all others where absent.")
     ] = None,
-    keep: Annotated[str, Parameter(help="Share (0.5) or number of edges of the task graph to keep.")] = "0.5",
+    keep: Annotated[
+        str,
+        Parameter(
+            help="Share (0.5) or number of edges of the task graph to keep; a given --gamma keeps its total weight."
+        ),
+    ] = "0.5",
     method: Annotated[str, Parameter(help="Sparsifier; see 'graphpri sparsify --help'.")] = "pri",
     beta: Annotated[float, Parameter(help="For pri: weight of the divergence.")] = 100.0,
     option: Annotated[
@@ -106,11 +118,13 @@ def mtl(
     """
     if folds < 2:
         raise OptionError(f"--folds {folds}: give 2 or more")
-    out = _folder(output, force)
+    if seed < 0:
+        raise OptionError(f"--seed {seed}: give 0 or more")
     from graphpri.apps import mtl_report
+    from graphpri.apps.mtl_table import Request
 
     options = parse_options(list(option)) | ({"beta": beta} if method == "pri" else {})
-    request = mtl_report.Request(
+    request = Request(
         task=task,
         target=target,
         features=None if features is None else tuple(split_names(features)),
@@ -122,10 +136,10 @@ def mtl(
         seed=seed,
         parameters=model.parameters(),
     )
-    with limits.held(), Watch(quiet=quiet) as watch:
+    with outputs.results_folder(output, force=force) as out, limits.held(), Watch(quiet=quiet) as watch:
         watch.stage(f"reading {data}")
         try:
-            outcome = mtl_report.study(mtl_report.read_table(data), request, watch.show)
+            outcome = mtl_report.study(_table(data), request, watch.show)
         except OptionError as error:
             raise OptionError(f"{data}: {error}") from None
         command = shlex.join(["graphpri", *ARGUMENTS.get()])
@@ -134,16 +148,14 @@ def mtl(
     return OK
 
 
-def _folder(name: str, force: bool) -> Path:
-    """The folder for results, made where it is not there."""
-    path = Path(name)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        if not force and any(path.iterdir()):
-            raise FileError(f"{name}: the folder has files; name another one, or give --force")
-    except OSError as error:
-        raise FileError(f"{name}: the folder can't be made: {error.strerror}") from error
-    return path
+def _table(data: str) -> Any:
+    """A named data set, or the table in a file."""
+    from graphpri import datasets
+    from graphpri.apps.mtl_table import read_table
+
+    if data in datasets.tables() and not Path(data).exists():
+        return datasets.table(data)
+    return read_table(data)
 
 
 def _print(outcome: Outcome, request: Request, out: Path, names: list[str], *, json: bool, quiet: bool) -> None:

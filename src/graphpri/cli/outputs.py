@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -260,6 +261,32 @@ def _check_distinct(targets: Sequence[Target]) -> None:
             if place in places:
                 raise OptionError(f"{places[place]} and {target.input} would both be written to {path}: rename one")
             places[place] = target.input
+
+
+@contextmanager
+def results_folder(name: str, *, force: bool, kept: str = "") -> Generator[Path]:
+    """A folder for results; one made here goes again where nothing came to stand in it.
+
+    `kept` is what an interrupted run may have left there, and the next one uses.
+    """
+    path = Path(name)
+    made = not path.exists()
+    if not made and not path.is_dir():
+        raise FileError(f"{name}: it is a file, not a folder; name a folder for the results")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        others = [entry.name for entry in path.iterdir() if entry.name != kept]
+    except OSError as error:
+        raise FileError(f"{name}: the folder can't be made: {error.strerror}") from error
+    if others and not force:
+        again = f": what {kept} keeps is used again" if kept else ""
+        raise FileError(f"{name}: the folder has files; name another one, or give --force{again}")
+    try:
+        yield path
+    finally:
+        if made:
+            with suppress(OSError):
+                path.rmdir()
 
 
 def refuse_same(paths: Mapping[str, str | None]) -> None:

@@ -217,7 +217,7 @@ def _term(frames: Frames, facts: Facts) -> Verdict:
     return Verdict(
         "The mask and the Graph-PRI term make a graph convolutional network more accurate",
         "§4.3, Table",
-        "{gap:+.1%} against the same network without them (95 % over subjects: {gap_lower:+.1%} to {gap_upper:+.1%})",
+        "{gap:+.1%} against the same network without them (over subjects from {gap_lower:+.1%} to {gap_upper:+.1%})",
         "reproduced" if lower > 0 else "not reproduced",
         "the interval holds 0: these people show no difference" if lower <= 0 <= upper else "",
     )
