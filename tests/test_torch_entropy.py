@@ -22,6 +22,8 @@ from graphpri.errors import GraphError, MissingExtraError, OptionError  # noqa: 
 from graphpri.graph import Graph  # noqa: E402
 from graphpri.objective import Objective  # noqa: E402
 from graphpri.torch import (  # noqa: E402
+    EdgeGate,
+    PRILoss,
     pri_objective,
     pri_objective_edges,
     qjs_divergence,
@@ -200,6 +202,56 @@ def test_neither_scale_nor_node_order_matters(method: str, exponent: int, seed: 
     assert single.item() == pytest.approx(found[0].item(), abs=1e-5)
 
 
+@every_method
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_weights_at_the_ends_of_the_range_have_the_values_and_gradients_of_others(dtype: Any, method: str) -> None:
+    info = torch.finfo(dtype)
+    graph = zoo.random_graph(9, 20, 3)
+    ends = edge_index(graph)
+    w = torch.tensor(some_weights(graph, 1), dtype=dtype)
+    exact = {"atol": 100 * info.eps, "rtol": 100 * info.eps}
+
+    def objectives(gates: Any, scale: float, other: float) -> Any:
+        """A graph in and one out of range, as matrices and as edge lists."""
+        ones = torch.ones_like(gates)
+        a = torch.stack([matrix(graph, gates) * scale, matrix(graph, gates)])
+        originals = torch.stack([matrix(graph, ones) * other, matrix(graph, ones)])
+        weights = torch.cat([gates * scale] * 2 + [gates] * 2), torch.cat([ones * other] * 2 + [ones] * 2)
+        batch = torch.arange(2).repeat_interleave(9)
+        listed = pri_objective_edges(torch.cat([ends, ends + 9], 1), *weights, 2.0, batch, method=method)
+        mean = PRILoss(2.0, method, "mean")(a, originals)
+        return torch.cat([pri_objective(a, originals, 2.0, method), listed, mean[None]])
+
+    def slope(scale: float, other: float) -> Any:
+        gates = w.clone().requires_grad_()
+        return torch.autograd.grad(objectives(gates, scale, other).sum(), gates)[0]
+
+    large, small = 2.0 ** (math.frexp(info.max)[1] - 1), info.tiny
+    for scale, other in ((large, small), (small, large), (large, large)):
+        torch.testing.assert_close(objectives(w, scale, other), objectives(w, 1.0, 1.0), **exact)
+        torch.testing.assert_close(
+            slope(scale, other), slope(1.0, 1.0), atol=3e-4 if dtype == torch.float32 else 1e-8, rtol=1e-3
+        )
+        torch.testing.assert_close(
+            qjs_divergence(matrix(graph, w) * scale, matrix(graph, w.flip(0)) * other, method),
+            qjs_divergence(matrix(graph, w), matrix(graph, w.flip(0)), method),
+            **exact,
+        )
+
+
+@every_method
+def test_derivatives_of_weights_beyond_the_range_of_sums(method: str) -> None:
+    graph = zoo.random_graph(6, 10, 0)
+
+    def far(w: Any) -> Any:
+        ones = torch.ones_like(w)
+        return pri_objective(matrix(graph, w) * 1e200, matrix(graph, ones) * 1e-200, 2.0, method)
+
+    w = torch.tensor(np.random.default_rng(0).uniform(0.5, 1.0, 10), requires_grad=True)
+    assert torch.autograd.gradcheck(far, w)
+    assert torch.autograd.gradgradcheck(far, w)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @every_method
 def test_a_nearly_closed_gate_gives_finite_gradients(method: str, dtype: Any) -> None:
@@ -324,18 +376,52 @@ PAIR = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
         ({"edge_index": PAIR.float()}, "torch.float32: it must be"),
         ({"num_nodes": 2}, r"column 2 of edge_index, the edge \(1, 2\), names a node"),
         ({"batch": torch.tensor([0, 0, 1])}, r"the edge \(1, 2\), joins two graphs"),
-        ({"batch": torch.tensor([0, 0, 0, 1])}, "graph 1 of the batch: no edge"),
+        (
+            {"batch": torch.tensor([0, 0, 0, 1])},
+            "graph 1 of the batch has no edge with an entry of edge_weight above 0.*: leave graphs without",
+        ),
         ({"batch": torch.tensor([0.0, 0.0, 0.0])}, "batch is torch.float32"),
         ({"edge_weight": torch.ones(3)}, r"edge_weight has the shape \(3,\)"),
-        ({"edge_weight": torch.tensor([1.0, 1.0, 2.0, 1.0])}, r"another edge_weight than its opposite.*\(2\)"),
-        ({"edge_weight": -torch.ones(4)}, r"negative edge_weight \(-1\)"),
-        ({"edge_weight": torch.ones(4) / 0}, r"NaN or infinite \(inf\)"),
-        ({"edge_weight": torch.zeros(4)}, "no edge's edge_weight is above 0"),
+        ({"edge_weight": torch.tensor([1.0, 1.0, 2.0, 1.0])}, r"differs in edge_weight from its opposite.*\(2\)"),
+        ({"edge_weight": -torch.ones(4)}, r"is negative in edge_weight \(-1\)"),
+        ({"edge_weight": torch.ones(4) / 0}, r"NaN or infinite in edge_weight \(inf\)"),
+        ({"edge_weight": torch.zeros(4)}, "the graph has no edge with an entry of edge_weight above 0"),
     ],
 )
 def test_edge_lists_that_are_no_graphs_are_refused(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(GraphError, match=words):
         von_neumann_entropy_edges(**{"edge_index": PAIR} | arguments)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda a: a.to_sparse(), r"layout torch.sparse_coo: .*WHAT\.to_dense\(\)"),
+        (lambda a: a.to_sparse_csr(), r"layout torch.sparse_csr: .*WHAT\.to_dense\(\)"),
+        (lambda a: torch.nested.as_nested_tensor([a]), r"layout nested: .*WHAT\.to_padded_tensor"),
+        (lambda a: a.numpy(), r"of type numpy.ndarray: .*torch\.from_numpy\(WHAT\)"),
+        (lambda a: a.tolist(), r"of type list: .*torch\.tensor\(\.\.\.\)"),
+        (lambda a: zoo.ring(3), r"of type graphpri.graph.Graph: .*torch\.tensor\(\.\.\.\)"),
+        (lambda a: a.to(torch.complex64), r"torch.complex64: .*WHAT\.abs\(\)"),
+    ],
+)
+def test_what_is_no_dense_real_tensor_is_named_with_the_way_to_one(change: Callable[[Any], Any], words: str) -> None:
+    triangle = 1 - torch.eye(3)
+    calls: dict[str, Callable[[Any], Any]] = {
+        "adjacency": von_neumann_entropy,
+        "b": lambda x: qjs_divergence(triangle, x, check=False),
+        "original": lambda x: PRILoss()(triangle, x),
+        "original_entropy": lambda x: pri_objective(triangle, triangle, 1.0, original_entropy=x),
+        "edge_index": von_neumann_entropy_edges,
+        "batch": lambda x: von_neumann_entropy_edges(PAIR, batch=x),
+        "candidates": lambda x: EdgeGate.for_nodes(3, candidates=x),
+        "scores": lambda x: EdgeGate(3).top_k(1, x),
+    }
+    for what, call in calls.items():
+        with pytest.raises(OptionError, match=f"^{what} is .*{words.replace('WHAT', what)}"):
+            call(change(triangle))
 
 
 def test_other_options_are_refused() -> None:

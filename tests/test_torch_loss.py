@@ -124,8 +124,47 @@ def test_a_step_on_the_gates_lowers_the_loss() -> None:
     assert values[-1] < values[0] - 0.02
 
 
+def test_the_entropy_of_another_number_of_graphs_is_refused_for_the_mean() -> None:
+    whole = originals(6)
+    loss = PRILoss(pri_on="mean")
+    known = loss.precompute(whole)
+    with pytest.raises(OptionError, match=r"average of 6 graphs, and here are 2: call precompute"):
+        loss(whole[:2], whole[:2], known)
+    few = loss.precompute(whole[:2])
+    assert torch.equal(loss(whole[:2], whole[:2], few), loss(whole[:2], whole[:2]))
+    assert torch.equal(loss(whole, whole, known), loss(whole, whole))
+    # Each graph has its own entropy where they are not averaged.
+    each = PRILoss()
+    assert torch.equal(each(whole[:2], whole[:2], each.precompute(whole)[:2]), each(whole[:2], whole[:2]))
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_graph_whose_gates_are_all_closed_gives_the_remedy_and_it_works(dense: bool) -> None:
+    def failures(**options: Any) -> list[str]:
+        gate = EdgeGate.for_nodes(4, **options) if dense else EdgeGate.for_edges(PATH, **options)
+        original = 1 - torch.eye(4) if dense else torch.ones(6)
+        where: dict[str, Any] = {} if dense else {"edge_index": PATH}
+        noise, found = seeded(0), []
+        for _ in range(50):
+            try:
+                PRILoss()(gate(generator=noise), original, **where)
+            except GraphError as error:
+                found.append(str(error))
+        return found
+
+    closed = failures(hard=True, init=0.01)
+    assert len(closed) > 25
+    words = "gated has no edges" if dense else "the graph has no edge with an entry of gated above 0"
+    assert all(words in line for line in closed)
+    assert all("raise their init" in line and "hard=False" in line for line in closed)
+    assert not failures(hard=True, init=0.99)
+    assert not failures(hard=False, init=0.01)
+    assert len(failures(mode="concrete", init=0.01, temperature=0.1)) > 25
+    assert not failures(mode="concrete", init=0.01, temperature=10.0)
+
+
 def test_bad_options_of_the_loss_are_refused() -> None:
-    for options in ({"beta": -1}, {"method": "no"}, {"pri_on": "all"}, {"reduction": "max"}):
+    for options in ({"beta": -1}, {"method": "no"}, {"pri_on": "all"}, {"reduction": "max"}, {"check": "no"}):
         with pytest.raises(OptionError, match=f"{next(iter(options))}="):
             PRILoss(**options)
     with pytest.raises(OptionError, match="go with edge_index"):
@@ -232,8 +271,16 @@ def test_a_dense_mask_is_symmetric_with_a_zero_diagonal() -> None:
     assert torch.equal(some.spread(torch.ones(2)) > 0, candidates | candidates.T)
     order = torch.triu_indices(5, 5, 1)
     assert full.spread(torch.arange(1, 11))[order[0], order[1]].tolist() == list(range(1, 11))
+    assert torch.equal(
+        EdgeGate.for_nodes(5, candidates=candidates.T).spread(torch.ones(2)) > 0, candidates | candidates.T
+    )
     with pytest.raises(GraphError, match=r"must be bool of \(5, 5\)"):
         EdgeGate.for_nodes(5, candidates=torch.ones(5, 5))
+    with pytest.raises(GraphError, match="candidates has no True off the diagonal"):
+        EdgeGate.for_nodes(5, candidates=torch.eye(5, dtype=torch.bool))
+    for few in (1, -2, 2.5):
+        with pytest.raises(OptionError, match=f"^n_nodes={few} must be a whole number, 2 or more"):
+            EdgeGate.for_nodes(few)  # type: ignore[arg-type]
 
 
 @given(k=st.integers(0, 30), seed=st.integers(0, 50))
@@ -299,6 +346,12 @@ def test_a_cold_gate_is_nearly_hard() -> None:
     ("options", "words"),
     [
         ({"num_edges": 0}, "num_edges=0"),
+        ({"num_edges": 2.5}, "num_edges=2.5 must be a whole number, 1 or more"),
+        ({"num_edges": "3"}, "num_edges='3'"),
+        ({"hard": "yes"}, "hard='yes' must be True or False"),
+        ({"temperature": "a"}, "temperature='a'"),
+        ({"size": "a"}, "size='a'"),
+        ({"init": "a"}, "init='a' must be a probability"),
         ({"mode": "soft"}, "mode='soft': choose from 'gumbel', 'concrete', 'sigmoid'"),
         ({"temperature": 0}, "temperature=0"),
         ({"temperature": math.nan}, "temperature=nan"),
@@ -320,7 +373,18 @@ def test_bad_calls_of_a_gate_are_refused() -> None:
     for call in (lambda: gate.top_k(4), lambda: gate.top_k(1, torch.ones(2)), lambda: gate.spread(torch.ones(2))):
         with pytest.raises(OptionError, match="3"):
             call()
-    for bad in ({"start": 0}, {"end": math.inf}, {"steps": 0}, {"shape": "cubic"}):
+    for k in (2.5, -1, True, "1"):
+        with pytest.raises(OptionError, match=f"^k={k!r} must be a whole number"):
+            gate.top_k(k)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=r"^scores\[1\] is NaN"):
+        gate.top_k(1, torch.tensor([0.0, math.nan, 1.0]))
+    for samples in (-1, 2.5):
+        with pytest.raises(OptionError, match=f"^samples={samples} must be a whole number"):
+            gate(samples)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="temperature='cold' at step 0"):
+        EdgeGate(3, temperature=lambda step: "cold")()  # type: ignore[arg-type,return-value]
+    bads = ({"start": 0}, {"start": "a"}, {"end": math.inf}, {"steps": 0}, {"steps": 2.5}, {"shape": "cubic"})
+    for bad in bads:
         with pytest.raises(OptionError, match=f"{next(iter(bad))}="):
             Anneal(**bad)
 

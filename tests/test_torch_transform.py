@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -153,9 +154,71 @@ def test_what_it_can_not_take_is_refused() -> None:
         Sparsify(0.5)(HeteroData())
     with pytest.raises(OptionError, match="efort"):
         Sparsify(0.5, efort="fast")(data_of(zoo.ring(5)))
-    empty = Data(edge_index=torch.empty(2, 0, dtype=torch.int64), num_nodes=3)
-    with pytest.raises((GraphError, OptionError), match=r"graph 1 of the batch: .*no edges"):
-        Sparsify(0.5)(Batch.from_data_list([Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2), empty]))
+    two_way = data_of(zoo.ring(5))
+    one_way = Data(edge_index=two_way.edge_index[:, :1], num_nodes=5)
+    one_way.update({key: two_way[key][:1] for key in ("edge_weight", "edge_attr", "edge_mask")})
+    with pytest.raises(GraphError, match=r"graph 1 of the batch: .*ToUndirected"):
+        Sparsify(0.5)(Batch.from_data_list([data_of(zoo.ring(5)), data_of(zoo.ring(5)).update(one_way)]))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"keep": 1.5}, "keep=1.5 must be a share"),
+        ({"keep": 0}, "keep=0 must be a share"),
+        ({"keep": -1}, "keep=-1 must be a share"),
+        ({"keep": True}, "keep=True must be a share"),
+        ({"keep": math.nan}, "keep=nan must be a share"),
+        ({"keep": "half"}, "keep='half' must be a share"),
+        ({"beta": "x"}, "beta='x' must be a finite number"),
+        ({"beta": -1}, "beta=-1"),
+        ({"keep": 0.5, "method": "prj"}, "method='prj' is not known; did you mean 'pri'"),
+        ({"keep": 0.5, "method": 3}, "method=3 must be a name"),
+        ({"method": "random"}, "method 'random' needs a budget"),
+    ],
+)
+def test_options_that_no_graph_can_have_are_refused_before_the_first(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        Sparsify(**options)
+
+
+@pytest.mark.parametrize("key", ["edge_weight", "edge_attr"])
+@pytest.mark.parametrize("late", [False, True])
+def test_values_of_another_number_of_edges_are_refused(key: str, late: bool) -> None:
+    data = data_of(zoo.ring(5))
+    # Late: set on a batch that was made before.
+    target = Batch.from_data_list([data, data]) if late else data
+    target[key] = torch.ones(3)
+    with pytest.raises(GraphError, match=rf"{key} has 3 entries, and edge_index {20 if late else 10} columns"):
+        Sparsify(0.5)(target)
+    target[key] = torch.tensor(1.0)
+    with pytest.raises(GraphError, match=rf"{key} has no axis"):
+        Sparsify(0.5)(target)
+
+
+def test_graphs_without_edges_pass_through() -> None:
+    atom = Data(edge_index=torch.empty(2, 0, dtype=torch.int64), edge_attr=torch.empty(0, 2), x=torch.ones(1, 3))
+    bond = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), edge_attr=torch.ones(4, 2), x=torch.ones(3, 3))
+    transform = Sparsify(0.5, connected=False)
+    alone = transform(atom)
+    assert alone is not atom
+    assert alone.to_dict().keys() == atom.to_dict().keys()
+    assert all(torch.equal(alone[key], atom[key]) for key in atom.to_dict())
+    kept = transform(Batch.from_data_list([atom, bond, atom]))
+    assert [graph.num_edges for graph in kept.to_data_list()] == [0, 2, 0]
+    assert kept.num_nodes == 5
+    assert kept.edge_attr.shape == (2, 2)
+
+
+def test_edge_attr_is_taken_for_weights_where_it_is_named() -> None:
+    graph = zoo.random_graph(12, 30, 2, weighted=True)
+    data = data_of(graph)
+    data.edge_attr = data.edge_weight[:, None]
+    by_weight = Sparsify(0.4)(data)
+    del data.edge_weight
+    assert edges_of(Sparsify(0.4, weight="edge_attr")(data)) == edges_of(by_weight)
+    assert edges_of(Sparsify(0.4)(data)) == edges_of(Sparsify(0.4, weight=None)(data))
+    assert edges_of(Sparsify(0.4)(data)) != edges_of(by_weight)
 
 
 def test_a_missing_torch_geometric_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,11 +26,15 @@ def check_dense(value: Any, what: str) -> None:
     if not isinstance(value, Tensor):
         kind = type(value)
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-        how = f"torch.from_numpy({what})" if isinstance(value, np.ndarray) else "torch.tensor(...) of its numbers"
+        how = (
+            f"torch.from_numpy({what})"
+            if isinstance(value, np.ndarray)
+            else "torch.tensor(...) of its numbers as an array"
+        )
         raise OptionError(f"{what} is of type {name}: pass a dense real tensor, {how}")
     if value.layout != torch.strided or value.is_nested:
-        layout = "nested" if value.is_nested else value.layout
-        raise OptionError(f"{what} is a tensor of layout {layout}: pass a dense real tensor, {what}.to_dense()")
+        kind, how = ("nested", "to_padded_tensor(0.0)") if value.is_nested else (value.layout, "to_dense()")
+        raise OptionError(f"{what} is a tensor of layout {kind}: pass a dense real tensor, {what}.{how}")
     if value.is_complex():
         raise OptionError(f"{what} is {value.dtype}: pass a dense real tensor, such as {what}.abs() or {what}.real")
 
@@ -51,14 +55,14 @@ def whole(name: str, value: Any, least: int) -> int:
 
 def number(name: str, value: Any) -> float:
     """A finite number, 0 or more."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
         raise OptionError(f"{name}={value!r} must be a finite number, 0 or more")
     return float(value)
 
 
 def positive(name: str, value: Any) -> float:
     """A finite number above 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
         raise OptionError(f"{name}={value!r} must be a finite number above 0")
     return float(value)
 

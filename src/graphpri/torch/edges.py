@@ -106,7 +106,9 @@ class Edges:
             if bool(empty.any()):
                 where = "the graph" if self.batch is None else f"graph {int(empty.nonzero()[0])} of the batch"
                 remedy = CLOSED if what in ("a", "gated") else ": leave graphs without edges out"
-                raise GraphError(f"{where} has no edge with {what} above 0, so its entropy is not defined{remedy}")
+                raise GraphError(
+                    f"{where} has no edge with an entry of {what} above 0, so its entropy is not defined{remedy}"
+                )
 
     def degrees(self, weights: Tensor) -> Tensor:
         """Sum of the weights at each node, shape (N,): by both ends, so that both orientations have one gradient."""

@@ -117,20 +117,22 @@ class Sparsify(BaseTransform):
 
 def _check_keep(keep: Any, method: Any) -> None:
     if method != "pri":
-        find(method, "pri")
+        if not isinstance(method, str):
+            raise OptionError(f"method={method!r} must be a name, as text")
+        find(method, besides=["pri"])
     if keep is None:
         if method != "pri":
             raise OptionError(f"method {method!r} needs a budget: pass keep=, a share or a number of edges")
         return
-    is_count = isinstance(keep, Integral)
-    if isinstance(keep, bool) or not isinstance(keep, Real) or not (keep >= 1 if is_count else 0 < keep <= 1):
+    fits = isinstance(keep, Real) and 0 < float(keep) <= (np.inf if isinstance(keep, Integral) else 1)
+    if isinstance(keep, bool | np.bool_) or not fits:
         raise OptionError(f"keep={keep!r} must be a share, a float in (0, 1], or a number of edges, an int from 1")
 
 
 def _check_lengths(data: Any) -> None:
     # PyG takes a vector of another length for one of the graph, and so would everything here.
     for key in ("edge_weight", "edge_attr"):
-        value = data[key] if key in data else None
+        value = data.get(key, None)
         if value is None or data.edge_index is None:
             continue
         shape = tuple(value.shape) if hasattr(value, "shape") else (len(value),)
