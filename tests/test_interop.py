@@ -997,6 +997,12 @@ def test_no_graph_library_is_imported_before_it_is_needed():
     assert done.stdout.strip() == "[]"
 
 
+def test_pyg_weights_of_another_length_are_refused():
+    data = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), edge_weight=torch.ones(3), num_nodes=3)
+    with pytest.raises(GraphError, match="edge_weight has 3 entries, and edge_index 4 columns"):
+        load(data)
+
+
 def test_large_inputs_are_read_in_whole_arrays():
     graph = zoo.large()
     u, v = graph.source, graph.target

@@ -88,6 +88,12 @@ def _edge_level(D: Any) -> list[str]:
 
 def _weight_name(D: Any, weight: str | None, edge_level: list[str]) -> str | None:
     if weight is None or weight == "weight":
+        held = getattr(D, "edge_weight", None)
+        if held is not None and "edge_weight" not in edge_level:
+            # PyG takes a tensor of another length for one of the whole graph.
+            raise GraphError(
+                f"edge_weight has {len(held)} entries, and edge_index {D.num_edges} columns: give one entry per column"
+            )
         return next((key for key in ("edge_weight", "weight") if key in edge_level), None)
     if weight not in edge_level:
         known = ", ".join(repr(key) for key in edge_level if key != "edge_index") or "none"
