@@ -9,12 +9,11 @@ A folder that has some of the studies changes their rows and pictures alone.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import shutil
 from pathlib import Path
 
-from fill_tables import DATA, DOCS, fill_pages
+from fill_tables import DATA, DOCS, Row, fill_pages, read
 from PIL import Image
 
 from graphpri import records, studies
@@ -43,7 +42,7 @@ def main() -> None:
     for run in sorted(folder.glob("*/run.json")):
         if json.loads(run.read_text(encoding="utf-8"))["quick"]:
             parser.error(f"{run.parent}: a quick run; the ledger has the paper's sizes")
-    (DATA / "claims.csv").write_text(records.as_csv(merged(rows_of(DATA / "claims.csv"), folder)), encoding="utf-8")
+    (DATA / "claims.csv").write_text(records.as_csv(merged(read(DATA / "claims.csv"), folder)), encoding="utf-8")
     for source, target in TABLES.items():
         if (folder / source).exists():
             shutil.copyfile(folder / source, DATA / target)
@@ -53,22 +52,18 @@ def main() -> None:
         Image.open(picture).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
             PICTURES / picture.name, optimize=True
         )
-    print(f"{len(rows_of(DATA / 'claims.csv'))} claims; changed: {', '.join(fill_pages()) or 'no page'}")
+    print(f"{len(read(DATA / 'claims.csv'))} claims; changed: {', '.join(fill_pages()) or 'no page'}")
 
 
-def merged(known: list[dict[str, str]], folder: Path) -> list[dict[str, str]]:
+def merged(known: list[Row], folder: Path) -> list[dict[str, str]]:
     """Verdicts of the folder's studies, of all others as they were, and the claims that no study tests."""
-    held: dict[str, list[dict[str, str]]] = {}
+    held: dict[str, list[Row]] = {}
     for row in known:
         held.setdefault(row["study"], []).append(row)
-    held |= {path.parent.name: rows_of(path) for path in folder.glob("*/verdicts.csv")}
-    return [row for name in studies.names() for row in held.get(name, [])] + [row_of(verdict) for verdict in UNTESTED]
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    held |= {path.parent.name: read(path) for path in folder.glob("*/verdicts.csv")}
+    return [dict(row) for name in studies.names() for row in held.get(name, [])] + [
+        row_of(verdict) for verdict in UNTESTED
+    ]
 
 
 if __name__ == "__main__":

@@ -1001,6 +1001,9 @@ def test_pyg_weights_of_another_length_are_refused():
     data = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), edge_weight=torch.ones(3), num_nodes=3)
     with pytest.raises(GraphError, match="edge_weight has 3 entries, and edge_index 4 columns"):
         load(data)
+    data.edge_weight = torch.tensor(1.0)
+    with pytest.raises(GraphError, match="edge_weight has no axis, and edge_index 4 columns"):
+        load(data)
 
 
 def test_large_inputs_are_read_in_whole_arrays():

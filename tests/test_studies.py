@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from graphpri.errors import FileError, OptionError
 from graphpri.studies import runner, tradeoff
 from graphpri.studies.study import Fact, Facts, Verdict, digest, find, generator
 from graphpri.studies.untested import UNTESTED, untested
+from judging import read, rewrite
 
 DATA = bool(os.environ.get("GRAPHPRI_DATA"))
 
@@ -42,11 +42,6 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("one")
     studies.reproduce(["tradeoff"], out, quick=True)
     return out
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -167,20 +162,18 @@ def test_a_study_that_has_not_run_can_not_be_judged(tmp_path: Path) -> None:
 def test_a_changed_number_changes_the_verdict(one: Path, tmp_path: Path) -> None:
     shutil.copytree(one / "tradeoff", tmp_path / "tradeoff")
     table = tmp_path / "tradeoff" / "random.csv"
-    rows = rows_of(table)
     assert {v.outcome for v in studies.conclude(find("tradeoff"), table.parent).verdicts} == {"reproduced"}
-    for row in rows:
+
+    def lower(row: dict[str, str]) -> None:
         if row["model"] == "BA" and row["share"] == "0.5":
             row["S"] = "0.1"
-    with table.open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.DictWriter(lines, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+
+    rewrite(table, lower)
     rising, falling = studies.conclude(find("tradeoff"), table.parent).verdicts
     assert rising.outcome != "reproduced"
     assert "3 of 6" in rising.measured
     assert falling.outcome == "reproduced"
-    assert rows_of(table.parent / "verdicts.csv")[0]["verdict"] == rising.outcome
+    assert read(table.parent / "verdicts.csv")[0]["verdict"] == rising.outcome
 
 
 def test_every_study_judges_and_draws(everything: tuple[list[studies.Result], Path]) -> None:
@@ -270,7 +263,7 @@ def test_the_page_has_every_verdict_and_its_numbers_lead_to_facts(
         for name in used:
             assert f'href="#{result.study.name}-{name}"' in text
             assert f'id="{result.study.name}-{name}"' in text
-    table = rows_of(everything[1] / "verdicts.csv")
+    table = read(everything[1] / "verdicts.csv")
     assert len(table) == sum(len(result.verdicts) for result in everything[0]) + len(UNTESTED)
     assert list(table[0]) == ["study", "claim", "source", "measured", "verdict", "condition", "command"]
 

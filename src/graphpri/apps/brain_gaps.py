@@ -10,10 +10,12 @@ from scipy import stats
 
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_edges import Rows
+from graphpri.apps.brain_protocol import Evaluation
 from graphpri.errors import OptionError
 from graphpri.graph import FloatArray
 
 DRAWS = 2000
+_GAP = ("difference", "standard_error", "lower", "upper")
 
 
 def gaps(scores: Iterable[Mapping[str, Any]], seed: int = 0, draws: int = DRAWS) -> Rows:
@@ -68,6 +70,27 @@ def gaps(scores: Iterable[Mapping[str, Any]], seed: int = 0, draws: int = DRAWS)
                 "verdict": "best" if i == order[0] else "worse" if upper < 0 else "no clear difference",
             }
         )
+    return rows
+
+
+def compared(evaluation: Evaluation, seed: int = 0) -> Rows:
+    """The summary of an evaluation, the best method first, and each method's gap to the best.
+
+    Columns of the gap are difference, its difference_standard_error, difference_lower, difference_upper, and verdict.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_protocol import summary
+    >>> found = [(i, m, x) for i in range(9) for m, x in [("a", 1.0), ("b", -1.0)]]
+    >>> rows = [{"method": m, "repeat": 0, "subject": i, "label": i % 2, "score": x} for i, m, x in found]
+    >>> [(row["method"], row["difference"] == 0) for row in compared(Evaluation(rows, summary(rows)))]
+    [('b', True), ('a', False)]
+    """
+    known = {row["method"]: row for row in evaluation.summary}
+    rows: Rows = []
+    for row in gaps(evaluation.scores, seed):
+        gap = {f"difference_{key}" if key != "difference" else key: row[key] for key in _GAP}
+        rows.append(dict(known[row["method"]]) | gap | {"verdict": row["verdict"]})
     return rows
 
 

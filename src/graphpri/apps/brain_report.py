@@ -17,7 +17,7 @@ from graphpri.apps import brain_methods, brain_pictures, brain_protocol
 from graphpri.apps.brain_conclusions import NOT_CONCLUDED, about_edges, about_systems, conclusions
 from graphpri.apps.brain_data import Connectomes, listed
 from graphpri.apps.brain_edges import Rows, edge_table, how_tested, ranked, system_table
-from graphpri.apps.brain_gaps import chance, gaps
+from graphpri.apps.brain_gaps import chance, compared
 from graphpri.apps.brain_methods import Settings
 from graphpri.apps.brain_protocol import Evaluation, Protocol, Stability
 from graphpri.errors import OptionError
@@ -42,7 +42,6 @@ _SIGNS = {
     "positive": "the largest positive",
     "two": "by |r|, positive and negative ones in channels of their own, of which pyg-gcn and gat see the sum",
 }
-_GAP = ("difference", "standard_error", "lower", "upper")
 _MEASURES = ("balanced_accuracy", "auc", "sensitivity", "specificity", "paired_accuracy")
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "torch-geometric", "nilearn")
 
@@ -119,9 +118,14 @@ class Outcome:
     permutation_p: dict[str, float]
 
     @property
+    def top(self) -> int:
+        """How many edges to show."""
+        return _top(self.request.top, self.scans)
+
+    @property
     def shown(self) -> IntArray:
         """Positions of the edges of the table."""
-        return ranked(self.stability.importance, _top(self.request.top, self.scans))
+        return ranked(self.stability.importance, self.top)
 
     @cached_property
     def picture(self) -> bytes | None:
@@ -172,28 +176,28 @@ def study(
     """
     protocol = request.protocol
     _check(scans, request)
-    request = replace(request, top=_top(request.top, scans))
+    top = _top(request.top, scans)
     stable = brain_protocol.stability(
         scans,
         request.explained,
         protocol,
-        top=_top(request.top, scans),
+        top=top,
         on_progress=step,
         store=store,
     )
     found = brain_protocol.evaluate(scans, request.methods, protocol, step, store)
-    at = ranked(stable.importance, _top(request.top, scans))
+    at = ranked(stable.importance, top)
 
     def permuted(name: str) -> float:
         return brain_protocol.permutation_p(scans, name, protocol, step, store)[0]
 
     return Outcome(
         scans=scans,
-        request=request,
+        request=replace(request, top=top),
         evaluation=found,
         stability=stable,
-        comparison=_compared(found, protocol.seed),
-        edges=edge_table(scans, stable.importance, stable.frequency, _top(request.top, scans)),
+        comparison=compared(found, protocol.seed),
+        edges=edge_table(scans, stable.importance, stable.frequency, top),
         systems=system_table(scans, at, seed=protocol.seed),
         chance=chance(scans),
         permutation_p={name: permuted(name) for name in request.permuted if protocol.permutations},
@@ -236,16 +240,6 @@ def _top(top: int | None, scans: Connectomes) -> int:
             f"it out for {usual}"
         )
     return top
-
-
-def _compared(found: Evaluation, seed: int) -> Rows:
-    """The summary of an evaluation, the best method first, and each method's gap to the best."""
-    summary = {row["method"]: row for row in found.summary}
-    rows: Rows = []
-    for row in gaps(found.scores, seed):
-        gap = {f"difference_{key}" if key != "difference" else key: row[key] for key in _GAP}
-        rows.append(dict(summary[row["method"]]) | gap | {"verdict": row["verdict"]})
-    return rows
 
 
 def _page(outcome: Outcome, source: str, command: str) -> str:
@@ -336,7 +330,7 @@ def _edges(outcome: Outcome) -> list[str]:
     scans, request = outcome.scans, outcome.request
     image = outcome.picture
     n_edges = scans.n_rois * (scans.n_rois - 1) // 2
-    said = about_edges(request.explained, outcome.edges, outcome.stability, _top(request.top, scans), n_edges)
+    said = about_edges(request.explained, outcome.edges, outcome.stability, outcome.top, n_edges)
     shown = outcome.edges[:_LISTED]
     return [
         webpage.items(said),

@@ -88,17 +88,30 @@ def _edge_level(D: Any) -> list[str]:
 
 def _weight_name(D: Any, weight: str | None, edge_level: list[str]) -> str | None:
     if weight is None or weight == "weight":
-        held = getattr(D, "edge_weight", None)
-        if held is not None and "edge_weight" not in edge_level:
-            # PyG takes a tensor of another length for one of the whole graph.
-            raise GraphError(
-                f"edge_weight has {len(held)} entries, and edge_index {D.num_edges} columns: give one entry per column"
-            )
+        check_length(D, "edge_weight")
         return next((key for key in ("edge_weight", "weight") if key in edge_level), None)
     if weight not in edge_level:
         known = ", ".join(repr(key) for key in edge_level if key != "edge_index") or "none"
         raise OptionError(f"no edge-level tensor is called {weight!r}, named as weight (there are: {known})")
     return weight
+
+
+def check_length(D: Any, key: str) -> None:
+    """Refuse an attribute that has not one entry per column: PyG takes a vector of another length for the graph's.
+
+    Raises
+    ------
+    GraphError
+        Names the attribute and both lengths.
+    """
+    value = getattr(D, key, None)
+    if value is None or D.edge_index is None:
+        return
+    shape = tuple(value.shape) if hasattr(value, "shape") else (len(value),)
+    columns = D.edge_index.shape[-1]
+    if shape[:1] != (columns,):
+        found = f"{shape[0]} entries" if shape else "no axis"
+        raise GraphError(f"{key} has {found}, and edge_index {columns} columns: give one entry per column")
 
 
 def _weights(D: Any, name: str, n_entries: int) -> NDArray[Any]:

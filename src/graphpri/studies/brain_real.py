@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from graphpri.apps import brain_protocol
-from graphpri.apps.brain_data import Connectomes, Rois
+from graphpri.apps.brain_data import Rois
 from graphpri.apps.brain_edges import edge_table, ranked, system_table
 from graphpri.apps.brain_gaps import chance
 from graphpri.apps.brain_graph import pairs
-from graphpri.apps.brain_methods import Settings, by_subject, find
+from graphpri.apps.brain_methods import Settings, find
 from graphpri.apps.brain_pictures import brain_legend, glass_brain
 from graphpri.apps.brain_protocol import Protocol
 from graphpri.studies.brain_scores import (
@@ -84,9 +84,8 @@ def _free(cell: Cell, seed: int) -> Tables:
         order = generator(seed, "free", run).permutation(scans.n_scans)
         learn, test = (scans.take(np.sort(part)) for part in (order[count:], order[:count]))
         fitted = find(cell["method"])(learn, Settings(nested=False), seed + run)
-        rows.append(
-            {"method": cell["method"], "run": run, "test": count, "accuracy": _accuracy(fitted.decide(test), test)}
-        )
+        right = (fitted.decide(test) > 0) == (test.labels == 1)
+        rows.append({"method": cell["method"], "run": run, "test": count, "accuracy": float(right.mean())})
     return {"free": rows}
 
 
@@ -96,22 +95,11 @@ def _nothing(cell: Cell, seed: int) -> Tables:
     rows: list[dict[str, Any]] = []
     for draw in range(cell["draws"]):
         held = brain_protocol.flipped(scans, generator(seed, "nothing", draw))
-        alone = replace(held, groups=held.scans)
-        for folds, grouped in (("subjects", held), ("scans", alone)):
-            right = [
-                _accuracy(
-                    find(cell["method"])(held.take(learn), Settings(nested=False), seed).decide(held.take(test)),
-                    held.take(test),
-                )
-                * len(test)
-                for learn, test in by_subject(grouped, 5, seed + draw)
-            ]
-            rows.append({"folds": folds, "draw": draw, "accuracy": sum(right) / scans.n_scans})
+        protocol = Protocol(seed=seed + draw, settings=Settings(nested=False))
+        for folds, grouped in (("subjects", held), ("scans", replace(held, groups=held.scans))):
+            found = brain_protocol.evaluate(grouped, [cell["method"]], protocol).summary[0]
+            rows.append({"folds": folds, "draw": draw, "accuracy": found["accuracy"]})
     return {"nothing": rows}
-
-
-def _accuracy(score: Any, scans: Connectomes) -> float:
-    return float(((np.asarray(score) > 0) == (scans.labels == 1)).mean())
 
 
 def _edges(cell: Cell, seed: int) -> Tables:

@@ -8,9 +8,9 @@ import numpy as np
 
 from graphpri.apps import brain_protocol
 from graphpri.apps.brain_data import Connectomes, named
-from graphpri.apps.brain_gaps import gaps
+from graphpri.apps.brain_gaps import compared, gaps
 from graphpri.apps.brain_methods import Settings
-from graphpri.apps.brain_protocol import Protocol
+from graphpri.apps.brain_protocol import Evaluation, Protocol, summary
 from graphpri.studies.figures import COLUMN, panels
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables
 
@@ -35,6 +35,11 @@ NAMES = {
 """How pictures and tables call the methods; as the paper does, where it has them."""
 
 GRAPH_NETWORKS = ("gcn", "pyg-gcn", "gat", "paper", "paper-exact")
+_COLUMNS = (
+    *("method", "accuracy", "standard_error", "lower", "upper", "balanced_accuracy", "auc"),
+    *("difference", "difference_lower", "difference_upper", "verdict"),
+)
+
 EDGE_MODELS = ("edge-readout", "edge-readout-tangent", "linear-svm", "tangent-svm")
 
 
@@ -72,26 +77,7 @@ def comparison(frames: Frames) -> Any:
     import pandas as pd
 
     rows = frames["scores"].to_dict("records")
-    summary = {row["method"]: row for row in brain_protocol.summary(rows)}
-    found: list[dict[str, Any]] = []
-    for gap in gaps(rows):
-        row = summary[gap["method"]]
-        found.append(
-            {
-                "method": gap["method"],
-                "accuracy": row["accuracy"],
-                "standard_error": row["standard_error"],
-                "lower": row["lower"],
-                "upper": row["upper"],
-                "balanced_accuracy": row["balanced_accuracy"],
-                "auc": row["auc"],
-                "difference": gap["difference"],
-                "difference_lower": gap["lower"],
-                "difference_upper": gap["upper"],
-                "verdict": gap["verdict"],
-            }
-        )
-    return pd.DataFrame(found).round(4)
+    return pd.DataFrame(compared(Evaluation(rows, summary(rows))))[list(_COLUMNS)].round(4)
 
 
 def note_accuracies(table: Any, facts: Facts) -> None:

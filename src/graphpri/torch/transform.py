@@ -10,6 +10,7 @@ import numpy as np
 from graphpri.baselines import find
 from graphpri.defaults import DEFAULT_BETA
 from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.interop.pyg import check_length
 from graphpri.objective import check_beta
 from graphpri.sparsify import sparsify
 
@@ -130,16 +131,8 @@ def _check_keep(keep: Any, method: Any) -> None:
 
 
 def _check_lengths(data: Any) -> None:
-    # PyG takes a vector of another length for one of the graph, and so would everything here.
     for key in ("edge_weight", "edge_attr"):
-        value = data.get(key, None)
-        if value is None or data.edge_index is None:
-            continue
-        shape = tuple(value.shape) if hasattr(value, "shape") else (len(value),)
-        columns = data.edge_index.shape[-1]
-        if shape[:1] != (columns,):
-            found = f"{shape[0]} entries" if shape else "no axis"
-            raise GraphError(f"{key} has {found}, and edge_index {columns} columns: give one entry per column")
+        check_length(data, key)
 
 
 def _plain(value: Any) -> Any:
