@@ -10,11 +10,11 @@ import numpy as np
 import graphpri
 from alone import alone, answer, peak, peak_from_here
 from clock import alternated, cores, load, timed
-from graphpri import datasets, laplacian
+from graphpri import _laplacian, datasets
+from graphpri._laplacian import leverages
+from graphpri._runtime import workers
 from graphpri.baselines import run
 from graphpri.graph import Graph
-from graphpri.spectral import leverages
-from graphpri.threads import workers
 from outcome import Cell, Check, Outcome
 from quality import Say
 
@@ -132,7 +132,7 @@ def baseline(graph: list[Any], method: str) -> dict[str, Any]:
 def resistance(graph: list[Any], cholesky: bool) -> dict[str, Any]:
     """Leverages of all edges by the sketch."""
     if not cholesky:
-        laplacian.find_spec = lambda name: None
+        _laplacian.find_spec = lambda name: None
     leverages(datasets.barabasi_albert(30_000, 10, seed=0), n_probes=2, rng=0)
     made = make(*graph)
     peak_from_here()

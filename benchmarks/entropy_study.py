@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphpri
-from graphpri.defaults import DEFAULT_BETA
+from graphpri._objective import DEFAULT_BETA, Objective
 from graphpri.graph import Graph
-from graphpri.objective import Objective
 from graphpri.solvers.budgeted import EffortName
 from graphs import FAMILIES, largest_component, named
 

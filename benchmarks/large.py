@@ -11,10 +11,10 @@ import numpy as np
 import graphpri
 from alone import alone, answer, peak, peak_from_here
 from clock import REPEATS, alternated, cores, load, timed
-from graphpri import datasets, memory
+from graphpri import _runtime, datasets
+from graphpri._objective import Objective
+from graphpri._runtime import workers
 from graphpri.graph import BoolArray, Graph
-from graphpri.objective import Objective
-from graphpri.threads import workers
 from outcome import Cell, Check, Outcome
 from quality import Say
 
@@ -85,8 +85,8 @@ def growth(quick: bool, say: Say) -> Outcome:
 def _too_large(method: str, nodes: int) -> str | None:
     if method != "degree" and nodes > MOST_RIVAL_NODES:
         return f"{method} was not run on {DEGREE * nodes} edges."
-    if memory.available() < BYTES * DEGREE * nodes:
-        free = memory.size_text(memory.available())
+    if _runtime.available() < BYTES * DEGREE * nodes:
+        free = _runtime.size_text(_runtime.available())
         return (
             f"{method} was not run on {DEGREE * nodes} edges: {free} of memory are free, {BYTES:g} bytes an edge asked."
         )

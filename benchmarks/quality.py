@@ -13,7 +13,7 @@ import numpy as np
 import graphpri
 from clock import time_checks, timed
 from graphpri import datasets
-from graphpri.defaults import DEFAULT_BETA
+from graphpri._objective import DEFAULT_BETA
 from outcome import Cell, Check, Outcome
 
 Say = Callable[[str], None]

@@ -17,12 +17,12 @@ from scipy.stats import spearmanr
 import graphpri
 from alone import peak
 from clock import REPEATS, Timed, load, timed
-from graphpri import datasets, lanczos, stochastic
-from graphpri.entropy import ENTROPIES, scaled, xlogx
+from graphpri import _stochastic, datasets
+from graphpri._entropy import ENTROPIES, scaled, xlogx
+from graphpri._runtime import single_thread
+from graphpri._stochastic import estimate, log_term
 from graphpri.graph import FloatArray, Graph
 from graphpri.measures.information import joint_estimate, overlay
-from graphpri.stochastic import estimate, log_term
-from graphpri.threads import single_thread
 from graphs import communities, geometric, preferential
 from outcome import environment, markdown_table
 
@@ -129,11 +129,11 @@ def variances(n: int = 2000) -> Iterator[dict[str, Any]]:
         for share in (1.0, 0.3):
             graph = make(n)
             y = weightings(graph, share)[0]
-            weighting = stochastic._Weighting(lanczos.Pattern(graph), y)
+            weighting = _stochastic._Weighting(_stochastic.Pattern(graph), y)
             z = np.random.default_rng(0).integers(0, 2, (graph.n_nodes, 256), dtype=np.int8) * np.int8(2) - np.int8(1)
             with single_thread():
                 sample, _ = weighting.sample(z, 0, 0.0, 256)
-            plain = sample.value + stochastic.edge_form(graph, weighting.first, z)
+            plain = sample.value + _stochastic.edge_form(graph, weighting.first, z)
             x, t = sample.control - sample.control.mean(), sample.value - sample.value.mean()
             both = t - float(x @ t) / float(x @ x) * x
             figures = (float(v.std()) * np.sqrt(graph.n_nodes) for v in (plain, sample.value, both))
@@ -146,12 +146,12 @@ def placements(n: int = 10_000) -> Iterator[dict[str, Any]]:
     for name, make in FAMILIES.items():
         for share in (1.0, 0.3):
             graph = make(n)
-            weighting = stochastic._Weighting(lanczos.Pattern(graph), weightings(graph, share)[0])
+            weighting = _stochastic._Weighting(_stochastic.Pattern(graph), weightings(graph, share)[0])
             z = np.random.default_rng(0).integers(0, 2, (graph.n_nodes, 32)) * 2.0 - 1.0
             found: dict[int, tuple[float, float]] = {}
             for most in (6, 10, 16, 26, 150):
                 with single_thread():
-                    low, high, _ = lanczos.entropy_forms(
+                    low, high, _ = _stochastic.entropy_forms(
                         weighting.laplacian, weighting.parts.centred(z), lambda *_: False, most
                     )
                 found[most] = float(low.mean()), float(high.mean())

@@ -10,14 +10,14 @@ import numpy as np
 
 import graphpri
 from clock import timed
-from graphpri.entropy import scaled
+from graphpri._entropy import scaled
+from graphpri._objective import Objective
+from graphpri._runtime import single_thread
+from graphpri._stochastic import log_term
 from graphpri.graph import BoolArray, FloatArray, Graph
-from graphpri.objective import Objective
 from graphpri.solvers import budgeted
-from graphpri.solvers.search import Constraints
+from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.sweeps import Sweeps
-from graphpri.stochastic import log_term
-from graphpri.threads import single_thread
 from graphs import FAMILIES
 from outcome import Cell, Check, Outcome
 from quality import Say

@@ -9,7 +9,7 @@ from typing import Any
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
-from graphpri.version import __version__
+from graphpri._version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 _BARS = re.compile(r"(``.*?``)|\|(?=\S)([^|`]+)(?<=\S)\|")
@@ -32,7 +32,7 @@ nitpicky = True
 # Names of other libraries have no page here; references into this one must lead somewhere.
 nitpick_ignore_regex = [("py:.*", r"(?!graphpri\b).*")]
 # Parts of the inside that docstrings name for those who read the source.
-nitpick_ignore = [("py:mod", "graphpri.stochastic"), ("py:func", "graphpri.solvers.budgeted.solve")]
+nitpick_ignore = [("py:mod", "graphpri._stochastic"), ("py:func", "graphpri.solvers.budgeted.solve")]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4

@@ -16,9 +16,10 @@ from pathlib import Path
 from fill_tables import DATA, DOCS, Row, fill_pages, read
 from PIL import Image
 
-from graphpri import records, studies
+from graphpri import studies
+from graphpri.io import tables
 from graphpri.studies.runner import row_of
-from graphpri.studies.untested import UNTESTED
+from graphpri.studies.study import UNTESTED
 
 TABLES = {
     "landscape/purposes.csv": "landscape_purposes.csv",
@@ -42,7 +43,7 @@ def main() -> None:
     for run in sorted(folder.glob("*/run.json")):
         if json.loads(run.read_text(encoding="utf-8"))["quick"]:
             parser.error(f"{run.parent}: a quick run; the ledger has the paper's sizes")
-    (DATA / "claims.csv").write_text(records.as_csv(merged(read(DATA / "claims.csv"), folder)), encoding="utf-8")
+    (DATA / "claims.csv").write_text(tables.as_csv(merged(read(DATA / "claims.csv"), folder)), encoding="utf-8")
     for source, target in TABLES.items():
         if (folder / source).exists():
             shutil.copyfile(folder / source, DATA / target)

@@ -29,7 +29,7 @@ from scale_tables import cells
 
 import graphpri
 from graphpri.apps.brain_planted import planted_connectomes
-from graphpri.layout import spring
+from graphpri.plot import spring
 
 PICTURES = Path(__file__).parent / "pictures"
 LARGEST = 150_000

@@ -23,10 +23,10 @@ from fill_tables import DATA, fill_pages
 
 import graphpri
 from graphpri import datasets
-from graphpri.entropy import evaluate, exact_entropies
+from graphpri._entropy import evaluate, exact_entropies
+from graphpri._objective import Objective
 from graphpri.graph import Graph
-from graphpri.objective import Objective
-from graphpri.solvers.resolvent import ResolventLandscape
+from graphpri.solvers.moves import ResolventLandscape
 
 Row = dict[str, Any]
 

@@ -20,12 +20,11 @@ from scipy import stats
 pytest.importorskip("torch", reason="the methods need the extra graphpri[brain]")
 pytest.importorskip("nilearn", reason="the pictures need the extra graphpri[brain]")
 
-from graphpri.apps import brain_edges, brain_methods, brain_pictures
-from graphpri.apps.brain_conclusions import about_edges, about_systems, conclusions
+from graphpri.apps import brain_edges, brain_methods, brain_report
 from graphpri.apps.brain_data import Connectomes, Rois, from_series
-from graphpri.apps.brain_gaps import chance, gaps
 from graphpri.apps.brain_graph import fisher_z, pairs, upper
-from graphpri.apps.brain_protocol import Stability
+from graphpri.apps.brain_protocol import Stability, chance, gaps
+from graphpri.apps.brain_report import about_edges, about_systems, conclusions
 from graphpri.cli import main
 from graphpri.errors import OptionError
 
@@ -412,10 +411,10 @@ def test_sentences_follow_the_results() -> None:
 
 def test_without_coordinates_there_is_no_brain_and_without_systems_edges_show_their_sign() -> None:
     scans = blank(6)
-    assert brain_pictures.connectome(scans, [0], [1]) is None
-    assert brain_pictures.interactive(scans, [0], [1]) is None
-    assert brain_pictures.systems([]) is None
+    assert brain_report.connectome(scans, [0], [1]) is None
+    assert brain_report.interactive(scans, [0], [1]) is None
+    assert brain_report.systems([]) is None
     placed = replace(scans, rois=replace(scans.rois, coordinates=np.random.default_rng(0).normal(0, 20, (6, 3))))
-    drawn = [brain_pictures.connectome(placed, [0, 3], signs) for signs in ([1, 1], [1, -1])]
+    drawn = [brain_report.connectome(placed, [0, 3], signs) for signs in ([1, 1], [1, -1])]
     assert drawn[0] != drawn[1]
-    assert brain_pictures.connectome(placed, [], []) is None
+    assert brain_report.connectome(placed, [], []) is None

@@ -14,10 +14,8 @@ import pytest
 from scipy.io import savemat
 
 from graphpri import datasets
-from graphpri.apps.brain_arrays import read_numbers
 from graphpri.apps.brain_data import Connectomes, Rois, from_matrices, from_series, full, named, sides
-from graphpri.apps.brain_files import read_connectomes
-from graphpri.apps.brain_table import read_atlas
+from graphpri.apps.brain_files import read_atlas, read_connectomes, read_numbers
 from graphpri.errors import FileError, OptionError
 
 N, T, S = 5, 40, 10

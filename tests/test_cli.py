@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 
 import graphpri
 import zoo
-from graphpri.cli import COMMANDS, build_app, main, values, watch
+from graphpri.cli import COMMANDS, build_app, main, options, progress
 from graphpri.graph import EdgeTable
 from graphpri.io import FOLDER, FORMATS, read, write
 from graphpri.solvers.solution import Progress
@@ -443,7 +443,7 @@ def test_weights_that_are_not_positive_numbers_are_refused(weight: str, cli: Cli
 
 def test_first_row_is_a_header_if_it_names_known_columns_or_the_user_says_so(cli: Cli, tmp_path: Path):
     rows = "a,b\nb,c\nc,a\n"
-    for header, options, edges in (
+    for header, chosen, edges in (
         ("", [], 3),
         ("source,target\n", [], 3),
         ("From,To\n", [], 3),
@@ -452,7 +452,7 @@ def test_first_row_is_a_header_if_it_names_known_columns_or_the_user_says_so(cli
         ("source,target\n", ["--no-header"], 4),
     ):
         (tmp_path / "net.csv").write_text(header + rows)
-        assert cli("info", "net.csv", "--json", *options).json["edges"] == edges, (header, options)
+        assert cli("info", "net.csv", "--json", *chosen).json["edges"] == edges, (header, chosen)
 
 
 def test_delimiter_and_comments_can_be_named(cli: Cli, tmp_path: Path):
@@ -657,11 +657,11 @@ def test_an_existing_file_goes_before_a_data_set_and_says_so(cli: Cli, square: P
 
 
 def test_one_name_for_two_outputs_is_refused_before_the_work(cli: Cli, square: Path):
-    for picture, options in (("same.html", ["--report"]), ("same.png", ["--plot"])):
+    for picture, chosen in (("same.html", ["--report"]), ("same.png", ["--plot"])):
         for force in ([], ["--force"]):
             with nothing_new(square.parent):
-                asked = ["-o", picture, "--output-format", "csv", *options, f"./{picture}", *force]
-                refused(cli("sparsify", square, "--keep", "3", *asked), f"-o and {options[0]}", picture)
+                asked = ["-o", picture, "--output-format", "csv", *chosen, f"./{picture}", *force]
+                refused(cli("sparsify", square, "--keep", "3", *asked), f"-o and {chosen[0]}", picture)
 
 
 def test_messages_name_options_and_leave_what_was_typed(cli: Cli, square: Path, tmp_path: Path):
@@ -695,7 +695,7 @@ def test_folders_that_are_no_graph_say_what_to_name(cli: Cli, square: Path):
 
 def test_existing_output_is_refused_before_the_work(cli: Cli, square: Path, monkeypatch: pytest.MonkeyPatch):
     for module, name in (("compare", "compare"), ("sparsify", "sparsify"), ("sparsify", "path")):
-        replace(monkeypatch, module, name, lambda *a, **k: pytest.fail("solved before the outputs were checked"))
+        replace(monkeypatch, f"_{module}", name, lambda *a, **k: pytest.fail("solved before the outputs were checked"))
     (square.parent / "small.csv").write_text("precious\n")
     (square.parent / "small.png").write_text("precious\n")
     (square.parent / "square-keep2.csv").write_text("precious\n")
@@ -858,10 +858,10 @@ def test_path_refuses_what_is_no_path(arguments: list[str], words: list[str], cl
 
 
 def test_ranges_include_their_end_and_keep_decimals():
-    assert values.parse_betas("0:0.3:0.1") == [0.0, 0.1, 0.2, 0.3]
-    assert values.parse_betas("3:1:-1,7") == [3.0, 2.0, 1.0, 7.0]
-    assert values.parse_keeps("0.5:1:0.25") == [0.5, 0.75, 1.0]
-    assert list(map(type, values.parse_keeps("0.5:1:0.5,1,10:20:10"))) == [float, float, int, int, int]
+    assert options.parse_betas("0:0.3:0.1") == [0.0, 0.1, 0.2, 0.3]
+    assert options.parse_betas("3:1:-1,7") == [3.0, 2.0, 1.0, 7.0]
+    assert options.parse_keeps("0.5:1:0.25") == [0.5, 0.75, 1.0]
+    assert list(map(type, options.parse_keeps("0.5:1:0.5,1,10:20:10"))) == [float, float, int, int, int]
 
 
 def test_compare(cli: Cli, tmp_path: Path):
@@ -1018,7 +1018,7 @@ def test_unexpected_errors_are_one_line(cli: Cli, square: Path, monkeypatch: pyt
     def fail(*args: Any, **keywords: Any) -> None:
         raise ZeroDivisionError("oh\nno")
 
-    replace(monkeypatch, "sparsify", "sparsify", fail)
+    replace(monkeypatch, "_sparsify", "sparsify", fail)
     result = cli("sparsify", square)
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("graphpri: error: internal error: ZeroDivisionError: oh no (test_cli.py, line ")
@@ -1062,7 +1062,7 @@ def test_lack_of_memory_is_said(cli: Cli, square: Path, monkeypatch: pytest.Monk
     def fail(*args: Any, **keywords: Any) -> None:
         raise MemoryError("Unable to allocate 3 TiB")
 
-    replace(monkeypatch, "sparsify", "sparsify", fail)
+    replace(monkeypatch, "_sparsify", "sparsify", fail)
     result = cli("sparsify", square)
     assert result.code == 1
     assert "not enough memory: Unable to allocate 3 TiB" in result.err
@@ -1071,14 +1071,14 @@ def test_lack_of_memory_is_said(cli: Cli, square: Path, monkeypatch: pytest.Monk
 @pytest.fixture
 def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     """The user presses Ctrl-C at the first step of a solver."""
-    step = watch.Watch.step
+    step = progress.Watch.step
 
-    def interrupted(self: watch.Watch, progress: Progress) -> bool:
+    def interrupted(self: progress.Watch, progress: Progress) -> bool:
         if not self.interrupted:
             signal.raise_signal(signal.SIGINT)
         return step(self, progress)
 
-    monkeypatch.setattr(watch.Watch, "step", interrupted)
+    monkeypatch.setattr(progress.Watch, "step", interrupted)
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -1108,7 +1108,7 @@ def test_an_interrupted_path_says_so(cli: Cli):
 
 
 def test_an_interrupted_comparison_keeps_its_rows(cli: Cli, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(watch.Watch, "show", lambda *_: signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr(progress.Watch, "show", lambda *_: signal.raise_signal(signal.SIGTERM))
     result = cli("compare", "karate", "--method", "random,scan", "--keep", "0.5", "--json")
     assert result.code == 1
     assert [row["method"] for row in result.json["rows"]] == ["random"]
@@ -1125,10 +1125,10 @@ def test_progress_appears_only_after_a_while():
 
     held = io.StringIO()
     console = Console(file=held, force_terminal=True, width=100)
-    with watch.Watch(console=console, delay=60) as quick:
+    with progress.Watch(console=console, delay=60) as quick:
         quick.stage("reading")
     assert held.getvalue() == ""
-    with watch.Watch(console=console, delay=0) as slow:
+    with progress.Watch(console=console, delay=0) as slow:
         slow.stage("reading karate")
         deadline = monotonic() + 20
         while "reading karate" not in held.getvalue() and monotonic() < deadline:
@@ -1136,7 +1136,7 @@ def test_progress_appears_only_after_a_while():
         slow.file("-")("reading", math.nan)
         while "reading a stream" not in held.getvalue() and monotonic() < deadline:
             sleep(0.02)
-        sleep(2 * watch._INTERVAL)
+        sleep(2 * progress._INTERVAL)
         slow.step(Progress("kick", 3, 12, 1.5, 0.5))
         while "kick 3" not in held.getvalue() and monotonic() < deadline:
             sleep(0.02)
@@ -1399,11 +1399,11 @@ def test_every_batch_input_that_does_not_fit_is_refused_alone(cli: Cli, large: P
 def test_reading_and_writing_show_how_far_they_are(cli: Cli, large: Path, monkeypatch: pytest.MonkeyPatch):
     shown: dict[str, list[float | None]] = {}
 
-    def show(self: watch.Watch, text: str, fraction: float | None) -> bool:
+    def show(self: progress.Watch, text: str, fraction: float | None) -> bool:
         shown.setdefault(text, []).append(fraction)
         return False
 
-    monkeypatch.setattr(watch.Watch, "show", show)
+    monkeypatch.setattr(progress.Watch, "show", show)
     assert cli("sparsify", large / "plain.csv", "--keep", "0.9", "--method", "random", "-o", "k.mtx").err == ""
     cli("path", large / "plain.npyd", "--keep", "0.5,0.6", "--save", "steps/")
     cli("measure", "k.mtx", "k.mtx", "--measures", "edges")
@@ -1439,13 +1439,13 @@ def test_an_interruption_while_reading_or_writing_leaves_nothing(
         "info": [],
     }
 
-    def show(self: watch.Watch, text: str, fraction: float | None) -> bool:
+    def show(self: progress.Watch, text: str, fraction: float | None) -> bool:
         # When writing is done, the file is there.
         if text.startswith(stage) and (stage == "reading" or fraction != 1):
             signal.raise_signal(signal.SIGINT)
         return False
 
-    monkeypatch.setattr(watch.Watch, "show", show)
+    monkeypatch.setattr(progress.Watch, "show", show)
     with nothing_new(tmp_path):
         assert cli(command, large / f"plain.{form}", *arguments[command]) == Result(1, "", "graphpri: interrupted\n")
 

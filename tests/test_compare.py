@@ -15,7 +15,7 @@ import pytest
 
 import graphpri
 import zoo
-from graphpri.compare import compare
+from graphpri._compare import compare
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import FileError, GraphError, MissingExtraError, OptionError
 from graphpri.measures import MEASURES, Cost

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import graphpri
-from graphpri.bulk import LARGE_EDGES
-from graphpri.defaults import DEFAULT_BETA, EXACT_NODES, LOCAL_EDGES
+from graphpri._entropy import LARGE_EDGES
+from graphpri._objective import DEFAULT_BETA, EXACT_NODES, LOCAL_EDGES
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]

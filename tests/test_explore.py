@@ -22,16 +22,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 import graphpri
 import zoo
 from graphpri import Exploration, explore
+from graphpri._objective import Objective
 from graphpri.cli import main
-from graphpri.cli.watch import Watch
+from graphpri.cli.progress import Watch
 from graphpri.errors import FileError, GraphError, OptionError
-from graphpri.explore import front, grid, place
-from graphpri.explore.encode import bits_to_masks, masks_to_bits, pack, unpack
-from graphpri.explore.grid import COLUMNS
-from graphpri.explore.page import render
-from graphpri.explore.rivals import Rival
+from graphpri.explorer import exploration, positions, solutions
+from graphpri.explorer.page import bits_to_masks, masks_to_bits, pack, render, unpack
+from graphpri.explorer.solutions import COLUMNS, Rival
 from graphpri.graph import EdgeTable
-from graphpri.objective import Objective
 
 HOSTILE = [
     "</script><script>window.hacked=1</script>",
@@ -203,13 +201,13 @@ def test_page_of_unrelated_solutions_is_small() -> None:
     """Every β keeps other edges, in an order drawn at random: nothing is alike but neighbouring budgets."""
     rng = np.random.default_rng(0)
     graph = zoo.random_graph(3000, 30_000, 0, weighted=True)
-    budgets = tuple(int(share * graph.n_edges) for share in grid.SHARES)
-    places = np.stack([rng.permutation(graph.n_edges) for _ in grid.BETAS])
+    budgets = tuple(int(share * graph.n_edges) for share in solutions.SHARES)
+    places = np.stack([rng.permutation(graph.n_edges) for _ in solutions.BETAS])
     masks = places[:, None, :] < np.array(budgets)[None, :, None]
-    scored = grid._scored(graph.n_edges, 21, 21)
+    scored = solutions._scored(graph.n_edges, 21, 21)
     scores = rng.integers(0, 256, (21, len(scored), graph.n_edges), np.uint8)
     values = rng.random((21, 21, len(COLUMNS)))
-    solved = grid.Grid(tuple(map(float, grid.BETAS)), budgets, masks, values, scored, scores, ())
+    solved = solutions.Grid(tuple(map(float, solutions.BETAS)), budgets, masks, values, scored, scores, ())
     rivals = [Rival(name, rng.permutation(graph.n_edges).astype(np.uint32), values[0]) for name in "abcdef"]
     html = render("random", graph, rng.random((3000, 2)).astype(np.float32), [], solved, rivals, [])
     assert len(html.encode()) <= 100 * graph.n_edges + 500_000
@@ -335,26 +333,26 @@ def test_given_attributes_are_read(karate: Any) -> None:
 
 def test_nodes_stand_apart_and_where_they_are_put() -> None:
     graph = zoo.disjoint(zoo.two_cliques(6), zoo.star(9), isolated=5)
-    at = place.place_nodes(graph)
+    at = positions.place_nodes(graph)
     gaps = np.linalg.norm(at[:, None] - at, axis=2) + np.eye(len(at))
     assert gaps.min() > 0.01
     given_ = np.random.default_rng(0).normal(size=(graph.n_nodes, 2)) * 1e6
-    moved = place.place_nodes(graph, given_)
+    moved = positions.place_nodes(graph, given_)
     back = np.polyfit(moved[:, 0], given_[:, 0], 1)[0]
     assert_allclose(np.diff(moved, axis=0) * back, np.diff(given_, axis=0), rtol=1e-3, atol=50)
     mapping = {graph.label(i): given_[i] for i in range(graph.n_nodes)}
-    assert_array_equal(place.place_nodes(graph, mapping), moved)
+    assert_array_equal(positions.place_nodes(graph, mapping), moved)
     with pytest.raises(OptionError, match="no position for 1 nodes, the first is 3"):
-        place.place_nodes(graph, {k: v for k, v in mapping.items() if k != 3})
+        positions.place_nodes(graph, {k: v for k, v in mapping.items() if k != 3})
     with pytest.raises(OptionError, match="finite positions"):
-        place.place_nodes(graph, given_[:4])
+        positions.place_nodes(graph, given_[:4])
 
 
 def test_large_graphs_are_placed_group_by_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(place, "SPRINGS", 40)
+    monkeypatch.setattr(positions, "SPRINGS", 40)
     graph = zoo.disjoint(*[zoo.two_cliques(15) for _ in range(4)])
-    at = place.place_nodes(graph)
-    assert_array_equal(at, place.place_nodes(graph))
+    at = positions.place_nodes(graph)
+    assert_array_equal(at, positions.place_nodes(graph))
     clique = np.arange(graph.n_nodes) // 15
     centres = np.array([at[clique == c].mean(axis=0) for c in range(8)])
     nearest = np.linalg.norm(at[:, None] - centres, axis=2).argmin(axis=1)
@@ -364,9 +362,9 @@ def test_large_graphs_are_placed_group_by_group(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_large_graphs_without_groups_are_placed_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(place, "SPRINGS", 40)
+    monkeypatch.setattr(positions, "SPRINGS", 40)
     for graph in (zoo.complete(60), zoo.disjoint(*[zoo.path(2)] * 50)):
-        gaps = np.linalg.norm((at := place.place_nodes(graph))[:, None] - at, axis=2) + np.eye(len(at))
+        gaps = np.linalg.norm((at := positions.place_nodes(graph))[:, None] - at, axis=2) + np.eye(len(at))
         assert gaps.min() > 0.02
 
 
@@ -405,12 +403,12 @@ def test_stops_that_are_not_there_are_named(page: Exploration) -> None:
 
 
 def test_larger_graphs_have_fewer_stops_and_the_largest_none(monkeypatch: pytest.MonkeyPatch, karate: Any) -> None:
-    monkeypatch.setattr(grid, "FULL_EDGES", 50)
+    monkeypatch.setattr(solutions, "FULL_EDGES", 50)
     page = explore(karate, methods=[])
     assert (len(page.betas), len(page.budgets)) == (11, 11)
-    monkeypatch.setattr(grid, "HALF_EDGES", 60)
+    monkeypatch.setattr(solutions, "HALF_EDGES", 60)
     assert len(explore(karate, methods=[]).betas) == 5
-    monkeypatch.setattr(front, "MOST_EDGES", 70)
+    monkeypatch.setattr(exploration, "MOST_EDGES", 70)
     with pytest.raises(OptionError, match="sparsify it first"):
         explore(karate)
 

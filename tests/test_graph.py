@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zoo
-from graphpri.budget import best_forest, check_budget, count_edges, forest_size, rank, select_top
+from graphpri._selection import best_forest, check_budget, count_edges, forest_size, rank, select_top
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import EdgeTable, Graph
 

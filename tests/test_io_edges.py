@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from graphpri import io as gio
 from graphpri.errors import FileError, GraphError, OptionError
 from graphpri.graph import EdgeTable
-from graphpri.io.grid import CellRows, parse_integers, split_grid
+from graphpri.io.delimited import CellRows, parse_integers, split_grid
 from graphpri.io.source import Source
 
 DATA = os.environ.get("GRAPHPRI_DATA")

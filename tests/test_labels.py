@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphpri.endnames import END_NAMES, find_ends
 from graphpri.errors import GraphError
-from graphpri.labels import order_labels
+from graphpri.graph import END_NAMES, find_ends, order_labels
 
 PLAIN = st.recursive(
     st.none()
@@ -82,7 +81,7 @@ def test_labels_that_print_an_address_keep_their_order(wrap):
 
 def test_order_is_the_same_in_every_process():
     code = (
-        "from graphpri.labels import order_labels\n"
+        "from graphpri.graph import order_labels\n"
         "labels = [frozenset(w) for w in ('abc', 'xyz', 'abd', 'bcdef')] + [(frozenset('uvw'), 'q'), 'p', b'r', None]\n"
         "print(order_labels(labels)[0].tolist())"
     )

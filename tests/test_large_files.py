@@ -21,11 +21,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import zoo
-from graphpri import interop, memory, rows
+from graphpri import _runtime, graph, interop
 from graphpri import io as gio
 from graphpri.errors import FileError, GraphError, GraphPRIError, MemoryLimitError, OptionError
 from graphpri.graph import MOST_EDGES, EdgeTable, Graph
-from graphpri.io import cells, ends, grid, number_rows, parquet, parquet_write
+from graphpri.io import delimited, parquet
 from graphpri.io.source import CHUNK
 
 Patch = pytest.MonkeyPatch
@@ -35,11 +35,17 @@ Patch = pytest.MonkeyPatch
 def every_size_is_large() -> Iterator[None]:
     """Whatever is done for large tables and files only is done for all."""
     with Patch.context() as patch:
-        for module, name in ((rows, "COMPILED"), (cells, "LARGE"), (ends, "LARGE"), (ends, "_FEW"), (grid, "LARGE")):
+        for module, name in (
+            (graph, "COMPILED"),
+            (delimited, "LARGE"),
+            (delimited, "LARGE"),
+            (delimited, "_FEW"),
+            (delimited, "LARGE"),
+        ):
             patch.setattr(module, name, 1)
-        patch.setattr(number_rows, "LARGE", 1)
+        patch.setattr(delimited, "LARGE", 1)
         patch.setattr(parquet, "_LARGE", 0)
-        patch.setattr(parquet_write, "_MANY", 0)
+        patch.setattr(parquet, "_MANY", 0)
         yield
 
 
@@ -94,9 +100,9 @@ def pairs(draw: Any) -> tuple[np.ndarray, np.ndarray]:
 
 @given(pairs())
 def test_compiled_sort_is_that_of_numpy(ends: tuple[np.ndarray, np.ndarray]) -> None:
-    expected = rows.sort_pairs(*ends)
+    expected = graph.sort_pairs(*ends)
     with every_size_is_large():
-        found = rows.sort_pairs(*ends)
+        found = graph.sort_pairs(*ends)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -115,7 +121,7 @@ def test_a_million_edges_are_sorted(shape: str) -> None:
     order = rng.permutation(m)
     turned = rng.random(m) < 0.5
     a, b = np.where(turned, v, u)[order], np.where(turned, u, v)[order]
-    found = rows.sort_pairs(a, b)
+    found = graph.sort_pairs(a, b)
     low, high = np.minimum(a, b), np.maximum(a, b)
     expected = np.argsort(low * 2**31 + high, kind="stable")
     np.testing.assert_array_equal(found.order, expected)
@@ -178,7 +184,7 @@ def test_large_matrices_come_back_as_small_ones_do(form: str) -> None:
 
 def test_threads_do_not_change_the_graph(monkeypatch: Patch) -> None:
     rng = np.random.default_rng(0)
-    u, v = rng.integers(0, 5000, (2, rows.COMPILED + 1000))
+    u, v = rng.integers(0, 5000, (2, graph.COMPILED + 1000))
     table = EdgeTable(5000, u, v, edge_attributes={"weight": rng.random(u.size) + 0.1})
     found: list[Any] = []
     for threads in ("1", "2", "5"):
@@ -216,21 +222,21 @@ def test_arrays_that_somebody_may_change_are_copied() -> None:
 
 def test_rows_out_of_order_are_found_at_any_place() -> None:
     u, v = np.arange(1000, dtype=np.int32), np.arange(1, 1001, dtype=np.int32)
-    assert rows.in_order(u, v)
+    assert graph.in_order(u, v)
     for swapped in (0, 500, 998):
         a, b = u.copy(), v.copy()
         a[[swapped, swapped + 1]], b[[swapped, swapped + 1]] = a[[swapped + 1, swapped]], b[[swapped + 1, swapped]]
-        assert not rows.in_order(a, b)
+        assert not graph.in_order(a, b)
         a, b = u.copy(), v.copy()
         a[swapped], b[swapped] = v[swapped], u[swapped]
-        assert not rows.in_order(a, b)
+        assert not graph.in_order(a, b)
     with Patch.context() as patch:
-        patch.setattr(rows, "CHUNK", 7)
-        assert rows.in_order(u, v)
+        patch.setattr(graph, "CHUNK", 7)
+        assert graph.in_order(u, v)
         for place in range(6, 9):
             b = v.copy()
             b[place] = u[place] = 0
-            assert not rows.in_order(u, b)
+            assert not graph.in_order(u, b)
             u[place] = place
 
 
@@ -268,20 +274,20 @@ def test_ids_beyond_64_bits_are_refused() -> None:
 )
 def test_sizes_of_memory_are_read(text: str, size: int, monkeypatch: Patch) -> None:
     monkeypatch.setenv("GRAPHPRI_MEMORY", text)
-    assert memory.available() == size
+    assert _runtime.available() == size
 
 
 @pytest.mark.parametrize("text", ["", " ", "much", "-1GB", "0", "8 PB", "1e9"])
 def test_other_sizes_are_refused(text: str) -> None:
     with pytest.raises(OptionError, match="must be a size of memory such as 8GB"):
-        memory.parse_size(text)
+        _runtime.parse_size(text)
 
 
 def test_memory_limits_of_control_groups_count(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.delenv("GRAPHPRI_MEMORY", raising=False)
-    monkeypatch.setattr(memory, "_CGROUPS", tmp_path)
-    monkeypatch.setattr(memory, "_MEMBERSHIP", tmp_path / "membership")
-    free = memory.available()
+    monkeypatch.setattr(_runtime, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(_runtime, "_MEMBERSHIP", tmp_path / "membership")
+    free = _runtime.available()
     assert 0 < free < 2**60
     (tmp_path / "membership").write_text("0::/job/step\n")
     for folder, limit in ((tmp_path / "job", "3000000"), (tmp_path / "job" / "step", "max")):
@@ -289,16 +295,16 @@ def test_memory_limits_of_control_groups_count(tmp_path: Path, monkeypatch: Patc
         (folder / "memory.max").write_text(limit)
         (folder / "memory.current").write_text("2000000")
         (folder / "memory.stat").write_text("anon 5\ninactive_file 500000\n")
-    assert memory.available() == 1_500_000
+    assert _runtime.available() == 1_500_000
     (tmp_path / "membership").write_text("4:cpu,memory:/old\n1:pids:/job\n")
     old = tmp_path / "memory" / "old"
     old.mkdir(parents=True)
     (old / "memory.limit_in_bytes").write_text("700")
     (old / "memory.usage_in_bytes").write_text("900")
     (old / "memory.stat").write_text("total_inactive_file 300\n")
-    assert memory.available() == 100
+    assert _runtime.available() == 100
     (old / "memory.limit_in_bytes").write_text("damaged")
-    assert memory.available() == pytest.approx(free, rel=0.5)
+    assert _runtime.available() == pytest.approx(free, rel=0.5)
 
 
 def test_too_little_memory_is_said_with_the_estimate_and_the_way_on(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -414,7 +420,7 @@ FLOATS = st.floats() | st.sampled_from([1.0, 0.5, 2.0**60, 1e15, 1e16, 1e17, 1e-
 @settings(max_examples=300)
 def test_floats_are_written_as_python_writes_them(values: list[float]) -> None:
     with every_size_is_large():
-        placed = cells.Numbers(np.array(values).__getitem__).placed(slice(None))
+        placed = delimited.Numbers(np.array(values).__getitem__).placed(slice(None))
     text = placed.text.tobytes()
     found = [text[a : a + n].decode() for a, n in zip(placed.starts.tolist(), placed.lengths.tolist(), strict=True)]
     assert found == list(map(repr, values))
@@ -424,7 +430,7 @@ def test_many_random_floats_are_written_shortest() -> None:
     bits = np.random.default_rng(1).integers(0, 2**63, 50_000) | 1
     values = np.concatenate([bits.view(np.float64), np.random.default_rng(2).lognormal(size=50_000)])
     values = values[np.isfinite(values)]
-    placed = cells.Numbers(values.__getitem__).placed(slice(None))
+    placed = delimited.Numbers(values.__getitem__).placed(slice(None))
     text = placed.text.tobytes()
     found = [text[a : a + n].decode() for a, n in zip(placed.starts.tolist(), placed.lengths.tolist(), strict=True)]
     assert found == list(map(repr, values.tolist()))
@@ -503,8 +509,8 @@ def test_large_tables_come_back_with_progress(big: EdgeTable, name: str, tmp_pat
 
 
 def test_an_oddity_at_the_end_of_a_large_file_is_found_with_its_line(tmp_path: Path, monkeypatch: Patch) -> None:
-    monkeypatch.setattr(number_rows, "LARGE", CHUNK)
-    monkeypatch.setattr(number_rows, "_PIECE", CHUNK)
+    monkeypatch.setattr(delimited, "LARGE", CHUNK)
+    monkeypatch.setattr(delimited, "_PIECE", CHUNK)
     rows_of_text = b"".join(b"%d,%d\n" % (i, i + 1) for i in range(200_000))
     for end, message in (
         (b"1,x,3\n", "line 200002: the row has 3 cells where line 2 has 2"),
@@ -532,7 +538,7 @@ def test_a_pipe_is_read_like_a_file(big: EdgeTable) -> None:
     stream = io.BytesIO()
     gio.write(big, stream, "csv")
     data = stream.getvalue() + b"1,word,1\n"
-    assert len(data) > number_rows.LARGE + CHUNK
+    assert len(data) > delimited.LARGE_TEXT + CHUNK
     reading, writing = os.pipe()
     with subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())"],

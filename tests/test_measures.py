@@ -18,14 +18,15 @@ from scipy.stats import ks_2samp, spearmanr
 
 import graphpri
 import zoo
+from graphpri import _laplacian
 from graphpri import measures as ms
-from graphpri.budget import best_forest
+from graphpri._objective import Objective
+from graphpri._selection import best_forest
+from graphpri._stochastic import Estimate
 from graphpri.datasets import barabasi_albert, ring_knn
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
-from graphpri.measures import MEASURES, Cost, Settings, View, blocks, spectra
-from graphpri.objective import Objective
-from graphpri.stochastic import Estimate
+from graphpri.measures import MEASURES, Cost, Settings, View, spectral
 
 LN2 = np.log(2)
 every_graph = pytest.mark.parametrize("graph", zoo.GRAPHS.values(), ids=zoo.GRAPHS.keys())
@@ -290,7 +291,7 @@ def test_a_repeated_eigenvalue_has_a_fixed_choice_and_a_note():
 
 def test_the_choice_for_a_repeated_eigenvalue_lies_in_its_space():
     graph = zoo.ring(12)
-    mode = spectra.slowest_mode(view_of(graph, graph).origin)
+    mode = spectral.slowest_mode(view_of(graph, graph).origin)
     lap = graph.laplacian().toarray()
     np.testing.assert_allclose(lap @ mode.vector, (2 - 2 * np.cos(2 * np.pi / 12)) * mode.vector, atol=1e-12)
     assert mode.repeats
@@ -298,7 +299,7 @@ def test_the_choice_for_a_repeated_eigenvalue_lies_in_its_space():
 
 def test_isolated_nodes_and_small_components_do_not_hide_the_slowest_mode():
     graph = zoo.disjoint(zoo.complete(4), zoo.path(7), zoo.path(2), isolated=3)
-    mode = spectra.slowest_mode(view_of(graph, graph).origin)
+    mode = spectral.slowest_mode(view_of(graph, graph).origin)
     assert np.flatnonzero(mode.vector).tolist() == list(range(4, 11))
     assert not mode.repeats
 
@@ -320,7 +321,7 @@ def test_large_components_give_what_small_ones_give(graph, monkeypatch):
     kept = zoo.reweighted(kept, kept.weights * np.random.default_rng(0).uniform(0.5, 2, kept.n_edges))
     names = ("spectral_distance", "spectral_upper", "spectral_lower")
     dense = [measured(name, graph, kept) for name in names]
-    monkeypatch.setattr(blocks, "DENSE", 30)
+    monkeypatch.setattr(_laplacian, "DENSE", 30)
     sparse = [measured(name, graph, kept) for name in names]
     assert sparse == pytest.approx(dense, rel=1e-6)
 

@@ -13,13 +13,12 @@ import pytest
 
 import graphpri
 import zoo
-from graphpri import entropy, memory
+from graphpri import _entropy, _runtime
+from graphpri._laplacian import effective_resistance, laplacian_pinv
+from graphpri._objective import Objective
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import GraphPRIError, MemoryLimitError, OptionError
-from graphpri.laplacian import laplacian_pinv
-from graphpri.objective import Objective
-from graphpri.solvers.resolvent import ResolventLandscape
-from graphpri.spectral import effective_resistance
+from graphpri.solvers.moves import ResolventLandscape
 
 
 class Work(NamedTuple):
@@ -49,12 +48,12 @@ def dense(n: int, share: float) -> np.ndarray:
 WORK = {
     "entropy": Work(
         "entropy",
-        lambda: entropy.evaluate(graph(), "exact"),
+        lambda: _entropy.evaluate(graph(), "exact"),
         ("the exact entropy of a component of 700 nodes", "'stochastic'"),
     ),
     "gradient": Work(
         "entropy",
-        lambda: entropy.evaluate(graph(), "exact", gradient=True),
+        lambda: _entropy.evaluate(graph(), "exact", gradient=True),
         ("the exact entropy of a component of 700 nodes", "'local'"),
     ),
     "solver": Work(
@@ -96,7 +95,7 @@ def test_estimates_are_those_of_the_work(name: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("name", WORK)
 def test_work_beyond_the_limit_is_refused_before_it_begins(name: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(memory.VARIABLE, "2MB")
+    monkeypatch.setenv(_runtime.MEMORY_VARIABLE, "2MB")
     with pytest.raises(MemoryLimitError, match=r"needs about [0-9.]+ .B of memory, and .* allows 2\.0 MB") as caught:
         WORK[name].run()
     for words in (*WORK[name].words, "GRAPHPRI_MEMORY", "--memory"):
@@ -104,60 +103,60 @@ def test_work_beyond_the_limit_is_refused_before_it_begins(name: str, monkeypatc
 
 
 def test_sketches_of_resistances_are_refused_by_their_edges(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(memory.VARIABLE, "1MB")
+    monkeypatch.setenv(_runtime.MEMORY_VARIABLE, "1MB")
     with pytest.raises(
         MemoryLimitError, match=r"sketching the effective resistances of 11984 edges needs about 2\.9 MB"
     ):
         effective_resistance(graph(3000), method="sketch")
-    monkeypatch.setenv(memory.VARIABLE, "3MB")
+    monkeypatch.setenv(_runtime.MEMORY_VARIABLE, "3MB")
     assert (effective_resistance(graph(3000), method="sketch") > 0).all()
 
 
 def test_an_adjacency_frame_is_refused_like_a_matrix(monkeypatch: pytest.MonkeyPatch):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setenv(memory.VARIABLE, "100KB")
+    monkeypatch.setenv(_runtime.MEMORY_VARIABLE, "100KB")
     with pytest.raises(MemoryLimitError, match="a dense matrix of 200 nodes"):
         graphpri.as_graph(pandas.DataFrame(dense(200, 0.2)))
 
 
 def test_small_work_is_not_weighed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(memory.VARIABLE, raising=False)
-    monkeypatch.setattr(memory, "available", lambda: 0)
-    memory.require(memory.UNASKED, "this", "that")
+    monkeypatch.delenv(_runtime.MEMORY_VARIABLE, raising=False)
+    monkeypatch.setattr(_runtime, "available", lambda: 0)
+    _runtime.require(_runtime.UNASKED, "this", "that")
     graphpri.sparsify(graph(200), keep=0.5, entropy="exact", effort="fast")
     with pytest.raises(MemoryLimitError, match="0 bytes are free"):
-        memory.require(memory.UNASKED + 1, "this", "that")
+        _runtime.require(_runtime.UNASKED + 1, "this", "that")
     with pytest.raises(MemoryLimitError):
-        entropy.evaluate(zoo.path(2000), "exact")
+        _entropy.evaluate(zoo.path(2000), "exact")
 
 
 def test_a_refusal_is_an_error_of_the_package_and_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(memory.VARIABLE, "1KB")
+    monkeypatch.setenv(_runtime.MEMORY_VARIABLE, "1KB")
     for kind in (GraphPRIError, MemoryError, graphpri.MemoryLimitError):
         with pytest.raises(kind):
             graphpri.von_neumann_entropy(zoo.path(50), "exact")
 
 
 def test_a_method_that_does_not_fit_is_a_row_of_a_comparison(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(memory.VARIABLE, "2MB")
+    monkeypatch.setenv(_runtime.MEMORY_VARIABLE, "2MB")
     table = graphpri.compare(graph(), ["random", "effective-resistance"], 0.5, entropy="degree")
     assert table[0]["K"] == 1392
     assert "component of 700 nodes needs about" in table[1]["status"]
 
 
 def test_messages_call_a_size_what_the_user_calls_it():
-    assert memory.parse_size("2GB", "--memory") == 2**31
+    assert _runtime.parse_size("2GB", "--memory") == 2**31
     with pytest.raises(OptionError, match="--memory='2 bananas'"):
-        memory.parse_size("2 bananas", "--memory")
+        _runtime.parse_size("2 bananas", "--memory")
 
 
 def test_components_are_worked_on_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch):
     parts = zoo.disjoint(*[zoo.ring(9), zoo.star(5), zoo.complete(5)] * 7)
-    at_once = entropy.evaluate(parts, "exact", gradient=True)
-    monkeypatch.setattr(entropy, "_STACK_ENTRIES", 100)
+    at_once = _entropy.evaluate(parts, "exact", gradient=True)
+    monkeypatch.setattr(_entropy, "_STACK_ENTRIES", 100)
     asked: list[float] = []
-    monkeypatch.setattr(entropy, "require", lambda needed, *_: asked.append(needed))
-    few = entropy.evaluate(parts, "exact", gradient=True)
+    monkeypatch.setattr(_entropy, "require", lambda needed, *_: asked.append(needed))
+    few = _entropy.evaluate(parts, "exact", gradient=True)
     assert len(asked) == 5 + 3
     assert few.value == pytest.approx(at_once.value, abs=1e-14)
     np.testing.assert_array_equal(few.log_term, at_once.log_term)

@@ -16,7 +16,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import GridSearchCV, KFold
 
 from graphpri import Graph, sparsify
-from graphpri.apps import mtl_solve
+from graphpri.apps import mtl
 from graphpri.apps.mtl import GraphMTL, guarded, knn_graph
 from graphpri.apps.mtl_tasks import RIDGES
 from graphpri.errors import GraphError, OptionError
@@ -71,7 +71,7 @@ def test_conjugate_gradients_are_the_dense_solution(seed: int, gamma: float, rid
     X, y = made(seed)
     dense = GraphMTL(gamma=gamma, ridge=ridge, graph=ring(6, True)).fit(X, y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mtl_solve, "DENSE", 0)
+        patch.setattr(mtl, "DENSE", 0)
         sparse = GraphMTL(gamma=gamma, ridge=ridge, graph=ring(6, True)).fit(X, y)
     assert np.abs(dense.coef_ - sparse.coef_).max() < 1e-8 * np.abs(dense.coef_).max()
 
@@ -99,7 +99,7 @@ def test_a_heavy_graph_gives_common_slopes_and_own_intercepts() -> None:
 def test_a_graph_beyond_all_rounding_still_gives_common_slopes(penalty: Any, gamma: float, dense: int) -> None:
     X, y = made()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mtl_solve, "DENSE", dense)
+        patch.setattr(mtl, "DENSE", dense)
         model = GraphMTL(penalty, gamma=gamma, graph=ring(6)).fit(X, y)
     centred = np.concatenate([x - x.mean(axis=0) for x in X]), np.concatenate([v - v.mean() for v in y])
     assert np.allclose(model.coef_, np.linalg.lstsq(*centred, rcond=None)[0], atol=1e-5)
@@ -490,6 +490,6 @@ def test_a_task_that_was_not_fitted_is_refused_or_gets_the_mean() -> None:
 def test_leave_one_out_of_too_many_coefficients_says_so() -> None:
     X, y = made(T=4)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mtl_solve, "LEAVE_ONE_OUT", 10)
+        patch.setattr(mtl, "LEAVE_ONE_OUT", 10)
         with pytest.raises(OptionError, match="12 coefficients"):
             GraphMTL(gamma="loo").fit(X, y)

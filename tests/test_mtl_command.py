@@ -20,8 +20,7 @@ from graphpri import datasets
 from graphpri.apps import mtl_protocol as protocol
 from graphpri.apps.mtl import GraphMTL
 from graphpri.apps.mtl_data import as_lists, synthetic
-from graphpri.apps.mtl_report import _picture, report, study
-from graphpri.apps.mtl_table import Request, read_table, tasks_of
+from graphpri.apps.mtl_report import Request, _picture, read_table, report, study, tasks_of
 from graphpri.apps.mtl_tasks import collect
 from graphpri.cli import main
 from graphpri.errors import FileError, OptionError

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import graphpri
 import zoo
-from graphpri.entropy import ENTROPIES, evaluate
+from graphpri._entropy import ENTROPIES, evaluate
+from graphpri._objective import BARRIER_FLOOR, Objective
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
-from graphpri.objective import BARRIER_FLOOR, Objective
 
 NAMES = tuple(ENTROPIES)
 MIXTURES = ("equation", "listing")

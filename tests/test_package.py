@@ -22,7 +22,7 @@ def test_importing_the_package_imports_nothing_else():
     modules = fresh(
         "import sys, graphpri; print(*sorted(m for m in sys.modules if m.startswith(('graphpri', 'numpy'))))"
     )
-    assert modules == "graphpri graphpri.version"
+    assert modules == "graphpri graphpri._version"
 
 
 def test_every_name_is_there_and_listed():
@@ -55,7 +55,7 @@ def test_a_strange_name_is_an_attribute_error():
 @pytest.mark.parametrize(
     "imports",
     [
-        "from graphpri.defaults import entropy_for; import graphpri.compare, graphpri.objective",
+        "from graphpri._objective import entropy_for; import graphpri._compare, graphpri._sparsify",
         "from graphpri import *; import graphpri",
     ],
 )

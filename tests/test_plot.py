@@ -15,7 +15,7 @@ import zoo
 from graphpri import plot
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import Graph
-from graphpri.layout import sample_nodes, spring
+from graphpri.plot import sample_nodes, spring
 
 pytest.importorskip("matplotlib")
 

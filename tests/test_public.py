@@ -21,7 +21,7 @@ pytest.importorskip("torch")
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "api.rst"
 # Packages whose modules show how all their names are used, whether the page lists these one by one or not.
-THROUGHOUT = ("graphpri.apps", "graphpri.explore")
+THROUGHOUT = ("graphpri.apps", "graphpri.explorer")
 
 
 def modules_of(package: str) -> list[str]:
@@ -87,8 +87,8 @@ def public() -> dict[str, Any]:
 
 def test_there_are_many_public_names(public: dict[str, Any]) -> None:
     assert len(public) > 200
-    assert {"graphpri.sparsify", "graphpri.torch.PRILoss", "graphpri.apps.parzen.Cloud"} <= set(public)
-    assert {"graphpri.apps.brain_data.Rois", "graphpri.explore.grid.Grid"} <= set(public)
+    assert {"graphpri.sparsify", "graphpri.torch.PRILoss", "graphpri.apps.scalar.Cloud"} <= set(public)
+    assert {"graphpri.apps.brain_data.Rois", "graphpri.explorer.solutions.Grid"} <= set(public)
 
 
 def test_every_public_name_has_a_doctest(public: dict[str, Any]) -> None:
@@ -103,8 +103,8 @@ def test_a_public_name_is_on_the_reference_page(module: str, public: dict[str, A
 
 
 def test_what_the_explorer_exports_is_on_the_reference_page(public: dict[str, Any]) -> None:
-    """Under the names that users write, ``graphpri.explore`` for ``graphpri.explore.explore``."""
-    exported = names_of("graphpri.explore")
+    """Under the names that users write, ``graphpri.explore`` for ``graphpri.explorer.explore``."""
+    exported = names_of("graphpri.explorer")
     assert exported
     for name, value in exported.items():
         assert any(looked_up(other) is value for other in on_the_page()), name

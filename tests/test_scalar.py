@@ -21,10 +21,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from graphpri import studies
-from graphpri.apps import parzen, scalar_solve
-from graphpri.apps.parzen import Cloud, evaluate
-from graphpri.apps.scalar import EXPECTED_FAILED_CHECKS, NEAR, ScalarPRI, draw, silverman
-from graphpri.apps.scalar_solve import clusters, descend
+from graphpri.apps import scalar
+from graphpri.apps.scalar import (
+    EXPECTED_FAILED_CHECKS,
+    NEAR,
+    Cloud,
+    ScalarPRI,
+    clusters,
+    descend,
+    draw,
+    evaluate,
+    silverman,
+)
 from graphpri.errors import GraphPRIError, OptionError
 from graphpri.studies import scalar_pri
 from graphpri.studies.scalar_pri import crossing
@@ -110,8 +118,8 @@ def test_from_beta_1_the_step_is_the_printed_fixed_point(beta: float) -> None:
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     X, S = cloud(12, 40), cloud(13, 50)
     whole, found = evaluate(X, S, 3.0), clusters(X.points, 0.5)
-    monkeypatch.setattr(parzen, "BLOCK", 64)
-    monkeypatch.setattr(scalar_solve, "BLOCK", 64)
+    monkeypatch.setattr(scalar, "BLOCK", 64)
+    monkeypatch.setattr(scalar, "BLOCK", 64)
     pieces = evaluate(Cloud(X.points, X.weights), Cloud(S.points, S.weights), 3.0)
     np.testing.assert_allclose(pieces.gradient, whole.gradient, rtol=1e-12)
     assert pieces.objective == pytest.approx(whole.objective, rel=1e-14)

@@ -13,17 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import zoo
-from graphpri.budget import count_edges
+from graphpri._objective import Objective
+from graphpri._selection import count_edges
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
-from graphpri.objective import Objective
-from graphpri.solvers.bridges import BridgeFinder
 from graphpri.solvers.budgeted import LANDSCAPES, solve
 from graphpri.solvers.gumbel import Gumbel
+from graphpri.solvers.local_search import BridgeFinder, Constraints
+from graphpri.solvers.moves import quadrature
 from graphpri.solvers.path import solve_betas
-from graphpri.solvers.resolvent import quadrature
 from graphpri.solvers.reweight import reweighted
-from graphpri.solvers.search import Constraints
 
 BEST_KNOWN = Path(__file__).parents[1] / "benchmarks" / "best_known.csv"
 # core.md 2.3: what minimising J over all connected sizes reaches on karate, unweighted.

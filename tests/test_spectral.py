@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import zoo
-from graphpri import datasets, laplacian, spectral
+from graphpri import _laplacian, datasets
+from graphpri._laplacian import effective_resistance, laplacian_pinv, laplacian_solve, leverages
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
-from graphpri.laplacian import laplacian_pinv, laplacian_solve
-from graphpri.spectral import effective_resistance, leverages
 
 DATA = os.environ.get("GRAPHPRI_DATA")
 every_graph = pytest.mark.parametrize("graph", zoo.ALL.values(), ids=zoo.ALL.keys())
@@ -160,7 +159,7 @@ def test_a_cluster_of_tiny_resistances_survives_what_joins_it_to_others():
 
 @pytest.mark.parametrize("tie", [1e-30, 1e-100, 1e-250])
 def test_weights_too_far_apart_for_a_large_graph_are_refused(tie, monkeypatch):
-    monkeypatch.setattr(spectral, "_MERGE_WORK", 0)
+    monkeypatch.setattr(_laplacian, "_MERGE_WORK", 0)
     cluster = zoo.random_graph(12, 50, 1, weighted=True)
     u = np.concatenate([cluster.source, cluster.source + 12, [0, 1, 2]])
     v = np.concatenate([cluster.target, cluster.target + 12, [12, 13, 14]])
@@ -171,9 +170,9 @@ def test_weights_too_far_apart_for_a_large_graph_are_refused(tie, monkeypatch):
 
 def test_dense_and_sparse_edge_sets_use_the_same_numbers(monkeypatch):
     graph = zoo.random_graph(40, 500, 1, weighted=True)
-    plain = spectral._squared_distances
+    plain = _laplacian._squared_distances
     calls = []
-    monkeypatch.setattr(spectral, "_squared_distances", lambda z, u, v: calls.append(u.size) or plain(z, u, v))
+    monkeypatch.setattr(_laplacian, "_squared_distances", lambda z, u, v: calls.append(u.size) or plain(z, u, v))
     through_gram = leverages(graph)
     assert calls == [0]
     np.testing.assert_allclose(through_gram / graph.weights, by_dense_inverse(graph), rtol=1e-9)
@@ -207,7 +206,7 @@ SKETCHED |= {"grid": zoo.grid(12, 14), "disconnected": zoo.disjoint(zoo.complete
 @pytest.mark.parametrize("graph", SKETCHED.values(), ids=SKETCHED.keys())
 def test_sketch_has_the_right_mean_before_the_bounds_cut_its_noise(graph, monkeypatch):
     exact = effective_resistance(graph, method="exact")
-    monkeypatch.setattr(spectral, "_bounded", lambda part, r: r)
+    monkeypatch.setattr(_laplacian, "_bounded", lambda part, r: r)
     draws = np.array([effective_resistance(graph, method="sketch", n_probes=24, rng=seed) for seed in range(60)])
     error, standard = draws.mean(axis=0) - exact, draws.std(axis=0, ddof=1) / np.sqrt(60)
     assert (np.abs(error) <= 5 * standard + 1e-9).all()
@@ -219,7 +218,7 @@ def test_bounds_hold_and_bring_the_sketch_closer(graph, monkeypatch):
     exact = leverages(graph, method="exact")
     bounded = np.array([leverages(graph, method="sketch", n_probes=8, rng=seed) for seed in range(10)])
     assert (bounded <= 1).all()
-    monkeypatch.setattr(spectral, "_bounded", lambda part, r: r)
+    monkeypatch.setattr(_laplacian, "_bounded", lambda part, r: r)
     free = np.array([effective_resistance(graph, method="sketch", n_probes=8, rng=seed) for seed in range(10)])
     assert (np.abs(bounded - exact) <= np.abs(free * graph.weights - exact) + 1e-9).all()
 
@@ -247,7 +246,7 @@ def test_sketch_follows_the_seed_and_improves_with_probes():
 def test_sketch_is_the_same_by_iteration_and_by_factorisation(monkeypatch):
     graph = SKETCHED["grid"]
     iterated = leverages(graph, method="sketch", rng=3)
-    monkeypatch.setattr(laplacian, "_CG_STEPS", 1)
+    monkeypatch.setattr(_laplacian, "_CG_STEPS", 1)
     np.testing.assert_allclose(leverages(graph, method="sketch", rng=3), iterated, rtol=1e-3)
 
 
@@ -257,7 +256,7 @@ def test_compiled_sketch_is_that_of_whole_arrays(graph, n_probes, monkeypatch):
     arrays = leverages(graph, method="sketch", n_probes=n_probes, rng=3)
     b = np.random.default_rng(0).standard_normal((graph.n_nodes, 3))
     solved = laplacian_solve(graph, b)
-    for module in (spectral, laplacian):
+    for module in (_laplacian, _laplacian):
         monkeypatch.setattr(module, "LARGE", 0)
     results = []
     for threads in ("1", "3"):
@@ -285,9 +284,9 @@ def test_approximate_cholesky_solves_where_plain_iteration_is_slow(graph, monkey
     pytest.importorskip("approx_chol", reason="the extra cholesky is not installed")
     b = np.random.default_rng(1).standard_normal((graph.n_nodes, 3))
     expected, leverage = laplacian_solve(graph, b), leverages(graph, method="sketch", rng=3)
-    monkeypatch.setattr(laplacian, "_CG_STEPS", 1)
-    monkeypatch.setattr(laplacian, "_CHOLESKY_NODES", 0)
-    monkeypatch.setattr(laplacian.System, "_factorised", lambda self: pytest.fail("factorised after all"))
+    monkeypatch.setattr(_laplacian, "_CG_STEPS", 1)
+    monkeypatch.setattr(_laplacian, "_CHOLESKY_NODES", 0)
+    monkeypatch.setattr(_laplacian.System, "_factorised", lambda self: pytest.fail("factorised after all"))
     close = {"rtol": 1e-6, "atol": 1e-7 * np.abs(expected).max()}
     one, two = laplacian_solve(graph, b), laplacian_solve(graph, b)
     np.testing.assert_allclose(one, expected, **close)
@@ -299,17 +298,17 @@ def test_without_approximate_cholesky_the_factorisation_serves(monkeypatch):
     graph = MESHES["cube"]
     b = np.random.default_rng(1).standard_normal(graph.n_nodes)
     expected = laplacian_solve(graph, b)
-    monkeypatch.setattr(laplacian, "_CG_STEPS", 1)
-    monkeypatch.setattr(laplacian, "_CHOLESKY_NODES", 0)
-    monkeypatch.setattr(laplacian, "find_spec", lambda name: None)
+    monkeypatch.setattr(_laplacian, "_CG_STEPS", 1)
+    monkeypatch.setattr(_laplacian, "_CHOLESKY_NODES", 0)
+    monkeypatch.setattr(_laplacian, "find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "approx_chol", None)
     np.testing.assert_allclose(laplacian_solve(graph, b), expected, atol=1e-8 * np.abs(expected).max())
 
 
 def test_iteration_without_prospect_is_given_up_early(monkeypatch):
     graph, steps = zoo.grid(110, 110), []
-    multiply = laplacian.System.multiply
-    monkeypatch.setattr(laplacian.System, "multiply", lambda self, x: steps.append(1) or multiply(self, x))
+    multiply = _laplacian.System.multiply
+    monkeypatch.setattr(_laplacian.System, "multiply", lambda self, x: steps.append(1) or multiply(self, x))
     b = np.random.default_rng(1).standard_normal(graph.n_nodes)
     x = laplacian_solve(graph, b)
     assert len(steps) < 160
@@ -318,7 +317,7 @@ def test_iteration_without_prospect_is_given_up_early(monkeypatch):
 
 def test_auto_sketches_large_components_only(monkeypatch):
     graph = zoo.disjoint(zoo.random_graph(60, 300, 1), zoo.complete(8))
-    monkeypatch.setattr(spectral, "DENSE_NODES", 20)
+    monkeypatch.setattr(_laplacian, "DENSE_NODES", 20)
     mixed, exact = leverages(graph, rng=0), leverages(graph, method="exact")
     np.testing.assert_allclose(mixed[300:], exact[300:], rtol=1e-12)
     assert 1e-4 < np.abs(mixed[:300] / exact[:300] - 1).mean() < 0.2
@@ -351,7 +350,7 @@ def test_pseudo_inverse_satisfies_penrose(graph):
 @every_graph
 @pytest.mark.parametrize("steps", [400, 1])
 def test_solution_is_the_pseudo_inverse_times_the_right_hand_side(graph, steps, monkeypatch):
-    monkeypatch.setattr(laplacian, "_CG_STEPS", steps)
+    monkeypatch.setattr(_laplacian, "_CG_STEPS", steps)
     b = np.random.default_rng(1).standard_normal((graph.n_nodes, 3))
     expected = laplacian_pinv(graph) @ b
     close = {"rtol": 1e-6, "atol": 1e-7 * np.abs(expected).max(initial=0)}

@@ -19,8 +19,7 @@ import pytest
 from graphpri import studies
 from graphpri.errors import FileError, OptionError
 from graphpri.studies import runner, tradeoff
-from graphpri.studies.study import Fact, Facts, Verdict, digest, find, generator
-from graphpri.studies.untested import UNTESTED, untested
+from graphpri.studies.study import UNTESTED, Fact, Facts, Verdict, digest, find, generator, untested
 from judging import read, rewrite
 
 DATA = bool(os.environ.get("GRAPHPRI_DATA"))

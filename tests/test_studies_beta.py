@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphpri import studies
-from graphpri.objective import Objective
+from graphpri._objective import Objective
 from graphpri.studies import beta_path, karate
-from graphpri.studies.beta_path_verdicts import judge as judge_path
+from graphpri.studies.beta_path import judge as judge_path
 from graphpri.studies.graphs import ALPHA, load, random_graph
-from graphpri.studies.karate_verdicts import ALGORITHM, BETAS
+from graphpri.studies.karate import ALGORITHM, BETAS
 from graphpri.studies.study import Facts, find
 from judging import judged, read
 

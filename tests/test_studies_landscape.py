@@ -20,7 +20,7 @@ from graphpri import measures as ms
 from graphpri import studies
 from graphpri.graph import Graph
 from graphpri.measures import MEASURES, Settings, View
-from graphpri.studies import landscape, landscape_ranks, sparsifiers, sparsifiers_ranks
+from graphpri.studies import landscape, sparsifiers
 from graphpri.studies.study import Study
 from judging import judged, read
 
@@ -144,11 +144,11 @@ def frames(**values: list[float]) -> dict[str, Any]:
 
 def test_a_rank_counts_the_methods_that_are_better() -> None:
     others = {"random": [3.0, 3.0], "local_similarity": [4.0, 4.0], "effective_resistance_sampling": [np.inf, 5.0]}
-    table = sparsifiers_ranks.medians(frames(local_degree=[1.0, 1.0], pri=[2.0, 4.5], **others), "d_x")
-    assert sparsifiers_ranks.ranks(table, low=True)["Graph-PRI, β=2, α=0.005"].tolist() == [2, 4]
-    assert sparsifiers_ranks.ranks(table, low=False)["Graph-PRI, β=2, α=0.005"].tolist() == [4, 2]
-    tied = sparsifiers_ranks.medians(frames(local_degree=[2.0, 2.0], pri=[2.0, 2.0], **others), "d_x")
-    assert set(sparsifiers_ranks.ranks(tied, low=True).to_numpy().ravel()) == {1}
+    table = sparsifiers.medians(frames(local_degree=[1.0, 1.0], pri=[2.0, 4.5], **others), "d_x")
+    assert sparsifiers.ranks(table, low=True)["Graph-PRI, β=2, α=0.005"].tolist() == [2, 4]
+    assert sparsifiers.ranks(table, low=False)["Graph-PRI, β=2, α=0.005"].tolist() == [4, 2]
+    tied = sparsifiers.medians(frames(local_degree=[2.0, 2.0], pri=[2.0, 2.0], **others), "d_x")
+    assert set(sparsifiers.ranks(tied, low=True).to_numpy().ravel()) == {1}
 
 
 @pytest.mark.parametrize(
@@ -201,10 +201,10 @@ def test_what_new_weights_do_follows_the_numbers(done: dict[str, studies.Result]
 
 
 def test_every_purpose_has_measures_of_the_registry_and_each_is_drawn() -> None:
-    wanted = [name for kinds in landscape_ranks.PURPOSES.values() for name in kinds]
+    wanted = [name for kinds in landscape.PURPOSES.values() for name in kinds]
     assert len(wanted) == len(set(wanted)) >= 19
-    assert set(wanted) - {"kept_distances"} | set(landscape_ranks.BESIDE) <= set(MEASURES)
-    for kinds in landscape_ranks.PURPOSES.values():
+    assert set(wanted) - {"kept_distances"} | set(landscape.BESIDE) <= set(MEASURES)
+    for kinds in landscape.PURPOSES.values():
         for name, kind in kinds.items():
             if name not in MEASURES:
                 continue
@@ -234,7 +234,7 @@ def test_a_percentile_is_the_share_of_the_others_that_do_better() -> None:
         }
         for m, x in values.items()
     ]
-    found = landscape_ranks.by_cell({"landscape": pd.DataFrame(rows)}).reset_index().set_index("method")
+    found = landscape.by_cell({"landscape": pd.DataFrame(rows)}).reset_index().set_index("method")
     assert found["divergence"].to_dict() == {"a": 75, "b": 0, "c": 0, "d": 100, "e": 50}
     assert found["flow_ratio"].to_dict() == found["divergence"].to_dict()
 
@@ -247,7 +247,7 @@ def test_distances_to_nodes_that_are_cut_off_are_not_kept() -> None:
         {**head, "method": name, "divergence": 0.1, "connected_pairs": pairs, "stretch": stretch}
         for name, (pairs, stretch) in ways.items()
     ]
-    found = landscape_ranks.by_cell({"landscape": pd.DataFrame(rows)}).reset_index().set_index("method")
+    found = landscape.by_cell({"landscape": pd.DataFrame(rows)}).reset_index().set_index("method")
     assert found["kept_distances"].to_dict() == {"whole": 0, "torn": 50, "edge": 100}
 
 
@@ -272,7 +272,7 @@ def test_a_tie_of_all_that_hold_the_graph_together_is_said_to_be_one() -> None:
         {"graph": "g", "keep": 0.5, "method": m, "beta": b, "connected": c, "divergence": d, "components": 2 - c}
         for d, (m, b, c) in enumerate(product_of(("pri", 4.0), ("random", np.nan)))
     ]
-    purposes = landscape_ranks.derive({"landscape": pd.DataFrame(rows)})["purposes"].set_index("purpose")
+    purposes = landscape.derive({"landscape": pd.DataFrame(rows)})["purposes"].set_index("purpose")
     assert set(purposes.loc["connectivity", ["best", "best_pri", "best_other"]]) == {
         "any method, connected",
         "pri β=4, connected",
@@ -305,7 +305,7 @@ def test_the_default_beta_is_judged_by_its_ranks(done: dict[str, studies.Result]
 def aim(row: Row) -> Row:
     """The best values there can be."""
     ends = {"low": "-1", "high": "99", "one": "1"}
-    kinds = {name: kind for kinds in landscape_ranks.PURPOSES.values() for name, kind in kinds.items()}
+    kinds = {name: kind for kinds in landscape.PURPOSES.values() for name, kind in kinds.items()}
     return {name: ends.get(kind) or row[f"{name}_original"] for name, kind in kinds.items() if name in row}
 
 

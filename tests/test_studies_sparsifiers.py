@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphpri.studies.sparsifiers_pictures import draw_distance
-from graphpri.studies.sparsifiers_ranks import always_from, second_best
-from graphpri.studies.sparsifiers_verdicts import judge_centrality, judge_distance
+from graphpri.studies.sparsifiers import always_from, draw_distance, judge_centrality, judge_distance, second_best
 from graphpri.studies.study import Facts, Verdict
 
 pd = pytest.importorskip("pandas")

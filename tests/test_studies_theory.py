@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import zoo
 from graphpri import studies
-from graphpri.entropy import evaluate, exact_entropy
+from graphpri._entropy import evaluate, exact_entropy
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
-from graphpri.studies import assumption, entropies, entropies_rivals, families, theorems, theorems_extremes
-from graphpri.studies.entropies_rivals import WAYS, slope
+from graphpri.studies import assumption, entropies, graphs, theorems
+from graphpri.studies.entropies import WAYS, slope
 from graphpri.studies.study import find
 from judging import judged
 
@@ -103,29 +103,29 @@ def test_another_seed_gives_other_graphs() -> None:
     ],
 )
 def test_a_family_has_the_nodes_and_edges_of_its_name(name: str, nodes: int, edges: int) -> None:
-    graph = families.build(name, 0)
+    graph = graphs.build(name, 0)
     assert (graph.n_nodes, graph.n_edges) == (nodes, edges)
     assert graph.is_weighted == name.startswith(("weights", "karate w"))
-    again = families.build(name, 0)
+    again = graphs.build(name, 0)
     assert (graph.source == again.source).all()
     assert (graph.weights == again.weights).all()
 
 
 def test_communities_have_the_mean_degree_that_was_asked_for() -> None:
-    graph = families.build("SBM 400 10", 0)
+    graph = graphs.build("SBM 400 10", 0)
     assert abs(2 * graph.n_edges / 400 - 10) < 1
 
 
 def test_a_family_without_two_numbers_is_refused() -> None:
     with pytest.raises(OptionError, match="two numbers"):
-        families.build("ER 200", 0)
+        graphs.build("ER 200", 0)
 
 
 @given(st.integers(4, 60), st.integers(1, 40), st.integers(0, 99))
 def test_entropies_with_an_edge_are_those_of_the_larger_graphs(n: int, m: int, seed: int) -> None:
     graph = zoo.random_graph(n, min(m, n * (n - 1) // 2 - 1), seed)
-    u, v = families.drawn(families.absent_pairs(graph), 3, np.random.default_rng(seed))
-    before, after = families.entropies_with(graph, (u, v))
+    u, v = graphs.drawn(graphs.absent_pairs(graph), 3, np.random.default_rng(seed))
+    before, after = graphs.entropies_with(graph, (u, v))
     assert before == pytest.approx(evaluate(graph, "exact").value, abs=1e-12)
     for i in range(u.size):
         larger = Graph.from_edges(np.append(graph.source, u[i]), np.append(graph.target, v[i]), n_nodes=n)
@@ -232,13 +232,13 @@ def test_a_changed_number_changes_the_verdict_of_its_theorem(
 
 def test_the_atlas_has_every_connected_graph() -> None:
     # 2, 6, 21, 112, 853: A. Cayley's numbers of connected graphs on 3 to 7 nodes.
-    counts = [sum(g.components()[0] == 1 for g in theorems_extremes.atlas(n, n)) for n in range(3, 8)]
+    counts = [sum(g.components()[0] == 1 for g in theorems.atlas(n, n)) for n in range(3, 8)]
     assert counts == [2, 6, 21, 112, 853]
 
 
 def test_one_edge_off_the_star_or_off_the_ring_is_noticed() -> None:
-    star, ring = theorems_extremes._measured(zoo.star(6)), theorems_extremes._measured(zoo.ring(6))
-    path = theorems_extremes._measured(zoo.path(6))
+    star, ring = theorems._measured(zoo.star(6)), theorems._measured(zoo.ring(6))
+    path = theorems._measured(zoo.path(6))
     assert (star["star"], ring["star"], path["star"]) == (True, False, False)
     assert (star["regular"], ring["regular"], path["regular"]) == (False, True, False)
     assert star["S"] < path["S"]
@@ -273,10 +273,10 @@ def test_an_approximations_edge_term_is_its_derivative(way: str, name: str, monk
     a = graph.weights / (2 * graph.weights.sum())
     rng = np.random.default_rng(0)
     # All unit vectors in place of random ones give the traces themselves; polynomials stay on their interval.
-    monkeypatch.setattr(entropies_rivals, "_signs", lambda *_: np.eye(graph.n_nodes) * math.sqrt(graph.n_nodes))
+    monkeypatch.setattr(entropies, "_signs", lambda *_: np.eye(graph.n_nodes) * math.sqrt(graph.n_nodes))
     if way in ("taylor", "chebyshev"):
-        top = entropies_rivals._largest(graph, a)[0] * 1.01
-        monkeypatch.setattr(entropies_rivals, "_largest", lambda *_: (top, None))
+        top = entropies._largest(graph, a)[0] * 1.01
+        monkeypatch.setattr(entropies, "_largest", lambda *_: (top, None))
     _, h = WAYS[way].run(graph, a, rng, True)
     assert h is not None
     along = rng.standard_normal(a.size) * a
@@ -395,7 +395,7 @@ def test_changed_ranks_and_times_change_their_verdicts(done: dict[str, studies.R
 
 
 def test_equal_slopes_have_no_rank() -> None:
-    ring = families.build("ring 60 6", 0)
+    ring = graphs.build("ring 60 6", 0)
     ways = {row["way"]: row["rank"] for row in entropies.work({"graph": "ring 60 6", "repeats": 1}, 0)["values"]}
     assert ring.n_edges == 180
     assert math.isnan(ways["degree"])

@@ -6,8 +6,8 @@ import networkx as nx
 import pytest
 
 import graphpri
-from graphpri.summary import BESIDE, page
-from graphpri.version import versions
+from graphpri._summary import BESIDE, page
+from graphpri._version import versions
 
 pytest.importorskip("matplotlib")
 

@@ -17,15 +17,15 @@ from scipy.spatial import cKDTree
 
 import graphpri
 import zoo
-from graphpri.bulk import LARGE_EDGES
+from graphpri._entropy import LARGE_EDGES
+from graphpri._objective import Objective
+from graphpri._runtime import in_chunks, workers
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
-from graphpri.objective import Objective
 from graphpri.solvers.budgeted import solve
+from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.reweight import reweighted
-from graphpri.solvers.search import Constraints
 from graphpri.solvers.sweeps import Sweeps
-from graphpri.threads import in_chunks, workers
 
 ENTROPIES = ("degree", "local")
 MIXTURES = ("equation", "listing")
@@ -194,7 +194,7 @@ def test_no_swap_improves_the_result():
 @given(st.lists(st.floats(-1e3, 1e3), max_size=200))
 @settings(max_examples=60, deadline=None)
 def test_ranks_are_those_of_numpy(values):
-    from graphpri.solvers.sweep_loops import rank
+    from graphpri.solvers.sweeps import rank
 
     order = np.empty(len(values), np.int64)
     rank(np.array(values, float), order)
@@ -368,7 +368,7 @@ def test_ctrl_c_while_estimating_keeps_the_subset(monkeypatch):
         raise KeyboardInterrupt
 
     graph = graphpri.datasets.barabasi_albert(700, 4, seed=2)
-    monkeypatch.setattr("graphpri.stochastic.estimate", interrupted)
+    monkeypatch.setattr("graphpri._stochastic.estimate", interrupted)
     result = graphpri.sparsify(graph, keep=0.4, entropy="stochastic")
     assert result.status.startswith("interrupted while estimating")
     assert result.mask.sum() == round(0.4 * graph.n_edges)
@@ -459,7 +459,7 @@ def test_regular_graphs_stars_and_paths(n):
     for graph in (zoo.ring(2 * n), graphpri.datasets.ring_knn(n, 6), zoo.star(2 * n), zoo.path(2 * n)):
         for entropy in ENTROPIES:
             result = graphpri.sparsify(graph, keep=0.2, entropy=entropy)
-            assert result.mask.sum() == graphpri.budget.count_edges(0.2, graph.n_edges)
+            assert result.mask.sum() == graphpri._selection.count_edges(0.2, graph.n_edges)
 
 
 def test_paths_over_beta_obey_the_laws_on_large_graphs():

@@ -18,9 +18,9 @@ import zoo
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from graphpri._objective import Objective  # noqa: E402
 from graphpri.errors import GraphError, MissingExtraError, OptionError  # noqa: E402
 from graphpri.graph import Graph  # noqa: E402
-from graphpri.objective import Objective  # noqa: E402
 from graphpri.torch import (  # noqa: E402
     EdgeGate,
     PRILoss,
@@ -31,8 +31,10 @@ from graphpri.torch import (  # noqa: E402
     von_neumann_entropy,
     von_neumann_entropy_edges,
 )
-from graphpri.torch.edges import MOST_EXACT_NODES  # noqa: E402
-from graphpri.torch.functions import log_mean_inverse  # noqa: E402
+from graphpri.torch.entropy import (  # noqa: E402
+    MOST_EXACT_NODES,
+    log_mean_inverse,
+)
 
 METHODS = ("exact", "degree", "local")
 SMALL = {name: graph for name, graph in zoo.GRAPHS.items() if graph.n_nodes <= 100}

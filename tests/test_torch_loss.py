@@ -15,8 +15,8 @@ import zoo
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from graphpri._objective import Objective  # noqa: E402
 from graphpri.errors import GraphError, OptionError  # noqa: E402
-from graphpri.objective import Objective  # noqa: E402
 from graphpri.torch import Anneal, EdgeGate, PRILoss, pri_objective, von_neumann_entropy  # noqa: E402
 
 METHODS = ("exact", "degree", "local")

@@ -5,16 +5,15 @@ Names are imported when they are first used, so that ``import graphpri`` takes m
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from graphpri.version import __version__
+from graphpri._version import __version__
 
 if TYPE_CHECKING:
     from graphpri import datasets, io, plot
-    from graphpri.compare import Comparison, compare
+    from graphpri._compare import Comparison, compare
+    from graphpri._sparsify import Sparsified, methods, path, sparsify
     from graphpri.errors import (
         FileError,
         GraphError,
@@ -24,12 +23,11 @@ if TYPE_CHECKING:
         OptionError,
     )
     from graphpri.estimator import GraphPRI as GraphPRI
-    from graphpri.explore import Exploration, explore
+    from graphpri.explorer import Exploration, explore
     from graphpri.graph import EdgeTable, Graph
     from graphpri.interop import as_graph
     from graphpri.io import read, write
     from graphpri.measures import Estimates, Report, divergence, estimate, objective, report, von_neumann_entropy
-    from graphpri.sparsify import Sparsified, methods, path, sparsify
 
 # GraphPRI is left out: "from graphpri import *" must work without scikit-learn.
 __all__ = [
@@ -67,7 +65,7 @@ __all__ = [
 
 _MODULES = ("baselines", "datasets", "interop", "io", "plot")
 _HOMES = {
-    "graphpri.compare": ("Comparison", "compare"),
+    "graphpri._compare": ("Comparison", "compare"),
     "graphpri.errors": (
         "FileError",
         "GraphError",
@@ -77,7 +75,7 @@ _HOMES = {
         "OptionError",
     ),
     "graphpri.estimator": ("GraphPRI",),
-    "graphpri.explore": ("Exploration", "explore"),
+    "graphpri.explorer": ("Exploration", "explore"),
     "graphpri.graph": ("EdgeTable", "Graph"),
     "graphpri.interop": ("as_graph",),
     "graphpri.io": ("read", "write"),
@@ -90,28 +88,19 @@ _HOMES = {
         "report",
         "von_neumann_entropy",
     ),
-    "graphpri.sparsify": ("Sparsified", "methods", "path", "sparsify"),
+    "graphpri._sparsify": ("Sparsified", "methods", "path", "sparsify"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 
-class _Package(ModuleType):
-    def __getattr__(self, name: str) -> Any:
-        if name in _MODULES:
-            return import_module(f"{__name__}.{name}")
-        if name not in _HOME:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_HOME[name]), name)
-        setattr(self, name, value)
-        return value
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Importing the submodule graphpri.sparsify must not hide the function graphpri.sparsify.
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *__all__, *_HOME})
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value
 
 
-sys.modules[__name__].__class__ = _Package
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_HOME, *_MODULES})

@@ -59,7 +59,7 @@ class MemoryLimitError(GraphPRIError, MemoryError):
 
     Examples
     --------
-    >>> from graphpri.memory import require
+    >>> from graphpri._runtime import require
     >>> require(1e18, "a matrix of all pairs", "take fewer nodes")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...

@@ -8,15 +8,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.defaults import DEFAULT_BETA
+from graphpri._objective import DEFAULT_BETA, Mixture
+from graphpri._runtime import require
+from graphpri._sparsify import SolverName, sparsify
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops
 from graphpri.interop import Source, load
 from graphpri.measures.information import edge_keys
-from graphpri.memory import require
-from graphpri.objective import Mixture
 from graphpri.solvers.budgeted import EffortName
-from graphpri.sparsify import SolverName, sparsify
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin

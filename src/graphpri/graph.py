@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Real
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -11,11 +14,661 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
+from graphpri._runtime import CHUNK, compiled, in_chunks, require
 from graphpri.errors import GraphError, OptionError
-from graphpri.labels import order_labels, plain_label
-from graphpri.memory import require
-from graphpri.rows import EVERY, Order, SortedRows, inverse, join_weights, listed, sort_rows
-from graphpri.weights import read_weights
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Column names that say where the two ends of an edge stand, in files and frames.
+# ---------------------------------------------------------------------------------------------------------------------
+
+# Columns that hold the two ends of an edge, whatever their case and punctuation.
+END_NAMES = (
+    ("source", "target"),
+    ("source", "destination"),
+    ("sourceid", "targetid"),
+    ("sourcenode", "targetnode"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("src", "tgt"),
+    ("from", "to"),
+    ("fromid", "toid"),
+    ("fromnode", "tonode"),
+    ("fromnodeid", "tonodeid"),
+    ("node1", "node2"),
+    ("nodea", "nodeb"),
+    ("id1", "id2"),
+    ("vertex1", "vertex2"),
+    ("v1", "v2"),
+    ("u", "v"),
+    ("i", "j"),
+    ("start", "end"),
+    ("head", "tail"),
+    ("tail", "head"),
+    ("ego", "alter"),
+)
+
+
+def find_ends(names: Iterable[str]) -> list[tuple[int, int]]:
+    """Positions of the columns that could hold the two ends of an edge, source first.
+
+    More than one pair where the names leave a choice; ``source`` and ``target`` go before others. Of
+    ``head`` and ``tail``, whose meaning differs between fields, the source is what stands first.
+    """
+    at: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        at.setdefault(re.sub(r"[\W_]", "", name).casefold(), []).append(i)
+    known = END_NAMES[:1] if END_NAMES[0][0] in at and END_NAMES[0][1] in at else END_NAMES
+    pairs = [(i, j) for a, b in known for i in at.get(a, ()) for j in at.get(b, ())]
+    return [(i, j) for i, j in pairs if i < j or (j, i) not in pairs]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Node labels and their canonical order.
+# ---------------------------------------------------------------------------------------------------------------------
+
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+
+
+def plain_label(label: Any) -> Hashable:
+    """The label as a Python object, so that messages don't read np.int64(3)."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def order_labels(labels: Sequence[Hashable]) -> tuple[NDArray[np.int64], Sequence[Hashable] | None]:
+    """Bring labels into canonical order.
+
+    Numbers are sorted by value, text by code point, tuples entry by entry, frozensets by their sorted
+    entries, everything else by its ``repr``; labels of different kinds by the name of the kind ("number",
+    "text", else the type's). Where that could differ from one process to the next, because a ``repr`` shows
+    a memory address, or where two labels can't be compared, all stay in the order in which they came.
+
+    Parameters
+    ----------
+    labels : sequence of hashable, length N
+        An array of integers or text is sorted as such.
+
+    Returns
+    -------
+    order : ndarray of int64, shape (N,)
+        Position in `labels` of the i-th label in canonical order.
+    ordered : sequence of hashable or None
+        The labels in that order; None where they are 0, 1, 2 and so on.
+
+    Raises
+    ------
+    GraphError
+        For a label that stands twice.
+    """
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iuU":
+        return _order_array(cast("NDArray[Any]", labels))
+    _check_unique(labels)
+    order = np.asarray(_order(labels), np.int64)
+    ordered = tuple(labels[i] for i in order)
+    plain = all(type(x) is int for x in ordered) and ordered == tuple(range(len(ordered)))
+    return order, None if plain else ordered
+
+
+def _order_array(labels: NDArray[Any]) -> tuple[NDArray[np.int64], Sequence[Hashable] | None]:
+    if bool((labels[1:] > labels[:-1]).all()):
+        order, ordered = np.arange(labels.size), labels
+    else:
+        order = np.argsort(labels, kind="stable")
+        ordered = labels[order]
+    if (repeats := ordered[1:][ordered[1:] == ordered[:-1]]).size:
+        raise _twice(repeats[0])
+    plain = ordered.dtype.kind in "iu" and np.array_equal(ordered, np.arange(ordered.size))
+    return order, None if plain else cast("Sequence[Hashable]", ordered)
+
+
+def _check_unique(labels: Sequence[Hashable]) -> None:
+    seen: set[Hashable] = set()
+    for label in labels:
+        if label in seen:
+            raise _twice(label)
+        seen.add(label)
+
+
+def _twice(label: Any) -> GraphError:
+    return GraphError(f"the node label {plain_label(label)!r} stands twice: labels must be unique")
+
+
+def _order(labels: Sequence[Hashable]) -> Sequence[int]:
+    kinds = {_kind(x) for x in labels}
+    key: Callable[[Any], Any] = _whole if kinds <= {"number"} or kinds <= {"text"} else _sort_key
+    try:
+        keys = [key(x) for x in labels]
+        return sorted(range(len(keys)), key=keys.__getitem__)
+    except TypeError:
+        return range(len(labels))
+
+
+def _whole(label: Any) -> Any:
+    return label
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, str):
+        return "text"
+    if isinstance(label, bool) or not isinstance(label, Real):
+        return type(label).__qualname__
+    return "number" if label == label else "nan"
+
+
+def _sort_key(label: Any) -> tuple[str, Any]:
+    """Kind, then something that compares within it; a TypeError where that would not be the same in every process."""
+    kind = _kind(label)
+    if kind in ("number", "text"):
+        return kind, label
+    if isinstance(label, tuple):
+        return kind, tuple(_sort_key(x) for x in cast("tuple[Any, ...]", label))
+    if isinstance(label, frozenset):
+        return kind, sorted(_sort_key(x) for x in cast("frozenset[Any]", label))
+    text = repr(label)
+    if _ADDRESS.search(text):
+        raise TypeError(f"{text} shows a memory address")
+    return kind, text
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Compiled loops of the sort of edges: by the lower end, then by the higher, equal edges in the order of their rows.
+#
+# Imported only for tables with very many rows.
+# ---------------------------------------------------------------------------------------------------------------------
+
+Longs = NDArray[np.int64]
+Rows = NDArray[np.int32]
+
+
+@compiled
+def count_buckets(u: Rows, v: Rows, shift: int, counts: Longs) -> None:
+    """Number of rows in each bucket; the bucket of a row is its lower end without its last `shift` bits."""
+    for i in range(u.size):
+        counts[min(u[i], v[i]) >> shift] += 1
+
+
+@compiled
+def fill_buckets(u: Rows, v: Rows, start: int, shift: int, place: Longs, keys: Longs, rows: Rows) -> None:
+    """Put rows, numbered from `start` on, into their buckets, each as one number, the lower end above the higher.
+
+    `place` says where the next row of each bucket goes, and is moved on.
+    """
+    for i in range(u.size):
+        low, high = np.int64(min(u[i], v[i])), np.int64(max(u[i], v[i]))
+        bucket = low >> shift
+        at = place[bucket]
+        place[bucket] = at + 1
+        keys[at] = (low << 32) | high
+        rows[at] = start + i
+
+
+@compiled
+def sort_bucket(keys: Longs, rows: Rows, shifts: Longs, bits: int, low: Rows, high: Rows, order: Rows) -> None:
+    """Sort the rows of a bucket by their keys, a digit of `bits` bits at a time, into the last three arrays.
+
+    `keys` and `rows` are overwritten.
+    """
+    other_keys, other_rows = np.empty_like(keys), np.empty_like(rows)
+    place = np.empty(1 << bits, np.int64)
+    last = (1 << bits) - 1
+    for shift in shifts:
+        place[:] = 0
+        for i in range(keys.size):
+            place[(keys[i] >> shift) & last] += 1
+        before = 0
+        for digit in range(place.size):
+            count = place[digit]
+            place[digit] = before
+            before += count
+        for i in range(keys.size):
+            digit = (keys[i] >> shift) & last
+            at = place[digit]
+            place[digit] = at + 1
+            other_keys[at] = keys[i]
+            other_rows[at] = rows[i]
+        keys, other_keys = other_keys, keys
+        rows, other_rows = other_rows, rows
+    for i in range(keys.size):
+        low[i] = keys[i] >> 32
+        high[i] = keys[i] & 0xFFFFFFFF
+        order[i] = rows[i]
+
+
+@compiled
+def invert(order: Rows, start: int, place: Rows) -> None:
+    """Note where the numbers of a piece of an order stand, its first at `start`."""
+    for i in range(order.size):
+        place[order[i]] = start + i
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Compiled stable counting sort of edges by one of their nodes: imported for large graphs only.
+# ---------------------------------------------------------------------------------------------------------------------
+
+Ids = NDArray[np.integer[Any]]
+
+
+def group(keys: Ids, values: Ids, n_keys: int) -> tuple[NDArray[np.int64], Ids]:
+    """Values brought together by key, in their order: those of key i stand at ``start[i]:start[i + 1]``.
+
+    Parameters
+    ----------
+    keys : ndarray of int, shape (M,)
+        Below `n_keys`.
+    values : ndarray of int, shape (M,)
+    n_keys : int
+
+    Returns
+    -------
+    start : ndarray of int64, shape (n_keys + 1,)
+    values : ndarray of int, shape (M,)
+    """
+    start = np.zeros(n_keys + 1, np.int64)
+    placed = np.empty_like(values)
+    sort_by_key(keys, values, start, placed)
+    return start, placed
+
+
+@compiled
+def sort_by_key(keys: Ids, values: Ids, start: NDArray[np.int64], placed: Ids) -> None:
+    """Fill `start`, zero at first, and `placed`."""
+    n = start.size - 1
+    for i in range(keys.size):
+        start[keys[i] + 1] += 1
+    for k in range(n):
+        start[k + 1] += start[k]
+    for i in range(keys.size):
+        k = keys[i]
+        placed[start[k]] = values[i]
+        start[k] += 1
+    for k in range(n, 0, -1):
+        start[k] = start[k - 1]
+    start[0] = 0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Rows of an edge table brought together by edge, and their weights joined.
+# ---------------------------------------------------------------------------------------------------------------------
+
+Order = Ids | slice
+"""Numbers of things in some order, as an index of an array; `EVERY` where they are 0, 1, 2 and so on."""
+
+EVERY = slice(None)
+"""The order of things as they are: an index that copies nothing."""
+
+COMPILED = 1 << 18
+"""Rows from which the compiled sort pays."""
+
+_ROW_BYTES, _DIRECTED_BYTES = 36, 66  # measured: 25 and 58, and 8 for weights
+_BUCKET_BITS = 14  # so many rows and their copies stay in a core's cache
+_PIECES = 16
+_MOST_BUCKET_BITS = 10  # more buckets than this are too far apart to be filled side by side
+
+
+def number_in(order: Order, at: Any) -> Any:
+    """Entries of an order at some positions, or under a mask; as an index, where the order is `EVERY`."""
+    return at if isinstance(order, slice) else order[at]
+
+
+def listed(order: Order, mask: NDArray[np.bool_]) -> Ids:
+    """Numbers of an order under a mask, as an array."""
+    return np.flatnonzero(mask) if isinstance(order, slice) else order[mask]
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRows:
+    """Rows sorted by edge, then as they came; R rows of M edges.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (R,), or `EVERY`
+        Which row of the table.
+    low, high : ndarray of int, shape (R,)
+        The ends of its edge, ``low <= high``.
+    first : ndarray of bool, shape (R,)
+        Whether it is the first row of its edge.
+    backward : ndarray of bool, shape (R,), or None
+        Whether it leads from the higher end to the lower; None where rows have no direction.
+    """
+
+    rows: Order
+    low: Ids
+    high: Ids
+    first: NDArray[np.bool_]
+    backward: NDArray[np.bool_] | None = None
+
+    @cached_property
+    def distinct(self) -> bool:
+        """Whether every row is an edge of its own."""
+        return bool(self.first.all())
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Position of the first row of each edge, shape (M,)."""
+        return np.flatnonzero(self.first)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of rows of each edge, shape (M,)."""
+        return np.diff(self.starts, append=self.first.size)
+
+    @cached_property
+    def crowded(self) -> NDArray[np.int64]:
+        """Positions of the rows of edges that have three or more."""
+        return np.flatnonzero(np.repeat(self.sizes > 2, self.sizes))
+
+    @cached_property
+    def repeat(self) -> NDArray[np.bool_]:
+        """Whether an earlier row has the same arc (the same edge, where rows have no direction), shape (R,)."""
+        if self.backward is None:
+            return ~self.first
+        repeat = np.zeros(self.first.size, bool)
+        if self.distinct:
+            return repeat
+        second = self.starts[self.sizes == 2] + 1
+        repeat[second] = self.backward[second] == self.backward[second - 1]
+        arc = self.arcs(self.crowded)
+        order = np.argsort(arc, kind="stable")
+        repeat[self.crowded[order[1:]]] = arc[order[1:]] == arc[order[:-1]]
+        return repeat
+
+    def arcs(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of the arcs of some rows of whole edges, counted among these."""
+        edge = np.cumsum(self.first[at]) - 1
+        return edge if self.backward is None else 2 * edge + self.backward[at]
+
+
+def sort_rows(u: Ids, v: Ids, rows: Order, *, directed: bool) -> SortedRows:
+    """Sort rows that join u to v by edge.
+
+    Rows that are sorted already, without parallel ones, are neither moved nor copied; others take 25 bytes each.
+
+    Parameters
+    ----------
+    u, v : ndarray of int, shape (R,)
+        Canonical node numbers of the two ends.
+    rows : ndarray of int, shape (R,), or `EVERY`
+        Which rows of the table they are, ascending.
+    directed : bool
+        Whether (u, v) and (v, u) are different arcs of one edge, rather than parallel.
+
+    Raises
+    ------
+    MemoryLimitError
+        For more rows than there is the memory to sort.
+    """
+    if in_order(u, v):
+        return SortedRows(rows, u, v, np.broadcast_to(np.True_, u.shape))
+    if u.size > COMPILED:
+        what = f"sorting {u.size} edges"
+        require((_DIRECTED_BYTES if directed else _ROW_BYTES) * u.size, what, "sparsify parts of the graph")
+    order, low, high = sort_pairs(u, v)
+    first = np.ones(low.size, bool)
+    np.not_equal(low[1:], low[:-1], out=first[1:])
+    first[1:] |= high[1:] != high[:-1]
+    backward = (u > v)[order] if directed else None
+    return SortedRows(number_in(rows, order), low, high, first, backward)
+
+
+def in_order(u: Ids, v: Ids) -> bool:
+    """Whether all pairs have u < v and are sorted by (u, v), none twice."""
+    for start in range(0, u.size, CHUNK):
+        a, b = u[start : start + CHUNK + 1], v[start : start + CHUNK + 1]
+        rising = (a[1:] > a[:-1]) | ((a[1:] == a[:-1]) & (b[1:] > b[:-1]))
+        if not (rising.all() and (a < b).all()):
+            return False
+    return True
+
+
+class SortedPairs(NamedTuple):
+    """Pairs sorted by their lower end, then by the higher; equal ones as they came.
+
+    Parameters
+    ----------
+    order : ndarray of int, shape (R,)
+        Which pair.
+    low, high : ndarray of int, shape (R,)
+        Its ends, ``low <= high``.
+    """
+
+    order: Ids
+    low: Ids
+    high: Ids
+
+
+def sort_pairs(u: Ids, v: Ids) -> SortedPairs:
+    """Sort unordered pairs of numbers, 0 or more each.
+
+    Parameters
+    ----------
+    u, v : ndarray of int, shape (R,)
+    """
+    top = int(max(u.max(), v.max())) if u.size else 0
+    if COMPILED <= u.size < 2**31 and top < 2**31:
+        return _sort_in_buckets(u, v, top)
+    low, high = np.minimum(u, v), np.maximum(u, v)
+    order = _order_of_keys((low.astype(np.int64) << 31) | high) if top < 2**31 else np.lexsort((high, low))
+    return SortedPairs(order, low[order], high[order])
+
+
+def _order_of_keys(keys: NDArray[np.int64]) -> Ids:
+    """The stable order; where no key stands twice, that is any order, and the fastest sort will do."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    return np.argsort(keys, kind="stable") if bool((ordered[1:] == ordered[:-1]).any()) else order
+
+
+def _sort_in_buckets(u: Ids, v: Ids, top: int) -> SortedPairs:
+    """Buckets of the lower ends' leading bits; then by one digit of the keys after another in each bucket."""
+    width = max(top.bit_length(), 1)
+    shift = max(width - min(max(u.size.bit_length() - _BUCKET_BITS, 0), _MOST_BUCKET_BITS), 0)
+    chunk = max(CHUNK, -(-u.size // _PIECES))
+    counts = np.zeros((-(-u.size // chunk), (top >> shift) + 1), np.int64)
+
+    def count(start: int, stop: int) -> None:
+        count_buckets(_compact(u[start:stop]), _compact(v[start:stop]), shift, counts[start // chunk])
+
+    in_chunks(count, u.size, chunk)
+    # Pieces of one bucket stand in their order, so that equal edges do as well.
+    ends = np.cumsum(counts.T.reshape(-1)).reshape(counts.T.shape)
+    places = np.ascontiguousarray((ends - counts.T).T)
+    keys, rows = np.empty(u.size, np.int64), np.empty(u.size, np.int32)
+
+    def fill(start: int, stop: int) -> None:
+        ends = _compact(u[start:stop]), _compact(v[start:stop])
+        fill_buckets(*ends, start, shift, places[start // chunk], keys, rows)
+
+    in_chunks(fill, u.size, chunk)
+    bounds = [0, *ends[:, -1].tolist()]
+    digits, bits = _digits(width, shift)
+    low, high, order = (np.empty(u.size, np.int32) for _ in range(3))
+
+    def sort(bucket: int, _: int) -> None:
+        at = slice(bounds[bucket], bounds[bucket + 1])
+        sort_bucket(keys[at], rows[at], digits, bits, low[at], high[at], order[at])
+
+    in_chunks(sort, len(bounds) - 1, 1)
+    return SortedPairs(order, low, high)
+
+
+def _compact(ids: Ids) -> NDArray[np.int32]:
+    """A copy of the one kind that the loops are compiled for."""
+    return np.array(ids, np.int32, order="C")
+
+
+def _digits(width: int, shift: int) -> tuple[NDArray[np.int64], int]:
+    """Where the digits of a key begin, from the last, and their common number of bits.
+
+    The higher end has `width` bits from 0 on, the lower one `shift` that differ in a bucket, from 32 on.
+    """
+    bits = -(-width // -(-width // 11))
+    starts = [*range(0, width, bits), *range(32, 32 + shift, bits)]
+    return np.array(starts, np.int64), bits
+
+
+def inverse(order: Ids) -> Ids:
+    """Where each of the numbers 0, 1, 2 and so on stands in an order of them."""
+    place = np.empty(order.size, order.dtype)
+    if order.size < COMPILED or order.dtype != np.int32:
+        place[order] = np.arange(order.size, dtype=order.dtype)
+        return place
+
+    rows, places = cast("NDArray[np.int32]", order), cast("NDArray[np.int32]", place)
+    in_chunks(lambda start, stop: invert(rows[start:stop], start, places), order.size)
+    return place
+
+
+def sorted_positions(u: Ids, v: Ids, values: NDArray[Any] | None, at: Ids) -> Ids:
+    """Some positions sorted by (u, v), with u < v, then by value so that equal pairs can be compared.
+
+    Parameters
+    ----------
+    u, v : ndarray of int, shape (R,)
+    values : ndarray, shape (R,), or None
+    at : ndarray of int
+    """
+    a, b = u[at], v[at]
+    if in_order(a, b):
+        return at
+    order, low, high = sort_pairs(a, b)
+    if values is not None and bool(((low[1:] == low[:-1]) & (high[1:] == high[:-1])).any()):
+        order = np.lexsort((values[at], b, a))
+    return at[order]
+
+
+def join_weights(
+    weights: NDArray[np.float64], found: SortedRows, how: Literal["sum", "max", "first"]
+) -> NDArray[np.float64]:
+    """Weight of each edge: the weights of parallel rows joined, then those of opposite arcs added.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (R,)
+        Weight of each of the sorted rows.
+    found : SortedRows
+    how : {"sum", "max", "first"}
+        How rows of the same arc are joined.
+
+    Returns
+    -------
+    ndarray of float64, shape (M,)
+        Independent of the order of the rows, unless `how` is ``"first"``; infinite on overflow.
+    """
+    if found.distinct:
+        return weights
+    if how == "max":
+        arc = found.arcs(np.arange(weights.size))
+        best = np.zeros(int(arc.max()) + 1)
+        np.maximum.at(best, arc, weights)
+        weights = best[arc]
+    if how != "sum":
+        weights = np.where(found.repeat, 0.0, weights)
+    joined = weights[found.starts]
+    with np.errstate(over="ignore"):
+        joined[found.sizes == 2] += weights[found.starts[found.sizes == 2] + 1]
+    if found.crowded.size:
+        joined[found.sizes > 2] = _ordered_sums(weights[found.crowded], found.first[found.crowded])
+    return joined
+
+
+def _ordered_sums(weights: NDArray[np.float64], first: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Sums of groups of weights; adding in order of size makes them independent of the order of the rows."""
+    edge = np.cumsum(first) - 1
+    by_size = np.lexsort((weights, edge))
+    return cast("NDArray[np.float64]", np.bincount(edge[by_size], weights[by_size]))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The weights in a column of an edge table.
+# ---------------------------------------------------------------------------------------------------------------------
+
+Column = Sequence[Any] | NDArray[Any]
+EdgeName = Callable[[int], str]
+
+
+def read_weights(
+    columns: Mapping[str, Column], weight: str | None, edge: EdgeName
+) -> tuple[NDArray[np.float64] | None, str]:
+    """Take the weights from the columns of a table.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        Columns of length R.
+    weight : str or None
+        Column that holds the weights, where there is one; None ignores weights. A name other than
+        ``"weight"`` must exist.
+    edge : callable
+        Names the edge in a row, for error messages.
+
+    Returns
+    -------
+    weights : ndarray of float64, shape (R,), or None
+        Positive and finite; 1 where a row has no entry, and None where there are no weights.
+    note : str
+        Where they come from.
+
+    Raises
+    ------
+    GraphError
+        For weights that are not positive and finite numbers.
+    OptionError
+        For a column that is not there.
+    """
+    if weight is None:
+        return None, "weights ignored" if "weight" in columns else "unweighted"
+    if weight in columns:
+        w, missing = _numbers(columns[weight], weight, edge)
+        _check_positive(w, edge)
+        return w, f"weights: {weight!r}" + (f", {missing} of {w.size} edges have none and weigh 1" if missing else "")
+    if weight != "weight":
+        known = ", ".join(map(repr, columns)) or "none"
+        raise OptionError(f"no edge has the attribute {weight!r} named as weight (edge attributes: {known})")
+    return None, "unweighted: no edge has the attribute 'weight'"
+
+
+def _numbers(column: Column, weight: str, edge: EdgeName) -> tuple[NDArray[np.float64], int]:
+    """The column as floats, 1 for a missing entry, and how many are missing."""
+    values = np.asarray(column)
+    if values.dtype.kind == "b":
+        raise GraphError(
+            f"the weights {weight!r} are true/false, not numbers: pass weight=None (--weight none) to ignore them"
+        )
+    if values.dtype.kind in "fiu":
+        return values.astype(np.float64, copy=False), 0
+    out = np.ones(len(column))
+    present = [row for row, value in enumerate(column) if value is not None]
+    for row in present:
+        out[row] = _number(column[row], edge, row)
+    return out, len(column) - len(present)
+
+
+def _number(value: Any, edge: EdgeName, row: int) -> float:
+    if isinstance(value, bool | np.bool_):
+        raise GraphError(f"{edge(row)} has the weight {value!r}, which is not a number")
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise GraphError(
+            f"{edge(row)} has the weight {value!r}, which is not a number: "
+            "correct it, or pass weight=None (--weight none) to ignore weights"
+        ) from None
+
+
+def _check_positive(w: NDArray[np.float64], edge: EdgeName) -> None:
+    bad = ~(np.isfinite(w) & (w > 0))
+    count = int(np.count_nonzero(bad))
+    if not count:
+        return
+    row = int(np.argmax(bad))
+    value = float(w[row])
+    negative = value < 0 and bool(np.isfinite(value))
+    remedy = "take absolute values (abs) or drop it" if negative else "remove the edge, or threshold the weights before"
+    more = f" ({count} such weights)" if count > 1 else ""
+    raise GraphError(
+        f"{edge(row)} has the weight {value!r}{more}; weights must be positive and finite: "
+        f"{remedy}, or pass weight=None (--weight none) to ignore weights"
+    )
+
 
 Directed = Literal["refuse", "symmetrize"]
 Loops = Literal["refuse", "drop"]

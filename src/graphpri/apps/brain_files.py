@@ -2,19 +2,690 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import re
+import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphpri.apps.brain_arrays import Numbers, read_numbers, stem_of, suffix_of
-from graphpri.apps.brain_data import Connectomes, Rois, from_matrices, from_series, full, sides
-from graphpri.apps.brain_match import find_files, match
-from graphpri.apps.brain_table import LabelTable, read_atlas, read_labels
-from graphpri.errors import FileError, OptionError
+from graphpri.apps.brain_data import (
+    DERIVED,
+    Connectomes,
+    Rois,
+    from_matrices,
+    from_series,
+    full,
+    label_text,
+    listed,
+    sides,
+)
+from graphpri.errors import FileError, MissingExtraError, OptionError
 from graphpri.graph import FloatArray
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Numbers of one scan, or of all, from a file: text, NumPy's npy and npz, MATLAB's mat of version 5 and 7.3.
+# ---------------------------------------------------------------------------------------------------------------------
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".npy", ".npz", ".mat")
+"""Files of numbers that are read."""
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class Numbers(NamedTuple):
+    """Numbers of a file, and the names of their columns where it has a header.
+
+    Examples
+    --------
+    >>> Numbers(np.eye(2), ("left", "right")).values.shape
+    (2, 2)
+    """
+
+    values: FloatArray
+    columns: tuple[str, ...] | None
+
+
+def suffix_of(path: Path) -> str:
+    """The suffix of a file in lower case, ``.csv.gz`` in whole.
+
+    Examples
+    --------
+    >>> suffix_of(Path("sub-01.CSV.gz"))
+    '.csv.gz'
+    """
+    parts = [part.lower() for part in path.suffixes[-2:]]
+    return "".join(parts) if parts[-1:] == [".gz"] else "".join(parts[-1:])
+
+
+def stem_of(path: Path) -> str:
+    """The name of a file without its suffix.
+
+    Examples
+    --------
+    >>> stem_of(Path("scans/sub-01_bold.csv.gz"))
+    'sub-01_bold'
+    """
+    return path.name[: len(path.name) - len(suffix_of(path))]
+
+
+def read_numbers(path: Path, array: str | None = None) -> Numbers:
+    r"""Numbers of a file.
+
+    Parameters
+    ----------
+    path : Path
+    array : str, optional
+        Which of several arrays of an npz or mat file.
+
+    Raises
+    ------
+    FileError
+        Where the file can't be read or holds no numbers, and where it has several arrays and none is named.
+    OptionError
+        Where it has no array of that name.
+    MissingExtraError
+        For mat files of version 7.3 without h5py, and for text without pandas.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "sub-01.csv"
+    ...     _ = path.write_text("left,right\n0.5,1\n2,3\n", encoding="utf-8")
+    ...     found = read_numbers(path)
+    >>> found.columns, found.values.tolist()
+    (('left', 'right'), [[0.5, 1.0], [2.0, 3.0]])
+    """
+    suffix = suffix_of(path)
+    try:
+        if suffix.startswith((".csv", ".tsv", ".txt")):
+            return _read_text(path)
+        return Numbers(_as_numbers(_BINARY[suffix](path, array), path, array), None)
+    except KeyError:
+        raise FileError(f"{path}: {suffix or 'no suffix'} is not read, only {', '.join(SUFFIXES)}") from None
+    except (MissingExtraError, FileError, OptionError):
+        raise
+    except (OSError, ValueError, EOFError, NotImplementedError, zipfile.BadZipFile) as error:
+        raise FileError(f"{path}: can't be read as numbers ({error})") from None
+
+
+def _read_text(path: Path) -> Numbers:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtraError("pandas", "brain", "reading text files of numbers") from error
+    first = _first_line(path).strip(" \r\n")
+    separator, remark = _separator(first), first.startswith("#")  # as numpy.savetxt writes a header
+    header = [cell.strip().strip('"') for cell in re.split(separator, first.lstrip("# ") if remark else first)]
+    named = remark or _is_header([cell.replace(",", ".") for cell in header] if separator != "," else header)
+    how: dict[str, Any] = {"sep": separator, "index_col": 0 if named and not header[0] else None}
+    how |= {"header": None, "names": header, "skiprows": 1} if remark else {"header": 0 if named else None}
+    frame: Any = _without_row_names(pd.read_csv(path, **how), path)
+    if separator != "," and _bad_columns(frame):
+        commas = _without_row_names(pd.read_csv(path, **how, decimal=","), path)
+        frame = frame if _bad_columns(commas) else commas
+    if bad := _bad_columns(frame):
+        raise FileError(f"{path}: column {bad[0]!r} has entries that are not numbers")
+    if not frame.size:
+        raise FileError(f"{path}: there are no numbers in it")
+    names = tuple(str(x).strip() for x in frame.columns) if named else None
+    return Numbers(frame.to_numpy(np.float64), None if names is None or _counts(names) else names)
+
+
+def _bad_columns(frame: Any) -> list[Any]:
+    return [column for column in frame.columns if frame[column].dtype.kind not in "fiu"]
+
+
+def _without_row_names(frame: Any, path: Path) -> Any:
+    """The frame without a first column that repeats the header, as matrices of XCP-D have it."""
+    _check_row_names(frame, path)
+    names = [str(x) for x in frame.columns[1:]]
+    return frame.iloc[:, 1:] if len(frame) == len(names) and [str(x) for x in frame.iloc[:, 0]] == names else frame
+
+
+def _check_row_names(frame: Any, path: Path) -> None:
+    """Rows longer than the header have names in front, or pandas took numbers for names."""
+    index: Any = frame.index
+    counted = index.nlevels == 1 and list(index) in (list(range(len(index))), list(range(1, len(index) + 1)))
+    if index.nlevels > 1 or not (counted or index.name is not None or index.dtype.kind in "OUT"):
+        raise FileError(f"{path}: rows have more cells than the header")
+
+
+def _first_line(path: Path) -> str:
+    opened: Callable[..., Any] = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8-sig") as file:
+        line: str = file.readline()
+    if not line.strip():
+        raise FileError(f"{path}: it is empty, or its first line is")
+    return line
+
+
+def _separator(line: str) -> str:
+    return next((mark for mark in ("\t", ";", ",") if mark in line), r"\s+")
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether a first line names columns: one cell is no number, or they just count."""
+    return _counts(tuple(cells)) or not all(_is_number_or_missing(cell) for cell in cells)
+
+
+def _counts(cells: tuple[str, ...]) -> bool:
+    held = [cell for cell in cells if cell]
+    return len(held) > 1 and held in ([str(i) for i in range(len(held))], [str(i + 1) for i in range(len(held))])
+
+
+def _is_number_or_missing(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return cell.casefold() in ("n/a", "na", "nan")
+    return True
+
+
+def _read_npy(path: Path, array: str | None) -> Arrays:
+    return {path.stem: np.load(path, allow_pickle=False)}
+
+
+def _read_npz(path: Path, array: str | None) -> Arrays:
+    with np.load(path, allow_pickle=False) as arrays:
+        return {array: arrays[array]} if array is not None and array in arrays else dict(arrays)
+
+
+def _read_mat(path: Path, array: str | None) -> Arrays:
+    from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
+
+    try:
+        found = loadmat(path)
+    except NotImplementedError:
+        return _read_mat73(path)
+    except MatReadError as error:
+        raise FileError(f"{path}: can't be read as a MATLAB file ({error})") from None
+    return {name: np.asarray(x) for name, x in found.items() if not name.startswith("__")}
+
+
+def _read_mat73(path: Path) -> Arrays:
+    """Arrays of an HDF5 file, which has the axes of MATLAB in reverse."""
+    try:
+        import h5py
+    except ImportError as error:
+        raise MissingExtraError("h5py", "brain", "a MATLAB file of version 7.3") from error
+    with h5py.File(path) as file:
+        held: dict[str, Any] = {
+            name: x
+            for name, x in file.items()
+            if isinstance(x, h5py.Dataset) and x.attrs.get("MATLAB_class") != b"char"
+        }
+        return {name: np.asarray(x[()]).T for name, x in held.items()}
+
+
+_BINARY: dict[str, Callable[[Path, str | None], Arrays]] = {
+    ".npy": _read_npy,
+    ".npz": _read_npz,
+    ".mat": _read_mat,
+}
+
+
+def _as_numbers(arrays: Arrays, path: Path, array: str | None) -> FloatArray:
+    if array is not None and array not in arrays and len(arrays) + (path.suffix != ".npy") > 1:
+        raise OptionError(f"{path}: there is no array {array!r}; it has {_shapes(arrays)}")
+    numeric = {name: x for name, x in arrays.items() if x.dtype.kind in "fiu" and x.size > 1}
+    if array is not None and array in arrays:
+        numeric = {array: arrays[array]}
+    if not numeric:
+        raise FileError(f"{path}: there is no array of numbers; it has {_shapes(arrays) or 'nothing'}")
+    if len(numeric) > 1:
+        raise FileError(f"{path}: there are several arrays, {_shapes(numeric)}: name one with array=")
+    ((name, found),) = numeric.items()
+    if found.dtype.kind not in "fiu":
+        raise FileError(f"{path}: array {name!r} holds {found.dtype}, not numbers")
+    return np.asarray(found, np.float64)
+
+
+def _shapes(arrays: Arrays) -> str:
+    return ", ".join(f"{name} of shape {x.shape}" for name, x in arrays.items())
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Which file is the scan of which row of a table of labels.
+# ---------------------------------------------------------------------------------------------------------------------
+
+PASSED_OVER = (
+    *(".json", ".toml", ".yaml", ".yml", ".xml", ".md", ".rst", ".html", ".htm", ".css", ".js", ".log", ".bib", ".pdf"),
+    *(".svg", ".png", ".jpg", ".jpeg", ".gif", ".py", ".m", ".r"),
+)
+"""Suffixes of files in a folder of scans that are no scans."""
+
+_WORDS = re.compile(
+    r"(?:README|CHANGES|CHANGELOG|LICEN[CS]E|CITATION|AUTHORS)(?:\..*)?|participants\.tsv", re.IGNORECASE
+)
+_ENTITY = re.compile(r"([A-Za-z]+)-([A-Za-z0-9]+)")
+_OWN = ("sub", "ses", "run")  # what tells scans apart
+_END = re.compile(r"(?:_[A-Za-z]+)?(?:\.[A-Za-z0-9]+)+$")  # of a file's name: what it holds, and its suffix
+_Matches = Callable[[Path, str], bool]
+
+
+def find_files(place: Path, beside: Sequence[Path]) -> list[Path]:
+    """Files of scans in a folder or of a pattern, in the order of their names.
+
+    Raises
+    ------
+    FileError
+        Where there are none, or one is of an unknown suffix.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("sub-02.csv", "sub-01.csv", "README.md", "labels.csv"):
+    ...         Path(folder, name).touch()
+    ...     found = find_files(Path(folder), [Path(folder, "labels.csv")])
+    >>> [path.name for path in found]
+    ['sub-01.csv', 'sub-02.csv']
+    """
+    if place.is_dir():
+        found = place.rglob("*")
+    elif any(mark in str(place) for mark in "*?["):
+        found = Path(place.anchor).glob(str(place.relative_to(place.anchor)))
+    else:
+        raise FileError(f"{place}: no such file or folder")
+    known = {path.resolve() for path in beside}
+    files = sorted(path for path in found if path.is_file() and not _passed_over(path, place, known))
+    for path in files:
+        if suffix_of(path) not in SUFFIXES:
+            raise FileError(
+                f"{path}: not a file of numbers ({', '.join(SUFFIXES)}): move it away, or pass a pattern such as "
+                f"'{_pattern(place, files)}'"
+            )
+    if not files:
+        raise FileError(f"{place}: there are no files of scans ({', '.join(SUFFIXES)})")
+    return files
+
+
+def _pattern(place: Path, files: Sequence[Path]) -> str:
+    """A pattern that finds files of numbers in the folder, by the end of their names."""
+    read = [path for path in files if suffix_of(path) in SUFFIXES]
+    good = next((path for word in ("timeseries", "relmat", "") for path in read if word in path.name), None)
+    if good is None:
+        return f"{place.name}/*.csv"
+    end = _END.search(good.name)
+    return f"{place.name}/{'**/' * (good.parent != place)}*{end[0] if end else ''}"
+
+
+def _passed_over(path: Path, place: Path, known: set[Path]) -> bool:
+    parts = path.relative_to(place).parts if place.is_dir() else (path.name,)
+    hidden = any(part.startswith(".") for part in parts)
+    return hidden or suffix_of(path) in PASSED_OVER or bool(_WORDS.fullmatch(path.name)) or path.resolve() in known
+
+
+def match(files: Sequence[Path], table: LabelTable) -> list[tuple[Path, int]]:
+    """Each file with the row of its labels, in the order of the rows.
+
+    Raises
+    ------
+    OptionError
+        Where a row has no file, a file no row or several, or a row several files that aren't distinct sessions or runs.
+
+    Examples
+    --------
+    >>> table = LabelTable(["2", "1"], "participant_id", ["control", "patient"], None, None, None, ())
+    >>> [(path.name, row) for path, row in match([Path("sub-1_bold.csv"), Path("sub-2_bold.csv")], table)]
+    [('sub-2_bold.csv', 0), ('sub-1_bold.csv', 1)]
+    """
+    found = [(path, i) for i in range(len(table.ids)) for path in _files_of(files, table, i)]
+    used = {path for path, _ in found}
+    rows = {i for _, i in found}
+    lonely = [table.row(i) for i in range(len(table.ids)) if i not in rows]
+    unnamed = [path.name for path in files if path not in used]
+    if lonely or unnamed:
+        parts = [f"rows without a file: {listed(lonely)}"] if lonely else []
+        parts += [f"files without a row: {listed(unnamed)}"] if unnamed else []
+        raise OptionError(
+            f"labels and files don't match; {'; '.join(parts)}. A row's id (column {table.id_column!r}) must be a "
+            "file's name, its sub- entity, a part of its name between marks or its folder; id_column= names another one"
+        )
+    _check_one_row(found, table)
+    _check_distinct(found, table)
+    return found
+
+
+def _files_of(files: Sequence[Path], table: LabelTable, i: int) -> list[Path]:
+    """Files of a row, by the strictest way of reading its id that finds some."""
+    there = [path for path in files if _fits(path, "ses", table.sessions, i) and _fits(path, "run", table.runs, i)]
+    for matches in _WAYS:
+        if found := [path for path in there if matches(path, table.ids[i])]:
+            return found
+    return []
+
+
+def _fits(path: Path, key: str, column: list[str] | None, i: int) -> bool:
+    """Whether a file is of a row's session or run, as far as both say."""
+    own = _entities(path).get(key)
+    return column is None or own is None or column[i].removeprefix(f"{key}-") in (own, own.lstrip("0"))
+
+
+def _entities(path: Path) -> dict[str, str]:
+    """BIDS entities in a file's name, ``{"sub": "01", "ses": "1"}``."""
+    return dict(_ENTITY.findall(stem_of(path)))
+
+
+def _is_name(path: Path, name: str) -> bool:
+    return name in (path.name, stem_of(path)) or path.as_posix().endswith(f"/{name}")
+
+
+def _is_subject(path: Path, name: str) -> bool:
+    return _entities(path).get("sub") == name.removeprefix("sub-")
+
+
+def _is_part(path: Path, name: str) -> bool:
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", stem_of(path)) is not None
+
+
+def _is_folder(path: Path, name: str) -> bool:
+    return path.parent.name.removeprefix("sub-") == name.removeprefix("sub-")
+
+
+_WAYS: tuple[_Matches, ...] = (_is_name, _is_subject, _is_part, _is_folder)
+
+
+def _check_one_row(found: Sequence[tuple[Path, int]], table: LabelTable) -> None:
+    for path, pairs in groupby(sorted(found), key=lambda pair: pair[0]):
+        rows = [table.row(i) for _, i in pairs]
+        if len(rows) > 1:
+            raise OptionError(
+                f"{path.name} fits several rows of the labels, {listed(rows)}: name each file in a column file"
+            )
+
+
+def _check_distinct(found: Sequence[tuple[Path, int]], table: LabelTable) -> None:
+    for i, pairs in groupby(found, key=lambda pair: pair[1]):
+        paths = [path for path, _ in pairs]
+        keys = {tuple(_entities(path).get(key) for key in _OWN) for path in paths}
+        if len(keys) < len(paths):
+            raise OptionError(
+                f"row {table.row(i)} of the labels fits several files that aren't distinct sessions or runs, "
+                f"{listed([path.name for path in paths])}: choose with a pattern such as '**/*_timeseries.tsv', or "
+                "name each file in a column file"
+            )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Tables beside scans: labels and subjects (participants.tsv), and the atlas of the regions.
+# ---------------------------------------------------------------------------------------------------------------------
+
+SCAN_IDS = ("file", "filename", "file_name", "scan", "scan_id")
+SUBJECT_IDS = ("participant_id", "subject_id", "subject", "sub", "sub_id", "participant", "id")
+OTHER_IDS = ("name", "index")
+SESSIONS = ("session_id", "session", "ses")
+RUNS = ("run_id", "run")
+LABELS = ("label", "diagnosis")
+
+_NAMES = ("name", "roi", "roi_name", "region", "abbrev", "label", "aal_name", "abbreviation")
+_AXES = {axis: (axis, f"{axis}_mni", f"mni_{axis}", f"{axis}.mni", f"{axis}_mm") for axis in "xyz"}
+_SYSTEMS = ("system", "network", "dos_system", "network_label", "functional_system", "module", "community")
+_NO_SYSTEM = "none"
+
+Columns = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """A row a scan, or a subject of several scans.
+
+    Parameters
+    ----------
+    ids : list of str
+    id_column : str
+        Where they come from.
+    labels : list of str
+    subjects : list of str, or None
+        None where no column names subjects.
+    sessions, runs : list of str, or None
+    notes : tuple of str
+        Which columns were taken.
+
+    Examples
+    --------
+    >>> table = LabelTable(["01", "01"], "subject", ["open", "closed"], ["01", "01"], ["a", "b"], None, ())
+    >>> table.row(1), table.counted
+    ('01 b', False)
+    """
+
+    ids: list[str]
+    id_column: str
+    labels: list[str]
+    subjects: list[str] | None
+    sessions: list[str] | None
+    runs: list[str] | None
+    notes: tuple[str, ...]
+
+    @property
+    def counted(self) -> bool:
+        """Whether the ids are whole numbers of a column index."""
+        return self.id_column.casefold() == "index" and all(x.isdecimal() for x in self.ids)
+
+    def row(self, i: int) -> str:
+        """What to call a row in a message."""
+        parts = (self.ids, self.sessions, self.runs)
+        return " ".join(part[i] for part in parts if part is not None)
+
+
+def _read_columns(path: Path) -> Columns:
+    """Columns of a CSV or TSV file as text, by their names in the header.
+
+    Raises
+    ------
+    FileError
+        Where it can't be read, has no rows, a name twice, or a row of another length.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            head = file.readline()
+            file.seek(0)
+            mark = next((mark for mark in ("\t", ",", ";") if mark in head), ",")
+            header, *rows = [[cell.strip() for cell in row] for row in csv.reader(file, delimiter=mark) if any(row)]
+    except FileNotFoundError:
+        raise FileError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise FileError(f"{path}: can't be read as a table ({error})") from None
+    except ValueError:
+        raise FileError(f"{path}: the table is empty") from None
+    if not rows:
+        raise FileError(f"{path}: the table has a header and no rows")
+    if len(set(header)) < len(header):
+        raise FileError(f"{path}: two columns have the same name")
+    for i, row in enumerate(rows):
+        if len(row) != len(header):
+            raise FileError(f"{path}: row {i + 1} has {len(row)} cells, and the header has {len(header)}")
+    return {name: [row[j] for row in rows] for j, name in enumerate(header)}
+
+
+def read_labels(
+    path: Path,
+    *,
+    label: str | None = None,
+    group: str | None = None,
+    id_column: str | None = None,
+    classes: Sequence[Any] | None = None,
+) -> LabelTable:
+    r"""Labels and subjects of scans.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or TSV with a header.
+    label, group, id_column : str, optional
+        Columns; see :func:`graphpri.apps.brain_files.read_connectomes`.
+    classes : sequence of two labels, optional
+        Only columns with both can then be labels.
+
+    Raises
+    ------
+    FileError
+        Where the file can't be read, has no rows, a name twice, a row of another length or two rows of one scan.
+    OptionError
+        For a column that isn't there, and where several or none can be the labels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "participants.csv"
+    ...     text = "participant_id,age,diagnosis\n01,31,ASD\n02,29,TD\n03,40,TD\n"
+    ...     _ = path.write_text(text, encoding="utf-8")
+    ...     found = read_labels(path)
+    >>> found.ids, found.labels, found.subjects
+    (['01', '02', '03'], ['ASD', 'TD', 'TD'], ['01', '02', '03'])
+    """
+    table = _read_columns(path)
+    ids = _one(table, id_column, (*SCAN_IDS, *SUBJECT_IDS, *OTHER_IDS), "id_column", path)
+    if ids is None:
+        raise OptionError(f"{path}: no column names the scans; id_column= names one of {', '.join(table)}")
+    sessions, runs = (_one(table, None, names, "", path) for names in (SESSIONS, RUNS))
+    groups = _one(table, group, SUBJECT_IDS, "group", path)
+    labels = label or _label_column(table, {ids, sessions, runs, groups}, classes, path)
+    if labels not in table:
+        raise OptionError(f"{path}: there is no column {labels!r} for label=; there are {', '.join(table)}")
+    taken = f"columns taken from {path.name}: scans {ids}, labels {labels}, subjects {groups or '(none)'}"
+    found = LabelTable(
+        table[ids],
+        ids,
+        table[labels],
+        *(None if c is None else table[c] for c in (groups, sessions, runs)),
+        notes=(taken,),
+    )
+    _check_rows(found, path)
+    return found
+
+
+def read_atlas(path: str | Path, n: int | None = None) -> Rois:
+    r"""Regions of an atlas, from a CSV or TSV file with a header and a row a region.
+
+    Parameters
+    ----------
+    path : str or Path
+        Columns name, x, y, z (MNI, mm) and system, or one of their other common names (``abbrev``, ``x_mni``,
+        ``network``, ...); any may be absent, x, y and z together.
+    n : int, optional
+        Number of regions that there should be.
+
+    Returns
+    -------
+    Rois
+        With a note of the columns taken.
+
+    Raises
+    ------
+    FileError
+        Where the file can't be read, has no rows, a name twice or a row of another length; for another number of rows,
+        and coordinates that are not numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "atlas.csv"
+    ...     _ = path.write_text("name,x,y,z,network\nleft,-40,0,0,motor\nright,40,0,0,motor\n", encoding="utf-8")
+    ...     rois = read_atlas(path)
+    >>> rois.names, rois.coordinates[0].tolist(), rois.systems
+    (('left', 'right'), [-40.0, 0.0, 0.0], ('motor', 'motor'))
+    """
+    file = Path(path)
+    table = _read_columns(file)
+    count = len(next(iter(table.values())))
+    if n is not None and count != n:
+        raise FileError(f"{file}: it has {count} regions and the scans have {n}: pass their own atlas")
+    name, system = (_first(table, names) for names in (_NAMES, _SYSTEMS))
+    axes = [_first(table, names) for names in _AXES.values()]
+    taken = {"names": name, "coordinates": ", ".join(filter(None, axes)), "systems": system}
+    told = "; ".join(f"{what} from {column or '(no column)'}" for what, column in taken.items())
+    note = f"{file.name}: {told}" + (f"; {DERIVED}" if system == "dos_system" else "")
+    names = tuple(f"ROI {i + 1}" for i in range(count)) if name is None else _distinct(table[name])
+    systems = None if system is None else tuple(label_text(x) or _NO_SYSTEM for x in table[system])
+    return Rois(names, _coordinates(table, axes, file), systems, note)
+
+
+def _one(table: Columns, named: str | None, known: Sequence[str], option: str, path: Path) -> str | None:
+    """The column that the user named, or the first that has a common name."""
+    if named is None:
+        return _first(table, known)
+    if named not in table:
+        raise OptionError(f"{path}: there is no column {named!r} for {option}=; there are {', '.join(table)}")
+    return named
+
+
+def _first(table: Columns, known: Sequence[str]) -> str | None:
+    folded = {column.casefold(): column for column in reversed(table)}
+    return next((folded[name] for name in known if name in folded), None)
+
+
+def _label_column(table: Columns, taken: set[str | None], classes: Sequence[Any] | None, path: Path) -> str:
+    """The one column of two values (or with both classes); columns that split the scans alike count as one."""
+    texts = {c: [label_text(x) for x in cells] for c, cells in table.items() if c not in taken}
+    wanted = None if classes is None else {str(label_text(x)) for x in classes}
+    fit = {c: x for c, x in texts.items() if (wanted <= {*x} if wanted else len({*x} - {None}) == 2)}
+    splits = {tuple(x.index(y) for y in x) for x in fit.values()}
+    if len(splits) == 1:  # words say more than numbers
+        return next((c for c in fit if not any(map(_is_number, fit[c]))), next(iter(fit)))
+    named = [c for c in fit if c.casefold() in LABELS]
+    if len(named) == 1:
+        return named[0]
+    likely = [c for c in texts if c.casefold() in LABELS]
+    if not fit and not wanted and len(likely or texts) == 1:
+        return (likely or list(texts))[0]  # its labels have a message of their own
+    what = f"the labels {classes!r}" if wanted else "two different values"
+    which = f"columns {', '.join(fit)} have" if fit else "no column has"
+    raise OptionError(f"{path}: {which} {what}: name the labels with label=, one of {', '.join(texts)}")
+
+
+def _is_number(text: str | None) -> bool:
+    try:
+        float(text or "")
+    except ValueError:
+        return False
+    return True
+
+
+def _check_rows(found: LabelTable, path: Path) -> None:
+    rows = [found.row(i) for i in range(len(found.ids))]
+    for name in rows:
+        if not name:
+            raise FileError(f"{path}: row {rows.index(name) + 1} has no id of a scan")
+        if rows.count(name) > 1:
+            raise FileError(
+                f"{path}: {name} stands in {rows.count(name)} rows: give each scan a row and a column that tells them "
+                "apart (session_id, run, or file)"
+            )
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of regions; those that stand twice get their row's number."""
+    return tuple(name if names.count(name) == 1 else f"{name} {i + 1}" for i, name in enumerate(names))
+
+
+def _coordinates(table: Columns, axes: Sequence[str | None], file: Path) -> FloatArray | None:
+    there = [axis for axis in axes if axis is not None]
+    if not there:
+        return None
+    if len(there) < len(axes):
+        raise FileError(f"{file}: of the coordinates there is only {', '.join(there)}: give x, y and z, or none")
+    for axis in there:
+        for row, cell in enumerate(table[axis]):
+            if not _is_number(cell):
+                raise FileError(f"{file}: row {row + 1} has {cell!r} in column {axis}: fill in a number of mm")
+    found = np.array([table[axis] for axis in there], np.float64).T
+    if not np.isfinite(found).all():
+        row = int(np.argmax(~np.isfinite(found).all(axis=1)))
+        raise FileError(f"{file}: region in row {row + 1} has no coordinates: fill them in, or drop the columns")
+    return found
+
 
 Kind = Literal["auto", "series", "matrix"]
 Progress = Callable[[str, float], object]
@@ -71,7 +742,7 @@ def read_connectomes(
     classes : sequence of two labels, optional
         See :func:`graphpri.apps.brain_data.from_series`.
     atlas : str or Path, optional
-        See :func:`graphpri.apps.brain_table.read_atlas`; regions have the names of the files' headers where absent.
+        See :func:`graphpri.apps.brain_files.read_atlas`; regions have the names of the files' headers where absent.
     kind : {"auto", "series", "matrix"}
         What the files hold; symmetric ones are matrices where it is "auto".
     array : str, optional

@@ -8,10 +8,10 @@ from typing import Any, Literal, Protocol, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from graphpri._runtime import single_thread
 from graphpri.apps.brain_data import Connectomes
 from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import BoolArray, FloatArray, IntArray
-from graphpri.threads import single_thread
 
 Signs = Literal["abs", "positive", "two"]
 FeatureKind = Literal["correlation", "tangent"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
@@ -11,19 +12,490 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from graphpri import records, webpage
-from graphpri.apps import brain_methods, brain_pictures, brain_protocol
-from graphpri.apps.brain_conclusions import NOT_CONCLUDED, about_edges, about_systems, conclusions
-from graphpri.apps.brain_data import Connectomes, listed
+from graphpri import _output
+from graphpri._version import versions
+from graphpri.apps import brain_methods, brain_protocol
+from graphpri.apps.brain_data import Connectomes, Rois, listed
 from graphpri.apps.brain_edges import Rows, edge_table, how_tested, ranked, system_table
-from graphpri.apps.brain_gaps import chance, compared
+from graphpri.apps.brain_graph import pairs, square
 from graphpri.apps.brain_methods import Settings
-from graphpri.apps.brain_protocol import Evaluation, Protocol, Stability
-from graphpri.errors import OptionError
+from graphpri.apps.brain_protocol import Evaluation, Protocol, Stability, chance, compared
+from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import FloatArray, IntArray
+from graphpri.io import tables
 from graphpri.io.sink import open_sink
-from graphpri.version import versions
+from graphpri.plot import as_bytes
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What the results of a classification of connectomes allow to conclude, in sentences made from them.
+# ---------------------------------------------------------------------------------------------------------------------
+
+Row = Mapping[str, Any]
+
+NOT_CONCLUDED = (
+    "Causes, mechanisms or a diagnosis of single persons: the edges tell these two groups apart in these scans.",
+    "That it holds elsewhere: scanner, site, head motion, age and sex are not modelled, and a difference in one of "
+    "them between the classes is learned like any other.",
+    "That an edge that is not listed does not differ: of edges that carry the same signal, a model needs one.",
+    "Probabilities of edges: the Graph-PRI term doesn't change when the mask is multiplied by a constant, so that a "
+    "mask value of .5 has no meaning. Edges are ranked, and judged by how often they are found again.",
+)
+"""What can't be concluded from any such analysis."""
+
+
+def conclusions(
+    scans: Connectomes,
+    comparison: Sequence[Row],
+    chance: tuple[float, float, float],
+    permutation_p: Mapping[str, float],
+    permutations: int = 0,
+) -> list[str]:
+    """What the accuracies say.
+
+    Parameters
+    ----------
+    scans : Connectomes
+    comparison : sequence of mapping
+        Rows with method, accuracy, lower and upper end of its interval, and verdict, the best first.
+    chance : tuple of float
+        Chance level, and both ends of the interval that holds 95 % of guesses.
+    permutation_p : mapping of str to float
+        By method.
+    permutations : int
+        How many there were.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> scans = from_matrices([np.eye(3)] * 4, [0, 0, 1, 1], groups=["a", "b", "c", "d"])
+    >>> row = {"method": "paper", "accuracy": 0.55, "lower": 0.4, "upper": 0.7, "verdict": "best"}
+    >>> conclusions(scans, [row], (0.5, 0.25, 0.75), {"paper": 0.2}, 200)[1:3]  # doctest: +NORMALIZE_WHITESPACE
+    ["No method's interval lies above what luck explains: don't interpret edges or systems.",
+     'paper does no better than permuted labels (p = 0.2, 200 permutations).']
+    """
+    return [
+        *_above_chance(comparison, chance, permutation_p, permutations),
+        *_between_methods(comparison),
+        _folds(scans),
+    ]
+
+
+def about_edges(explained: str, edges: Sequence[Row], stable: Stability, top: int, n_edges: int) -> list[str]:
+    """What the table of edges says.
+
+    Parameters
+    ----------
+    explained : str
+        The method.
+    edges : sequence of mapping
+        Rows of :func:`graphpri.apps.brain_edges.edge_table`.
+    stable : Stability
+        Of the method's `top` edges.
+    top, n_edges : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stable = Stability(np.zeros(66), np.zeros(66), jaccard=0.1, shared_by_luck=0.1)
+    >>> about_edges("edge-readout", [{"selection_frequency": 0.3, "q": 0.2}], stable, top=1, n_edges=66)[-1]
+    "No more edges come back than with labels that say nothing: don't report single edges."
+    """
+    often = sum(row["selection_frequency"] > 0.5 for row in edges)
+    luck = stable.often_by_luck
+    found = [
+        f"Of the {len(edges)} edges shown, {often} are among the top {top} of {explained} in more than half of the "
+        f"half-samples of subjects; with labels that say nothing {luck} {'edge is' if luck == 1 else 'edges are'}. Two "
+        f"half-samples share {stable.jaccard:.2f} of their edges (intersection over union), and "
+        f"{stable.shared_by_luck:.2f} with such labels: half of the subjects of two half-samples are the same.",
+        f"{sum(row['q'] < 0.05 for row in edges)} of them differ between the classes at q < .05, corrected for all "
+        f"{n_edges} edges. The tests use all scans, as the ranks do: they describe the edges, and don't confirm them.",
+    ]
+    if often > luck and stable.jaccard > stable.shared_by_luck:
+        return found
+    return [*found, "No more edges come back than with labels that say nothing: don't report single edges."]
+
+
+def about_systems(systems: Sequence[Row], note: str) -> list[str]:
+    """What the table of systems says; `note` is the caveat of the atlas.
+
+    Examples
+    --------
+    >>> about_systems([{"system": "motor", "other_system": "visual", "q": 0.01}], "")
+    ["More of the shown edges than the systems' sizes explain (q < .05) join motor–visual."]
+    """
+    if not systems:
+        return ["The regions have no systems: an atlas with a column system adds a table of them."]
+    more = [f"{row['system']}–{row['other_system']}" for row in systems if row["q"] < 0.05]
+    found = (
+        f"More of the shown edges than the systems' sizes explain (q < .05) join {listed(more)}."
+        if more
+        else "No two systems are joined by more of the shown edges than their sizes explain (q < .05)."
+    )
+    return [found, *([f"Of the atlas: {note}."] if note else [])]
+
+
+def _above_chance(
+    comparison: Sequence[Row],
+    chance: tuple[float, float, float],
+    permutation_p: Mapping[str, float],
+    permutations: int,
+) -> list[str]:
+    level, _, upper = chance
+    best = comparison[0]
+    above = [row["method"] for row in comparison if row["lower"] > upper]
+    found = [
+        f"{best['method']} is most accurate: {best['accuracy']:.3f}, 95 % interval {best['lower']:.3f} to "
+        f"{best['upper']:.3f}. Guessing has {level:.3f}, and up to {upper:.3f} by luck. It is the best of "
+        f"{len(comparison)}, chosen after the fact, which flatters it."
+        if len(comparison) > 1
+        else f"{best['method']} has an accuracy of {best['accuracy']:.3f}, 95 % interval {best['lower']:.3f} to "
+        f"{best['upper']:.3f}; guessing has {level:.3f}, and up to {upper:.3f} by luck.",
+        f"The interval lies above all that luck explains for {listed(above, 12)}."
+        if above
+        else "No method's interval lies above what luck explains: don't interpret edges or systems.",
+    ]
+    return found + [
+        f"{name} beats permuted labels (p = {p:.3g}, {permutations} permutations)."
+        if p < 0.05
+        else f"{name} does no better than permuted labels (p = {p:.3g}, {permutations} permutations)."
+        for name, p in permutation_p.items()
+    ]
+
+
+def _between_methods(comparison: Sequence[Row]) -> list[str]:
+    if len(comparison) < 2:
+        return []
+    groups = {v: [row["method"] for row in comparison if row["verdict"] == v] for v in ("worse", "no clear difference")}
+    found: list[str] = []
+    if groups["worse"]:
+        found.append(f"Clearly less accurate than {comparison[0]['method']}: {listed(groups['worse'], 12)}.")
+    if groups["no clear difference"]:
+        alike = listed(groups["no clear difference"], 12)
+        found.append(f"Not told apart from {comparison[0]['method']} by these subjects: {alike}.")
+    return found
+
+
+def _folds(scans: Connectomes) -> str:
+    n = len(set(scans.groups))
+    if not scans.grouped:
+        return (
+            "No subjects were given, and each scan counted as one. If a person has several scans here, test data "
+            "leaked into training data, and nothing above holds."
+        )
+    return f"All scans of a subject were in the same fold; intervals are over {n} subjects."
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Pictures of a brain-network report: edges in the brain, the systems they join, accuracies with intervals.
+# ---------------------------------------------------------------------------------------------------------------------
+
+_ACROSS, _IDLE = "#9a9a9a", "#d0d0d0"
+_SIGNED = {1: "#c23b22", -1: "#2166ac"}
+_DPI = 110
+
+
+def check(scans: Connectomes) -> None:
+    """Refuse pictures that can't be drawn, before there is any work.
+
+    Raises
+    ------
+    MissingExtraError
+        Where matplotlib is not installed, or nilearn for regions with coordinates.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> check(from_matrices([np.eye(3)] * 4, [0, 0, 1, 1]))  # can be drawn
+    """
+    _figure(1, 1)
+    if scans.rois.coordinates is not None:
+        _nilearn()
+
+
+def connectome(scans: Connectomes, edges: ArrayLike, signs: ArrayLike) -> bytes | None:
+    """Edges in a glass brain, as PNG; None where the regions have no coordinates or there are no edges.
+
+    Parameters
+    ----------
+    scans : Connectomes
+    edges : array_like of int, shape (K,)
+        Positions, in the order of :func:`graphpri.apps.brain_graph.pairs`.
+    signs : array_like, shape (K,)
+        1 or -1, the colours of the edges where the regions have no systems; else each half of an edge has the colour
+        of the system that it ends in.
+
+    Raises
+    ------
+    MissingExtraError
+        Where nilearn is not installed.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import Rois, from_matrices
+    >>> centres = np.array([[-40.0, -20.0, 50.0], [40.0, -20.0, 50.0], [0.0, -90.0, 0.0]])
+    >>> scans = from_matrices([np.eye(3)] * 4, [0, 0, 1, 1], rois=Rois(("M1.L", "M1.R", "V1"), centres))
+    >>> connectome(scans, [0, 2], [1, -1])[1:4]
+    b'PNG'
+    """
+    at = np.asarray(edges, np.int64)
+    if scans.rois.coordinates is None or not at.size:
+        return None
+    figure = _figure(9.5, 3.8, None)
+    colours = glass_brain(figure, (0, 0.1, 1, 0.9), scans.rois, at, signs)
+    named = colours or {f"larger in {scans.classes[k]}": _SIGNED[2 * k - 1] for k in (0, 1)}
+    brain_legend(figure, named, fontsize=9)
+    return as_bytes(figure, "png", dpi=_DPI, facecolor="white")
+
+
+def glass_brain(
+    figure: Any,
+    place: tuple[float, float, float, float],
+    rois: Rois,
+    edges: ArrayLike,
+    signs: ArrayLike,
+    size: float = 1.0,
+) -> dict[str, str]:
+    """Draw edges in three views of a glass brain, with nilearn; returns the colour of each system.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    place : tuple of float
+        Left, bottom, width and height in the figure, as shares of its own.
+    rois : Rois
+        With coordinates.
+    edges, signs
+        As in :func:`connectome`.
+    size : float
+        Of lines and nodes, against those of a page.
+
+    Raises
+    ------
+    MissingExtraError
+        Where nilearn is not installed.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from graphpri.apps.brain_data import Rois
+    >>> centres = np.array([[-40.0, -20.0, 50.0], [40.0, -20.0, 50.0], [0.0, -90.0, 0.0]])
+    >>> rois = Rois(("M1.L", "M1.R", "V1"), centres, ("motor", "motor", "visual"))
+    >>> list(glass_brain(Figure(), (0, 0, 1, 1), rois, [0, 2], [1, -1]))
+    ['motor', 'visual']
+    """
+    at, coordinates = np.asarray(edges, np.int64), rois.coordinates
+    n = len(rois.names)
+    degree = _degrees(n, at)
+    colours = _system_colours(rois)
+    of_region = [colours[s] for s in rois.systems or ()] or [_ACROSS] * n
+    display = _nilearn().plot_connectome(
+        np.zeros((n, n)),
+        coordinates,
+        node_color=[c if d else _IDLE for c, d in zip(of_region, degree, strict=True)],
+        node_size=size * np.where(degree, 12 + 9 * degree, 5),
+        display_mode="ortho",
+        colorbar=False,
+        figure=figure,
+        axes=place,
+    )
+    for colour, lines in _lines(rois, at, np.asarray(signs), of_region if colours else None).items():
+        _draw(display, lines, colour, 1.2 * size)
+    return colours
+
+
+def brain_legend(figure: Any, colours: dict[str, str], fontsize: float) -> None:
+    """Names of colours, below a figure.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> figure = Figure()
+    >>> brain_legend(figure, {"motor": "#2166ac"}, fontsize=9)
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['motor']
+    """
+    from matplotlib.lines import Line2D
+
+    marks = [Line2D([], [], color=colour, marker="o", lw=2, label=name) for name, colour in colours.items()]
+    figure.legend(handles=marks, loc="lower center", ncols=min(len(marks), 7), frameon=False, fontsize=fontsize)
+
+
+def interactive(scans: Connectomes, edges: ArrayLike, values: ArrayLike) -> str | None:
+    """Edges in a brain that can be turned, as a page that asks the network for nothing; None as in `connectome`.
+
+    Parameters
+    ----------
+    scans : Connectomes
+    edges : array_like of int, shape (K,)
+    values : array_like, shape (K,)
+        Colours of the edges: signed importance.
+
+    Raises
+    ------
+    MissingExtraError
+        Where nilearn is not installed.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import Rois, from_matrices
+    >>> centres = np.array([[-40.0, -20.0, 50.0], [40.0, -20.0, 50.0], [0.0, -90.0, 0.0]])
+    >>> scans = from_matrices([np.eye(3)] * 4, [0, 0, 1, 1], rois=Rois(("M1.L", "M1.R", "V1"), centres))
+    >>> "M1.R" in interactive(scans, [0, 2], [0.5, -0.2])
+    True
+    """
+    at, coordinates = np.asarray(edges, np.int64), scans.rois.coordinates
+    if coordinates is None or not at.size:
+        return None
+    adjacency = square(_spread(scans, at, np.asarray(values, np.float64)), scans.n_rois)
+    colours = _system_colours(scans.rois)
+    named: Any = {} if not colours else {"node_color": [colours[s] for s in scans.rois.systems or ()]}
+    labels = [name if d else "" for name, d in zip(scans.rois.names, _degrees(scans.n_rois, at), strict=True)]
+    page = _nilearn().view_connectome(adjacency, coordinates, linewidth=4, node_labels=labels, **named)
+    # Scripts stand within the page; its icon is the one thing that comes from elsewhere.
+    return re.sub(r"<link[^>]*rel=\"[^\"]*icon[^>]*>", "", page.get_standalone())
+
+
+def systems(rows: Rows) -> bytes | None:
+    """Selected edges between each two systems against chance, as SVG; None where there are no systems.
+
+    Numbers are of selected edges, colours how many more these are than expected, stars p < .05.
+
+    Examples
+    --------
+    >>> row = {"system": "motor", "other_system": "visual", "selected": 3, "expected": 0.4, "p": 0.01}
+    >>> b"<svg" in systems([row])
+    True
+    """
+    if not rows:
+        return None
+    names = sorted({row[key] for row in rows for key in ("system", "other_system")})
+    total = max(1, sum(row["selected"] for row in rows))
+    excess = np.full((len(names), len(names)), np.nan)
+    side = 1.6 + 0.62 * len(names)
+    figure = _figure(side + 1.4, side)
+    ax = figure.subplots()
+    for row in rows:
+        i, j = names.index(row["system"]), names.index(row["other_system"])
+        for a, b in {(i, j), (j, i)}:
+            excess[a, b] = row["selected"] - total * row["expected"]
+            mark = "*" if row["p"] < 0.05 else ""
+            ax.text(b, a, f"{row['selected']}{mark}", ha="center", va="center", fontsize=9)
+    most = max(1.0, float(np.nanmax(np.abs(excess))))
+    image = ax.imshow(excess, cmap="RdBu_r", vmin=-1.4 * most, vmax=1.4 * most)
+    ax.set_xticks(range(len(names)), names, rotation=35, ha="right")
+    ax.set_yticks(range(len(names)), names)
+    figure.colorbar(image, ax=ax, label="selected edges above expected", shrink=0.8)
+    return as_bytes(figure, "svg")
+
+
+def accuracies(
+    names: Sequence[str], values: ArrayLike, intervals: ArrayLike, chance: tuple[float, float, float]
+) -> bytes:
+    """Accuracies with intervals beside chance, as SVG.
+
+    Parameters
+    ----------
+    names : sequence of str, length M
+    values : array_like, shape (M,)
+    intervals : array_like, shape (M, 2)
+        Lower and upper ends.
+    chance : tuple of float
+        Chance level, and both ends of its interval.
+
+    Examples
+    --------
+    >>> b"<svg" in accuracies(["edge-readout"], [0.8], [(0.7, 0.9)], (0.5, 0.4, 0.6))
+    True
+    """
+    middle, ends = np.asarray(values, np.float64), np.asarray(intervals, np.float64)
+    figure = _figure(7.5, 1.2 + 0.36 * len(names))
+    ax = figure.subplots()
+    at = np.arange(len(names))[::-1]
+    ax.axvspan(chance[1], chance[2], color="#8883", label="chance, 95 % of guesses")
+    ax.axvline(chance[0], color="#666", lw=1, ls="--")
+    ax.hlines(at, ends[:, 0], ends[:, 1], color="#2166ac", lw=2)
+    ax.plot(middle, at, "o", color="#2166ac", label="accuracy, 95 % interval over subjects")
+    ax.set_yticks(at, names)
+    ax.set_ylim(-0.7, len(names) - 0.3)
+    ax.set_xlabel("accuracy")
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    return as_bytes(figure, "svg")
+
+
+def _system_colours(rois: Rois) -> dict[str, Any]:
+    import matplotlib as mpl
+    from matplotlib.colors import to_hex
+
+    if rois.systems is None:
+        return {}
+    names = sorted(set(rois.systems))
+    palette = mpl.colormaps["tab10" if len(names) <= 10 else "tab20"]
+    return {name: to_hex(palette(i % palette.N)) for i, name in enumerate(names)}
+
+
+def _lines(rois: Rois, at: IntArray, signs: FloatArray, of_region: list[Any] | None) -> dict[str, list[Any]]:
+    """Lines to draw by colour: edges by their signs, or each half of an edge in the colour of the region it ends at."""
+    lines: dict[str, list[Any]] = {}
+    where: Any = rois.coordinates
+    u, v = (ends[at] for ends in pairs(len(rois.names)))
+    for a, b, sign in zip(u, v, signs, strict=True):
+        if of_region is None:
+            lines.setdefault(_SIGNED.get(sign, _ACROSS), []).append((where[a], where[b]))
+            continue
+        middle = (where[a] + where[b]) / 2
+        for end in (a, b):
+            lines.setdefault(of_region[end], []).append((where[end], middle))
+    return lines
+
+
+def _draw(display: Any, lines: list[Any], colour: str, width: float) -> None:
+    """Lines as a graph that has two nodes of its own for each."""
+    from matplotlib.colors import ListedColormap
+
+    adjacency = np.kron(np.eye(len(lines)), [[0, 1], [1, 0]])
+    display.add_graph(
+        adjacency,
+        np.concatenate([np.array(line) for line in lines]),
+        node_size=0,
+        node_color="none",
+        edge_cmap=ListedColormap([colour]),
+        edge_vmin=0,
+        edge_vmax=1,
+        edge_kwargs={"linewidth": width, "alpha": 0.8},
+        colorbar=False,
+    )
+
+
+def _spread(scans: Connectomes, at: IntArray, values: FloatArray) -> FloatArray:
+    full = np.zeros(scans.n_rois * (scans.n_rois - 1) // 2)
+    full[at] = values
+    return full
+
+
+def _degrees(n: int, at: IntArray) -> IntArray:
+    u, v = pairs(n)
+    return np.bincount(np.concatenate([u[at], v[at]]), minlength=n)
+
+
+def _nilearn() -> Any:
+    try:
+        from nilearn import plotting
+    except ImportError as error:
+        raise MissingExtraError("nilearn", "brain", "a picture of a connectome") from error
+    return plotting
+
+
+def _figure(width: float, height: float, layout: Any = "constrained") -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "brain", "drawing a report's pictures") from error
+    return Figure(figsize=(width, height), layout=layout)
+
 
 Progress = Callable[[str, float], object]
 
@@ -92,7 +564,7 @@ class Outcome:
     edges, systems : list of dict
         As :func:`graphpri.apps.brain_edges.edge_table` and ``system_table`` have them.
     chance : tuple of float
-        As :func:`graphpri.apps.brain_gaps.chance` has it.
+        As :func:`graphpri.apps.brain_protocol.chance` has it.
     permutation_p : dict of str to float
         By method; empty where none was asked for.
 
@@ -130,7 +602,7 @@ class Outcome:
     @cached_property
     def picture(self) -> bytes | None:
         """The shown edges in the brain, as PNG."""
-        return brain_pictures.connectome(self.scans, self.shown, self.signs)
+        return connectome(self.scans, self.shown, self.signs)
 
     @property
     def signs(self) -> FloatArray:
@@ -225,7 +697,7 @@ def _check(scans: Connectomes, request: Request) -> None:
     protocol = request.protocol
     every = (*request.methods, request.explained, *request.permuted)
     brain_methods.check(every, scans, protocol.settings, protocol.folds, protocol.seed)
-    brain_pictures.check(scans)
+    check(scans)
 
 
 def _top(top: int | None, scans: Connectomes) -> int:
@@ -245,7 +717,7 @@ def _top(top: int | None, scans: Connectomes) -> int:
 def _page(outcome: Outcome, source: str, command: str) -> str:
     """The outcome as one self-contained HTML page."""
     scans = outcome.scans
-    return webpage.document(
+    return _output.document(
         f"Brain networks: {source}",
         *_asked(outcome),
         "<h2>How well the classes are told apart</h2>",
@@ -255,8 +727,8 @@ def _page(outcome: Outcome, source: str, command: str) -> str:
         "<h2>Systems</h2>",
         *_systems(outcome),
         "<h2>What can't be concluded</h2>",
-        webpage.items(NOT_CONCLUDED),
-        *(["<h2>Notes on the data</h2>", webpage.items(scans.notes)] if scans.notes else []),
+        _output.items(NOT_CONCLUDED),
+        *(["<h2>Notes on the data</h2>", _output.items(scans.notes)] if scans.notes else []),
         "<h2>Again</h2>",
         f"<p><code>{escape(command)}</code></p>",
         f"<p class='small'>{escape(', '.join(f'{name} {v}' for name, v in versions(*_LIBRARIES).items()))}</p>",
@@ -308,13 +780,13 @@ def _times(n: int) -> str:
 def _results(outcome: Outcome) -> list[str]:
     rows, permutations = outcome.comparison, outcome.request.protocol.permutations
     names = [row["method"] for row in rows]
-    chart = brain_pictures.accuracies(
+    chart = accuracies(
         names, [row["accuracy"] for row in rows], [(row["lower"], row["upper"]) for row in rows], outcome.chance
     )
     return [
-        webpage.items(conclusions(outcome.scans, rows, outcome.chance, outcome.permutation_p, permutations)),
-        webpage.picture(chart, "Accuracy of each method with its interval, beside chance"),
-        webpage.table(
+        _output.items(conclusions(outcome.scans, rows, outcome.chance, outcome.permutation_p, permutations)),
+        _output.picture(chart, "Accuracy of each method with its interval, beside chance"),
+        _output.table(
             ["method", "accuracy", "standard error", "95 % interval", "from the best", "95 % interval", ""],
             [_result(row) for row in rows],
         ),
@@ -333,8 +805,8 @@ def _edges(outcome: Outcome) -> list[str]:
     said = about_edges(request.explained, outcome.edges, outcome.stability, outcome.top, n_edges)
     shown = outcome.edges[:_LISTED]
     return [
-        webpage.items(said),
-        webpage.picture(image, "The edges in the brain", _caption(scans), "png")
+        _output.items(said),
+        _output.picture(image, "The edges in the brain", _caption(scans), "png")
         if image
         else "<p>There is no picture of them, as the regions have no coordinates: an atlas with columns x, y and z "
         "adds it.</p>",
@@ -353,14 +825,14 @@ def _caption(scans: Connectomes) -> str:
 
 
 def _systems(outcome: Outcome) -> list[str]:
-    image = brain_pictures.systems(outcome.systems)
-    said = webpage.items(about_systems(outcome.systems, outcome.scans.rois.note))
+    image = systems(outcome.systems)
+    said = _output.items(about_systems(outcome.systems, outcome.scans.rois.note))
     if image is None:
         return [said]
     rows = [row for row in outcome.systems if row["selected"]]
     return [
         said,
-        webpage.picture(image, "Edges between systems", "Number of shown edges; stars: p < .05 of permuted systems."),
+        _output.picture(image, "Edges between systems", "Number of shown edges; stars: p < .05 of permuted systems."),
         _table(rows),
     ]
 
@@ -376,7 +848,7 @@ def _table(rows: Rows, columns: Iterable[str] | None = None) -> str:
     """Rows under the names of their columns; columns without values are left out."""
     keys = list(rows[0] if rows else ()) if columns is None else columns
     there = [key for key in keys if any(row.get(key) is not None for row in rows)]
-    return webpage.table([_head(key) for key in there], [[row.get(key) for key in there] for row in rows])
+    return _output.table([_head(key) for key in there], [[row.get(key) for key in there] for row in rows])
 
 
 def _head(key: str) -> str:
@@ -401,7 +873,7 @@ def _facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
             "notes": list(scans.notes),
             "atlas_note": scans.rois.note,
         },
-        "folds": _folds(outcome.evaluation.scores),
+        "folds": _fold_rows(outcome.evaluation.scores),
         "chance": dict(zip(("level", "lower", "upper"), outcome.chance, strict=True)),
         "results": outcome.comparison,
         "permutation_p": outcome.permutation_p,
@@ -417,7 +889,7 @@ def _facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
     }
 
 
-def _folds(scores: Iterable[Mapping[str, Any]]) -> Rows:
+def _fold_rows(scores: Iterable[Mapping[str, Any]]) -> Rows:
     """Test scans of each fold of each repeat."""
     held: dict[tuple[int, int], dict[str, None]] = {}
     for row in scores:
@@ -451,13 +923,13 @@ def write(outcome: Outcome, out: Path, source: str, command: str) -> list[str]:
     """
     scans = outcome.scans
     texts = {
-        "scores.csv": records.as_csv(outcome.evaluation.scores),
-        "comparison.csv": records.as_csv(outcome.comparison),
-        "edges.csv": records.as_csv(outcome.edges),
-        "systems.csv": records.as_csv(outcome.systems) if outcome.systems else None,
+        "scores.csv": tables.as_csv(outcome.evaluation.scores),
+        "comparison.csv": tables.as_csv(outcome.comparison),
+        "edges.csv": tables.as_csv(outcome.edges),
+        "systems.csv": tables.as_csv(outcome.systems) if outcome.systems else None,
         "report.json": json.dumps(_plain(_facts(outcome, source, command)), indent=2, allow_nan=False) + "\n",
         "report.html": _page(outcome, source, command),
-        INTERACTIVE: brain_pictures.interactive(scans, outcome.shown, outcome.weights),
+        INTERACTIVE: interactive(scans, outcome.shown, outcome.weights),
     }
     written = {name: text.encode() for name, text in texts.items() if text is not None}
     if outcome.picture is not None:

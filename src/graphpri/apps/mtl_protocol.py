@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._runtime import single_thread
 from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, TooFewEdgesError
 from graphpri.apps.mtl_tasks import Tasks, collect
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import FloatArray
-from graphpri.threads import single_thread
 
 BASELINES = ("random", "local-degree", "local-similarity", "effective-resistance")
 """Sparsifiers of the task graph that the paper compares with."""

@@ -5,17 +5,425 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import Bounds, minimize
+from scipy.spatial.distance import cdist
+from scipy.special import expit, logsumexp
 
-from graphpri.apps.parzen import Cloud, State
-from graphpri.apps.scalar_solve import carry, clusters, descend
+from graphpri._runtime import single_thread
 from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import FloatArray
 from graphpri.plot import COLOURS, axes
-from graphpri.threads import single_thread
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The scalar PRI's objective over points, by Parzen windows (Appendix A of Yu et al., UAI 2022; Principe, 2010, ch. 8).
+#
+# Points and data are in units of the window's width: divide by it first. Sums over windows are taken in blocks of
+# bounded memory and by their logarithms, so that points far from everything have means and not 0 / 0.
+# ---------------------------------------------------------------------------------------------------------------------
+
+BLOCK = 1 << 21
+"""Windows that are held at a time: 16 MB, whatever the number of points."""
+
+_STEEPEST = np.log(1e3)
+"""Where the points' density, against the data's, is above this logarithm, a step is shortened: it would overflow."""
+
+
+class Pull(NamedTuple):
+    """What windows at some points say elsewhere: ln Σ_j w_j G(x − x_j), and the mean of the x_j by these terms.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
+    >>> log_density, mean = data.pull(np.array([[0.5]]))
+    >>> mean, np.round(log_density, 3)
+    (array([[0.5]]), array([-0.125]))
+    """
+
+    log_density: FloatArray
+    mean: FloatArray
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Points (N, d) in units of the window's width, and their weights (N,), above 0 with sum 1.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
+    >>> round(data.log_information, 4), data.moved(data.points + 9).log_information == data.log_information
+    (-0.2191, True)
+    """
+
+    points: FloatArray
+    weights: FloatArray
+
+    def pull(self, at: FloatArray) -> Pull:
+        """Log density, shape (n,), and mean, shape (n, d), at other points; windows G(x) = exp(−‖x‖²/2)."""
+        logs = np.log(self.weights)
+        density, mean = np.empty(len(at)), np.empty_like(at)
+        height = max(1, BLOCK // len(self.points))
+        for start in range(0, len(at), height):
+            rows = slice(start, start + height)
+            terms = cdist(at[rows], self.points, "sqeuclidean")
+            terms *= -0.5
+            terms += logs
+            top = terms.max(axis=1, keepdims=True)
+            terms -= top
+            np.exp(terms, out=terms)
+            total = terms.sum(axis=1)
+            density[rows] = top[:, 0] + np.log(total)
+            mean[rows] = (terms @ self.points) / total[:, None]
+        return Pull(density, mean)
+
+    def moved(self, points: FloatArray) -> Cloud:
+        """The same weights elsewhere."""
+        return Cloud(points, self.weights)
+
+    @cached_property
+    def log_information(self) -> float:
+        """Logarithm of the information potential V = Σ_ij w_i w_j G(x_i − x_j); at most 0."""
+        return _mean(self.weights, self.pull(self.points).log_density)
+
+
+class State(NamedTuple):
+    """The objective at some points.
+
+    Parameters
+    ----------
+    cloud : Cloud
+        The points.
+    objective, entropy, divergence : float
+        J, H₂ and D_cs in nats; J is D_cs at β = ∞.
+    gradient : ndarray of float64, shape (N, d)
+        ∂J/∂x, per width of the window.
+    target : ndarray of float64, shape (N, d)
+        Where the fixed point's step leads.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
+    >>> state = evaluate(data, data, 2.0)
+    >>> round(state.entropy, 4), abs(round(state.divergence, 4)), state.gradient.shape
+    (0.2191, 0.0, (2, 1))
+    """
+
+    cloud: Cloud
+    objective: float
+    entropy: float
+    divergence: float
+    gradient: FloatArray
+    target: FloatArray
+
+
+def evaluate(cloud: Cloud, data: Cloud, beta: float) -> State:
+    """J = H₂(X) + β D_cs(X, S), its gradient and the fixed point's step.
+
+    H₂(X) = −ln V(X) and D_cs = −2 ln V(X, S) + ln V(X) + ln V(S), with V(X, S) = Σ_ij w_i v_j G(x_i − s_j) (Eq. 1.3
+    of the appendix). Windows have height 1, so that H₂ lies between 0 (one point) and ln N (N points far apart);
+    windows of mass 1 and width s add (d/2) ln(2π s²) to it.
+
+    Parameters
+    ----------
+    cloud, data : Cloud
+        X and S.
+    beta : float
+        β ≥ 0; may be ∞, where J is D_cs alone.
+
+    Notes
+    -----
+    The step goes to the weighted mean of the data around a point, plus a share (1 − β)/β of the pull of the other
+    points. For β < 1 both draw, and the step is to the mean of both, weighted: at β = 0 blurring mean shift, at
+    β = 1 mean shift on the data. Its direction is that of −∂J/∂x_i, by a factor of its own for each point.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
+    >>> shifted = data.moved(data.points + 0.5)
+    >>> round(evaluate(shifted, data, 2.0).objective - evaluate(data, data, 2.0).objective, 4)
+    0.3118
+    """
+    own, theirs = cloud.pull(cloud.points), data.pull(cloud.points)
+    within, across = (_mean(cloud.weights, pull.log_density) for pull in (own, theirs))
+    entropy, divergence = -within, -2 * across + within + data.log_information
+    p, q = shares(beta)
+    x, logs = cloud.points, np.log(cloud.weights)
+    own_pull = np.exp(logs + own.log_density - within)[:, None] * (own.mean - x)
+    data_pull = np.exp(logs + theirs.log_density - across)[:, None] * (theirs.mean - x)
+    objective = divergence if np.isinf(beta) else entropy + beta * divergence
+    excess = own.log_density - within - theirs.log_density + across
+    target = step(x, own.mean, theirs.mean, excess, beta)
+    return State(cloud, objective, entropy, divergence, -2 * (p * own_pull + q * data_pull), target)
+
+
+def shares(beta: float) -> tuple[float, float]:
+    """Factors of −ln V(X) and of −2 ln V(X, S) in J.
+
+    Examples
+    --------
+    >>> shares(0.25), shares(np.inf)
+    ((0.75, 0.25), (-1.0, 1.0))
+    """
+    return (-1.0, 1.0) if np.isinf(beta) else (1 - beta, beta)
+
+
+def step(x: FloatArray, own: FloatArray, theirs: FloatArray, excess: FloatArray, beta: float) -> FloatArray:
+    """Where the fixed point leads, shape (n, d).
+
+    Parameters
+    ----------
+    x : ndarray of float64, shape (n, d)
+    own, theirs : ndarray of float64, shape (n, d)
+        Means of the points and of the data around x.
+    excess : ndarray of float64, shape (n,)
+        Logarithm of the points' density over the data's, each as a share of its V.
+    beta : float
+
+    Examples
+    --------
+    >>> x, own, theirs = np.array([[0.0]]), np.array([[-1.0]]), np.array([[1.0]])
+    >>> step(x, own, theirs, np.zeros(1), 1.0), step(x, own, theirs, np.zeros(1), 0.5)
+    (array([[1.]]), array([[0.]]))
+    """
+    p, q = shares(beta)
+    if p >= 0:
+        # The share of the points in the common mean; expit takes the logarithms that would overflow.
+        share = expit(np.log(p) + excess - np.log(q)) if p and q else np.full(len(x), p)
+        return theirs + share[:, None] * (own - theirs)
+    shorter = np.exp(-np.maximum(excess - _STEEPEST, 0))[:, None]
+    ratio = np.exp(np.minimum(excess, _STEEPEST))[:, None]
+    return x + shorter * (theirs - x) + p / q * ratio * (own - x)
+
+
+def _mean(weights: FloatArray, logs: FloatArray) -> float:
+    return float(logsumexp(logs, b=weights))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Minimising the scalar PRI: the fixed point, damped so that J never rises, then a quasi-Newton method.
+# ---------------------------------------------------------------------------------------------------------------------
+
+ROUNDING = 1e-8
+"""Norm of ∂J/∂x, for each unit of β, that rounding leaves: J's own rounding grows with β, and so does its curvature."""
+
+_STEPS = 30
+"""Steps of the fixed point before a turn of the quasi-Newton method. At β = 1, where points don't see each other, there
+is no such limit: each is to climb to the mode that it is under (mean shift)."""
+
+_NEAR = 1e-3
+"""Length of a turn's longest step, in widths of the window, at which the quasi-Newton method takes over before."""
+
+_REACH = 1.0
+"""How far, in widths, a point goes by the quasi-Newton method before the fixed point has its turn again. Longer ways
+may lower J too, but by leaps that have nothing to do with the point's surroundings."""
+
+_HALVINGS = 40
+_ARMIJO = 1e-4
+
+
+class Found(NamedTuple):
+    """Where a descent ended: the state, J at the start and after each step, and whether |∂J/∂x| is small enough.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [0.2], [5.0]]), np.full(3, 1 / 3))
+    >>> found = descend(data, data, 1.0, max_iter=200, tol=1e-6)
+    >>> found.converged, bool((np.diff(found.history) <= 0).all())
+    (True, True)
+    """
+
+    state: State
+    history: list[float]
+    converged: bool
+
+
+def descend(start: Cloud, data: Cloud, beta: float, *, max_iter: int, tol: float) -> Found:
+    """Go down from some points to a local minimum of J; no step raises J.
+
+    Parameters
+    ----------
+    start, data : Cloud
+        X at first, and S.
+    beta : float
+    max_iter : int
+        Most steps, of both methods together.
+    tol : float
+        The norm of ∂J/∂x, over all points, at which to stop; 10⁻⁸ β where that is more, since rounding hides more.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [0.2], [5.0]]), np.full(3, 1 / 3))
+    >>> descend(data, data, 1.0, max_iter=200, tol=1e-6).state.cloud.points.round(2).ravel()
+    array([0.1, 0.1, 5. ])
+    """
+    within = max(tol, ROUNDING * beta) if np.isfinite(beta) else tol
+    state = evaluate(start, data, beta)
+    history = [state.objective]
+    while (left := max_iter - len(history) + 1) and _norm(state) > within:
+        before = len(history)
+        state = _fixed_point(state, data, beta, history, left if beta == 1 else min(left, _STEPS), within)
+        if (left := max_iter - len(history) + 1) and _norm(state) > within:
+            state = _quasi_newton(state, data, beta, history, left, within)
+        if len(history) == before:
+            break
+    return Found(state, history, _norm(state) <= within)
+
+
+def _norm(state: State) -> float:
+    return float(np.linalg.norm(state.gradient))
+
+
+def _fixed_point(state: State, data: Cloud, beta: float, history: list[float], most: int, within: float) -> State:
+    size = 1.0
+    for _ in range(most):
+        direction = state.target - state.cloud.points
+        if np.abs(direction).max() <= _NEAR or _norm(state) <= within:
+            break
+        lower, size = _lower(state, direction, data, beta, min(1.0, 2 * size))
+        if lower is None:
+            break
+        state = lower
+        history.append(state.objective)
+    return state
+
+
+def _lower(state: State, direction: FloatArray, data: Cloud, beta: float, size: float) -> tuple[State | None, float]:
+    """The state after the first of ever shorter steps that lowers J enough, and the share of the step."""
+    slope = float((state.gradient * direction).sum())
+    for _ in range(_HALVINGS):
+        tried = evaluate(state.cloud.moved(state.cloud.points + size * direction), data, beta)
+        if tried.objective <= state.objective + _ARMIJO * size * slope:
+            return tried, size
+        size /= 2
+    return None, size
+
+
+def _quasi_newton(state: State, data: Cloud, beta: float, history: list[float], most: int, within: float) -> State:
+    cloud, norm = state.cloud, _norm(state)
+    # J's curvature along a point grows with the point's weight: this scale evens it out.
+    scale = 1 / np.sqrt(cloud.weights)[:, None]
+    start = (cloud.points / scale).ravel()
+    reach = np.broadcast_to(_REACH / scale, cloud.points.shape).ravel()
+
+    def function(z: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal norm
+        found = evaluate(cloud.moved(z.reshape(cloud.points.shape) * scale), data, beta)
+        norm = _norm(found)
+        return found.objective, (found.gradient * scale).ravel()
+
+    def note(intermediate_result: Any) -> None:
+        history.append(float(intermediate_result.fun))
+        if norm <= within:
+            raise StopIteration
+
+    options: Any = {"maxiter": most, "maxfun": 20 * most, "ftol": 0.0, "gtol": 0.0, "maxcor": 30}
+    bounds = Bounds(start - reach, start + reach)
+    found = minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=note, options=options)
+    return evaluate(cloud.moved(found.x.reshape(cloud.points.shape) * scale), data, beta)
+
+
+def carry(at: FloatArray, state: State, data: Cloud, beta: float, *, max_iter: int, tol: float) -> FloatArray:
+    """Move further points, of no mass, by the fixed point among points that stay where they are.
+
+    A point slides down J's derivative by mass put at its place, with its own damping, until its steps are shorter
+    than `tol`.
+
+    Examples
+    --------
+    >>> data = Cloud(np.array([[0.0], [0.2], [5.0]]), np.full(3, 1 / 3))
+    >>> state = descend(data, data, 1.0, max_iter=200, tol=1e-6).state
+    >>> carry(np.array([[4.5]]), state, data, 1.0, max_iter=200, tol=1e-6).round(2)
+    array([[5.]])
+    """
+    field = _Field(state, data, beta)
+    x = at.copy()
+    going = np.arange(len(x))
+    height, target = field.look(x)
+    for _ in range(max_iter):
+        direction = target - x[going]
+        far = np.abs(direction).max(axis=1, initial=0) > tol
+        going, direction, height = going[far], direction[far], height[far]
+        if not going.size:
+            break
+        moved, place, height, target = field.slide(x[going], direction, height)
+        going = going[moved]
+        x[going] = place
+    return x
+
+
+class _Field:
+    """J's derivative by mass at a place, and the fixed point's step there."""
+
+    def __init__(self, state: State, data: Cloud, beta: float) -> None:
+        self.cloud, self.data, self.beta = state.cloud, data, beta
+        self.within = -state.entropy
+        self.across = (self.within + data.log_information - state.divergence) / 2
+
+    def look(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Heights, shape (n,), and targets, shape (n, d)."""
+        own, theirs = self.cloud.pull(x), self.data.pull(x)
+        p, q = shares(self.beta)
+        a, b = own.log_density - self.within, theirs.log_density - self.across
+        return -p * np.exp(a) - q * np.exp(b), step(x, own.mean, theirs.mean, a - b, self.beta)
+
+    def slide(
+        self, x: FloatArray, direction: FloatArray, height: FloatArray
+    ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray, FloatArray]:
+        """One step of each point, halved until it doesn't lead up: which moved, and their places, heights, targets."""
+        place, reached, target = x.copy(), height.copy(), x.copy()
+        waiting, size = np.arange(len(x)), 1.0
+        for _ in range(_HALVINGS):
+            tried = x[waiting] + size * direction[waiting]
+            new, leads = self.look(tried)
+            good = new <= height[waiting]
+            at, waiting = waiting[good], waiting[~good]
+            place[at], reached[at], target[at] = tried[good], new[good], leads[good]
+            size /= 2
+            if not waiting.size:
+                break
+        moved = np.ones(len(x), bool)
+        moved[waiting] = False
+        return moved, place[moved], reached[moved], target[moved]
+
+
+def clusters(points: FloatArray, near: float) -> NDArray[np.int64]:
+    """Number of the cluster of each point: joined are those that steps of at most `near` lead to; by first point.
+
+    Examples
+    --------
+    >>> clusters(np.array([[0.0], [5.0], [0.4], [0.8]]), near=0.5)
+    array([0, 1, 0, 0])
+    """
+    labels = np.full(len(points), -1, np.int64)
+    for number in range(len(points)):
+        left = np.flatnonzero(labels < 0)
+        if not left.size:
+            break
+        labels[left[0]] = number
+        edge = left[:1]
+        while edge.size:
+            left = np.flatnonzero(labels < 0)
+            edge = left[_reached(points[left], points[edge], near)]
+            labels[edge] = number
+    return labels
+
+
+def _reached(points: FloatArray, edge: FloatArray, near: float) -> NDArray[np.bool_]:
+    """Which points are near one of the edge, in blocks."""
+    found = np.zeros(len(points), bool)
+    height = max(1, BLOCK // max(len(points), 1))
+    for start in range(0, len(edge), height):
+        found |= (cdist(edge[start : start + height], points) <= near).any(axis=0)
+    return found
+
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
@@ -25,8 +433,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("scikit-learn", "sklearn", "the PRI of points") from error
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 NEAR = 0.05
 """Points that are this near each other, in bandwidths, belong to one mode."""

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
+from graphpri._version import __version__
 from graphpri.errors import GraphPRIError, OptionError
-from graphpri.version import __version__
 
 if TYPE_CHECKING:
     from cyclopts import App

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import App, Group, Parameter
 
 from graphpri.cli import FAILED, OK, outputs, say, show
-from graphpri.cli.limits import DEFAULT_LIMITS, Limits
-from graphpri.cli.options import ARGUMENTS
-from graphpri.cli.search import OUTPUT, Json, Quiet, Whole
-from graphpri.cli.values import split_names
-from graphpri.cli.watch import Watch
+from graphpri.cli.options import ARGUMENTS, DEFAULT_LIMITS, OUTPUT, Json, Limits, Quiet, Whole, split_names
+from graphpri.cli.progress import Watch
 from graphpri.errors import FileError, OptionError
 
 if TYPE_CHECKING:

@@ -10,14 +10,28 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, outputs, say, show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
-from graphpri.cli.limits import DEFAULT_LIMITS, Limits
-from graphpri.cli.search import DEFAULT_MEASURING, MEASURING, OUTPUT, SEARCH, Force, Json, Measuring, Plot, Quiet
-from graphpri.cli.values import parse_integers, parse_keeps, parse_options, split_names
-from graphpri.cli.watch import Watch
+from graphpri.cli.options import (
+    DEFAULT_LIMITS,
+    DEFAULT_MEASURING,
+    MEASURING,
+    OUTPUT,
+    SEARCH,
+    Force,
+    Json,
+    Limits,
+    Measuring,
+    Plot,
+    Quiet,
+    parse_integers,
+    parse_keeps,
+    parse_options,
+    split_names,
+)
+from graphpri.cli.progress import Watch
 from graphpri.errors import GraphPRIError, OptionError
 
 if TYPE_CHECKING:
-    from graphpri.compare import Comparison, Step
+    from graphpri._compare import Comparison, Step
 
 app = App(
     name="compare",
@@ -74,7 +88,7 @@ class Contest:
         }
 
     def _methods(self) -> Iterable[Any]:
-        from graphpri.sparsify import methods
+        from graphpri._sparsify import methods
 
         options: dict[str, list[str]] = {}
         for text in self.option:
@@ -153,7 +167,7 @@ def compare(
 
 def _compare(table: Any, keywords: dict[str, Any], watch: Watch) -> Comparison:
     """The comparison; the rows so far where the user interrupts it."""
-    from graphpri.compare import compare, from_rows
+    from graphpri._compare import compare, from_rows
 
     rows: list[dict[str, Any]] = []
 

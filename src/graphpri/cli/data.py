@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from graphpri.cli import show
-from graphpri.cli.search import Json
+from graphpri.cli.options import Json
 
 if TYPE_CHECKING:
     from graphpri.datasets import Dataset, Table

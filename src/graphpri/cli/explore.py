@@ -11,14 +11,25 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, outputs, say, show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
-from graphpri.cli.limits import DEFAULT_LIMITS, Limits
-from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Quiet, Search
-from graphpri.cli.values import parse_betas, parse_keeps, split_names
-from graphpri.cli.watch import Watch
+from graphpri.cli.options import (
+    DEFAULT_LIMITS,
+    DEFAULT_SEARCH,
+    OUTPUT,
+    SEARCH,
+    Force,
+    Json,
+    Limits,
+    Quiet,
+    Search,
+    parse_betas,
+    parse_keeps,
+    split_names,
+)
+from graphpri.cli.progress import Watch
 from graphpri.errors import GraphPRIError, OptionError
 
 if TYPE_CHECKING:
-    from graphpri.explore import Exploration
+    from graphpri.explorer import Exploration
 
 app = App(
     name="explore",
@@ -105,7 +116,7 @@ def explore(
 
 
 def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Reading, watch: Watch) -> Exploration:
-    from graphpri.explore import explore as make
+    from graphpri.explorer import explore as make
 
     table = reading.read(source, watch)
     watch.stage("ranking by the other methods, and placing the nodes")

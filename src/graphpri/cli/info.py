@@ -9,9 +9,8 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading
-from graphpri.cli.limits import DEFAULT_LIMITS, Limits
-from graphpri.cli.search import Json
-from graphpri.cli.watch import Watch
+from graphpri.cli.options import DEFAULT_LIMITS, Json, Limits
+from graphpri.cli.progress import Watch
 from graphpri.errors import GraphError
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def _count_rows(table: EdgeTable, graph: Graph) -> Rows:
     """Counts for a table and the graph that lenient policies make of it."""
     import numpy as np
 
-    from graphpri.rows import sort_rows
+    from graphpri.graph import sort_rows
 
     u, v = table.source, table.target
     loops = int(np.count_nonzero(u == v))
@@ -131,7 +130,7 @@ def _graph(table: EdgeTable, reading: Reading) -> tuple[Graph, tuple[str, ...], 
 def _describe(graph: Graph) -> dict[str, Any]:
     import numpy as np
 
-    from graphpri.defaults import DEFAULT_BETA, entropy_for
+    from graphpri._objective import DEFAULT_BETA, entropy_for
 
     n, m = graph.n_nodes, graph.n_edges
     count, member = graph.components()
@@ -158,8 +157,7 @@ def _describe(graph: Graph) -> dict[str, Any]:
 
 def _entropies(graph: Graph, sizes: FloatArray) -> dict[str, float]:
     """Entropies in nats, for components of these sizes; the exact one where it takes seconds at most."""
-    from graphpri.defaults import DEFAULT_BETA
-    from graphpri.objective import Objective
+    from graphpri._objective import DEFAULT_BETA, Objective
 
     affordable = float((sizes**3).sum()) <= EXACT_NODES**3
     names = ("exact", "local", "degree") if affordable else ("local", "degree")

@@ -14,7 +14,7 @@ from graphpri.cli import say
 from graphpri.errors import FileError, GraphError, MemoryLimitError, OptionError
 
 if TYPE_CHECKING:
-    from graphpri.cli.watch import Watch
+    from graphpri.cli.progress import Watch
     from graphpri.graph import EdgeTable
 
 READING = Group("Reading the input", sort_key=20)
@@ -188,7 +188,7 @@ def matched(kept: EdgeTable, original: EdgeTable) -> EdgeTable:
 
     A file of which every label is an integer is read as integers, and one with a single other label as text.
     """
-    from graphpri.cli.values import holds_numbers, label_set, twin
+    from graphpri.cli.options import holds_numbers, label_set, twin
 
     if holds_numbers(kept) and holds_numbers(original):
         return kept

@@ -8,10 +8,17 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about, matched
-from graphpri.cli.limits import DEFAULT_LIMITS, Limits
-from graphpri.cli.search import DEFAULT_MEASURING, MEASURING, Json, Measuring, Whole
-from graphpri.cli.values import split_names
-from graphpri.cli.watch import Watch
+from graphpri.cli.options import (
+    DEFAULT_LIMITS,
+    DEFAULT_MEASURING,
+    MEASURING,
+    Json,
+    Limits,
+    Measuring,
+    Whole,
+    split_names,
+)
+from graphpri.cli.progress import Watch
 from graphpri.errors import GraphPRIError, OptionError
 
 app = App(

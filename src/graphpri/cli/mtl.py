@@ -10,16 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Group, Parameter
 
 from graphpri.cli import OK, outputs, show
-from graphpri.cli.limits import DEFAULT_LIMITS, Limits
-from graphpri.cli.options import ARGUMENTS
-from graphpri.cli.search import OUTPUT, Json, Quiet, Whole
-from graphpri.cli.values import parse_keep, parse_options, split_names
-from graphpri.cli.watch import Watch
+from graphpri.cli.options import (
+    ARGUMENTS,
+    DEFAULT_LIMITS,
+    OUTPUT,
+    Json,
+    Limits,
+    Quiet,
+    Whole,
+    parse_keep,
+    parse_options,
+    split_names,
+)
+from graphpri.cli.progress import Watch
 from graphpri.errors import OptionError
 
 if TYPE_CHECKING:
-    from graphpri.apps.mtl_report import Outcome
-    from graphpri.apps.mtl_table import Request
+    from graphpri.apps.mtl_report import Outcome, Request
 
 _MODEL = Group("Model", sort_key=20)
 
@@ -121,7 +128,7 @@ def mtl(
     if seed < 0:
         raise OptionError(f"--seed {seed}: give 0 or more")
     from graphpri.apps import mtl_report
-    from graphpri.apps.mtl_table import Request
+    from graphpri.apps.mtl_report import Request
 
     options = parse_options(list(option)) | ({"beta": beta} if method == "pri" else {})
     request = Request(
@@ -151,7 +158,7 @@ def mtl(
 def _table(data: str) -> Any:
     """A named data set, or the table in a file."""
     from graphpri import datasets
-    from graphpri.apps.mtl_table import read_table
+    from graphpri.apps.mtl_report import read_table
 
     if data in datasets.tables() and not Path(data).exists():
         return datasets.table(data)

@@ -168,7 +168,7 @@ def write_bytes(path: str, content: bytes, *, force: bool) -> None:
 
 def write_csv(path: str, rows: Sequence[dict[str, Any]], *, force: bool) -> None:
     """Write rows of a table as comma-separated values, numbers to their full precision."""
-    from graphpri.records import as_csv
+    from graphpri.io.tables import as_csv
 
     write_bytes(path, as_csv(rows).encode(), force=force)
 

@@ -11,14 +11,27 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, outputs, say, show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
-from graphpri.cli.limits import DEFAULT_LIMITS, Limits
-from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Plot, Quiet, Search
-from graphpri.cli.values import is_several, parse_betas, parse_keep, parse_keeps
-from graphpri.cli.watch import Watch
+from graphpri.cli.options import (
+    DEFAULT_LIMITS,
+    DEFAULT_SEARCH,
+    OUTPUT,
+    SEARCH,
+    Force,
+    Json,
+    Limits,
+    Plot,
+    Quiet,
+    Search,
+    is_several,
+    parse_betas,
+    parse_keep,
+    parse_keeps,
+)
+from graphpri.cli.progress import Watch
 from graphpri.errors import GraphPRIError, OptionError
 
 if TYPE_CHECKING:
-    from graphpri.sparsify import Sparsified
+    from graphpri._sparsify import Sparsified
 
 app = App(
     name="path",
@@ -153,7 +166,7 @@ class Files(NamedTuple):
 
 
 def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Reading, watch: Watch) -> list[Sparsified]:
-    from graphpri.sparsify import path as solve_path
+    from graphpri._sparsify import path as solve_path
 
     table = reading.read(source, watch)
     watch.stage("solving")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, say, show
-from graphpri.cli.limits import DEFAULT_LIMITS, Limits
-from graphpri.cli.search import OUTPUT, Json, Quiet, Whole
-from graphpri.cli.watch import Watch
+from graphpri.cli.options import DEFAULT_LIMITS, OUTPUT, Json, Limits, Quiet, Whole
+from graphpri.cli.progress import Watch
 from graphpri.errors import FileError, OptionError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 def fields(pairs: Iterable[tuple[str, Any]]) -> str:
     """Names and values on lines of their own, values aligned; pairs whose value is None are left out."""
-    from graphpri.texttable import shown
+    from graphpri._output import shown
 
     given = [(name, shown(value)) for name, value in pairs if value is not None]
     width = max((len(name) for name, _ in given), default=0)
@@ -24,14 +24,14 @@ def value(row: Mapping[str, Any], name: str) -> Any:
     error = row.get(f"{name}_error")
     if not error:
         return row[name]
-    from graphpri.stochastic import Estimate
+    from graphpri._stochastic import Estimate
 
     return str(Estimate(row[name], error))
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows under the names of their columns; columns of numbers flush right, a missing value left empty."""
-    from graphpri.texttable import shown
+    from graphpri._output import shown
 
     names = list(dict.fromkeys(key for row in rows for key in row))
     right = [all(isinstance(row.get(name), Real | None) for row in rows) for name in names]

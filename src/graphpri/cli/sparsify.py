@@ -15,15 +15,27 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, explain, is_debugging, outputs, say, show
 from graphpri.cli.inputs import DEFAULT_READING, Reading, about
-from graphpri.cli.limits import DEFAULT_LIMITS, Limits
-from graphpri.cli.options import ARGUMENTS, translated
-from graphpri.cli.search import DEFAULT_SEARCH, OUTPUT, SEARCH, Force, Json, Plot, Quiet, Search
-from graphpri.cli.values import parse_keep, parse_options
-from graphpri.cli.watch import Watch
+from graphpri.cli.options import (
+    ARGUMENTS,
+    DEFAULT_LIMITS,
+    DEFAULT_SEARCH,
+    OUTPUT,
+    SEARCH,
+    Force,
+    Json,
+    Limits,
+    Plot,
+    Quiet,
+    Search,
+    parse_keep,
+    parse_options,
+    translated,
+)
+from graphpri.cli.progress import Watch
 from graphpri.errors import GraphPRIError, OptionError
 
 if TYPE_CHECKING:
-    from graphpri.sparsify import Sparsified
+    from graphpri._sparsify import Sparsified
 
 app = App(
     name="sparsify",
@@ -92,7 +104,7 @@ class Asked:
 
     def keywords(self) -> dict[str, Any]:
         """Keyword arguments of :func:`graphpri.sparsify`."""
-        from graphpri.sparsify import sparsify
+        from graphpri._sparsify import sparsify
 
         options = parse_options(self.option)
         if taken := sorted(options.keys() & signature(sparsify).parameters.keys()):
@@ -204,7 +216,7 @@ class Job(NamedTuple):
         return results
 
     def _run(self, target: outputs.Target, watch: Watch) -> dict[str, Any]:
-        from graphpri.sparsify import sparsify
+        from graphpri._sparsify import sparsify
 
         begin = time.perf_counter()
         table = self.reading.read(target.input, watch)
@@ -246,10 +258,10 @@ def _picture(result: Sparsified, path: str) -> bytes:
 
 
 def _page(result: Sparsified, name: str) -> bytes:
-    from graphpri import summary
+    from graphpri import _summary
 
     command = shlex.join(["graphpri", *ARGUMENTS.get()])
-    return summary.page(result, title=f"{name}, sparsified", command=command).encode()
+    return _summary.page(result, title=f"{name}, sparsified", command=command).encode()
 
 
 def _report(r: dict[str, Any]) -> str:

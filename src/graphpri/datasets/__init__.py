@@ -1,9 +1,8 @@
 """Named graphs with checked files, and generators of graphs."""
 
 from graphpri.datasets.catalogue import Dataset, ScanSet, Table, about, info, names, scan_sets, tables
-from graphpri.datasets.files import cache_folder, get, load, table
+from graphpri.datasets.files import Scans, cache_folder, get, load, scans, table
 from graphpri.datasets.generators import barabasi_albert, erdos_renyi, ring_knn, stochastic_block_model
-from graphpri.datasets.scans import Scans, scans
 
 __all__ = [
     "Dataset",

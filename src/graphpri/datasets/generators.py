@@ -13,9 +13,54 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks
 from graphpri.errors import OptionError
 from graphpri.graph import Graph, id_dtype, unit_weights
-from graphpri.threads import CHUNK, LARGE, in_chunks
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Compiled loops of the generators: imported for large graphs only.
+# ---------------------------------------------------------------------------------------------------------------------
+
+AnyIds = NDArray[np.integer[Any]]
+
+
+@compiled
+def follow_draws(
+    draws: NDArray[np.int64],
+    known: int,
+    m: int,
+    target: AnyIds,
+    changed: NDArray[np.bool_],
+    again: NDArray[np.bool_],
+    taken: NDArray[np.bool_],
+) -> None:
+    """Set the targets of a batch of edges, and mark in `again` those that repeat a target of their node.
+
+    Edge e is of node m + e // m; end 2e of the list of ends is that node, and end 2e + 1 the target of e. `draws` are
+    the ends that the edges of the batch copy, `known` the number of the first of them. Each copies an end of an
+    earlier node, so that one pass in their order finds every target set. `changed` marks the draws that are new since
+    the last pass, and then the targets that are. `taken`, one entry a node, is False before and after.
+    """
+    for first in range(0, draws.size, m):
+        new = False
+        for i in range(first, first + m):
+            again[i] = False
+            edge = draws[i] // 2
+            if draws[i] % 2 == 0:
+                if changed[i]:
+                    target[known + i] = m + edge // m
+            else:
+                changed[i] |= edge >= known and changed[edge - known]
+                if changed[i]:
+                    target[known + i] = target[edge]
+            new |= changed[i]
+        if new:
+            for i in range(first, first + m):
+                again[i] = taken[target[known + i]]
+                taken[target[known + i]] = True
+            for i in range(first, first + m):
+                taken[target[known + i]] = False
+
 
 Ids = NDArray[np.int64]
 
@@ -122,7 +167,7 @@ def erdos_renyi(n: int, mean_degree: float, seed: np.random.Generator | int | No
     _need(0 <= mean_degree <= max(n - 1, 0), f"mean_degree={mean_degree!r} is not between 0 and n − 1 = {n - 1}")
     m = min(int(np.floor(n * mean_degree / 2 + 0.5)), comb(n, 2))
     rng, pairs = np.random.default_rng(seed), comb(n, 2)
-    if m < LARGE:
+    if m < LARGE_GRAPH:
         return Graph.from_edges(*_decode_pairs(_distinct(rng, pairs, m)), n_nodes=n)
     return _by_low(n, *_decoded(n, _distinct(rng, pairs, m)))
 
@@ -165,14 +210,14 @@ def barabasi_albert(n: int, m: int, seed: np.random.Generator | int | None = Non
     rng, size = np.random.default_rng(seed), (n - m) * m
     target = np.empty(size, id_dtype(n))
     target[:m] = np.arange(m)
-    attach = _attach if size < LARGE else _attach_by_loops
+    attach = _attach if size < LARGE_GRAPH else _attach_by_loops
     done = m
     while done < size:
         batch = min(size, done + m * max(1, done // (2 * m))) - done
         attach(rng, target, done, batch, m)
         done += batch
     source = np.repeat(np.arange(m, n, dtype=target.dtype), m)
-    return Graph.from_edges(source, target, n_nodes=n) if size < LARGE else _by_low(n, target, source)
+    return Graph.from_edges(source, target, n_nodes=n) if size < LARGE_GRAPH else _by_low(n, target, source)
 
 
 def _attach(rng: np.random.Generator, target: NDArray[Any], known: int, batch: int, m: int) -> None:
@@ -207,8 +252,6 @@ def _follow(target: NDArray[Any], draws: Ids, known: int, m: int) -> Ids:
 
 def _attach_by_loops(rng: np.random.Generator, target: NDArray[Any], known: int, batch: int, m: int) -> None:
     """The same, from the same draws, in 11 bytes an edge of the batch."""
-    from graphpri.datasets.generator_loops import follow_draws
-
     draws = np.empty(batch, np.int64)
     for a in range(0, batch, CHUNK):
         b = min(a + CHUNK, batch)
@@ -226,7 +269,7 @@ def _attach_by_loops(rng: np.random.Generator, target: NDArray[Any], known: int,
 
 def _by_low(n: int, low: NDArray[Any], high: NDArray[Any]) -> Graph:
     """The graph of edges that are sorted by their higher end."""
-    from graphpri.grouping_loops import group
+    from graphpri.graph import group
 
     start, target = group(low, high, n)
     source = np.repeat(np.arange(n, dtype=low.dtype), np.diff(start))

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import GraphError, OptionError
-from graphpri.graph import BoolArray, Directed, EdgeTable, Graph, Loops, Parallel
+from graphpri.graph import BoolArray, Directed, EdgeTable, Graph, Loops, Parallel, number_in
 from graphpri.interop.source import Source, as_graph
-from graphpri.rows import number_in
 
 
 def align(

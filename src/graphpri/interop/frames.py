@@ -8,9 +8,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.endnames import END_NAMES, find_ends
 from graphpri.errors import GraphError
-from graphpri.graph import EdgeTable
+from graphpri.graph import END_NAMES, EdgeTable, find_ends
 from graphpri.interop.matrices import check_matrix, check_room, read_entries, write_entries
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
 

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphpri._runtime import require
 from graphpri.errors import GraphError
 from graphpri.graph import EdgeTable
 from graphpri.interop.mirror import Mirrored, Wording, pair_up
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
-from graphpri.memory import require
 
 WORDS = Wording(
     "the matrix",

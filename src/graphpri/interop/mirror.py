@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import GraphError
-from graphpri.graph import EdgeTable, id_dtype
+from graphpri.graph import EVERY, EdgeTable, Order, id_dtype, number_in, sorted_positions
 from graphpri.interop.source import Policies
-from graphpri.rows import EVERY, Order, number_in, sorted_positions
 
 Positions = NDArray[Any]
 

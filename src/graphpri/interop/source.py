@@ -12,17 +12,20 @@ from numpy.typing import NDArray
 
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import (
+    EVERY,
     BoolArray,
     Directed,
     EdgeTable,
     FloatArray,
     Graph,
     Loops,
+    Order,
     Parallel,
     check_policies,
+    listed,
+    number_in,
     unit_weights,
 )
-from graphpri.rows import EVERY, Order, listed, number_in
 
 
 class Policies(NamedTuple):

@@ -14,10 +14,9 @@ from typing import IO, Any
 
 from graphpri.graph import EdgeTable
 from graphpri.io.format import Format, ReadOptions
-from graphpri.io.progress import Progress
 from graphpri.io.registry import FOLDER, FORMATS, find_format
 from graphpri.io.sink import check_output, open_folder, open_sink
-from graphpri.io.source import open_folder_source, open_source
+from graphpri.io.source import Progress, open_folder_source, open_source
 
 __all__ = ["FOLDER", "FORMATS", "Format", "Progress", "check_output", "find_format", "read", "write"]
 

@@ -11,11 +11,18 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from graphpri.graph import EdgeTable, id_dtype
-from graphpri.io.columns import gather_columns, has_parallel, label_texts, left_out, python_values, shorten
+from graphpri.io.delimited import (
+    gather_columns,
+    has_parallel,
+    label_nodes,
+    label_texts,
+    left_out,
+    python_values,
+    shorten,
+)
 from graphpri.io.format import ReadOptions
-from graphpri.io.nodes import label_nodes
+from graphpri.io.sink import write_text
 from graphpri.io.source import LONG_LINE_LIMIT, Source
-from graphpri.io.text import write_text
 
 _GAP = r"(?:[ \t\n]+|#[^\n]*)*+"
 _ITEM = re.compile(rf'{_GAP}(?:(\])|([A-Za-z_]\w*+){_GAP}(?:"([^"]*)"|(\[)|([^\s\[\]"#]+))?)?{_GAP}', re.ASCII)

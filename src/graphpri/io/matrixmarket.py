@@ -12,15 +12,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import FileError
-from graphpri.graph import EdgeTable
-from graphpri.io.cells import Cells, Numbers, number_cells, write_rows
-from graphpri.io.columns import left_out, read_weights, shorten, unlabelled, write_weights
+from graphpri.graph import EdgeTable, Order
+from graphpri.io.delimited import (
+    NUMBER_BYTES,
+    TEXT_BYTES,
+    Cells,
+    GridRows,
+    Ints,
+    Numbers,
+    equals_transpose,
+    left_out,
+    matrix_table,
+    number_cells,
+    read_head,
+    read_numbers,
+    read_weights,
+    shorten,
+    split_grid,
+    unlabelled,
+    write_rows,
+    write_weights,
+)
 from graphpri.io.format import ReadOptions
-from graphpri.io.grid import GridRows, Ints, split_grid
-from graphpri.io.matrix import equals_transpose, matrix_table
-from graphpri.io.number_rows import NUMBER_BYTES, TEXT_BYTES, read_head, read_numbers
 from graphpri.io.source import Source, Tape
-from graphpri.rows import Order
 
 _BANNER = re.compile(rb"%%MatrixMarket[ \t]+matrix[ \t]+(\w+)[ \t]+(\w+)[ \t]+([\w-]+)[ \t]*\n", re.IGNORECASE)
 _COMMENT = re.compile(rb"[ \t]*(?:%[^\n]*)?\n")

@@ -12,11 +12,23 @@ from numpy.typing import NDArray
 
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable, id_dtype
-from graphpri.io.columns import Column, left_out, python_values, shorten, unlabelled, write_weights
+from graphpri.io.delimited import (
+    NUMBER,
+    Column,
+    Ints,
+    find_words,
+    left_out,
+    line_bounds,
+    parse_integers,
+    parse_numbers,
+    python_values,
+    shorten,
+    unlabelled,
+    write_weights,
+)
 from graphpri.io.format import ReadOptions
-from graphpri.io.grid import NUMBER, Ints, find_words, line_bounds, parse_integers, parse_numbers
+from graphpri.io.sink import numbers_text, write_text
 from graphpri.io.source import LONG_LINE_LIMIT, Source
-from graphpri.io.text import numbers_text, write_text
 
 _HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})(?:[ \t]+([01]{1,3}))?(?:[ \t]+(\d{1,3}))?[ \t]*\n")
 _COMMENT = re.compile(rb"[ \t]*(?:%[^\n]*)?\n")

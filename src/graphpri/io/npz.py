@@ -3,21 +3,243 @@
 from __future__ import annotations
 
 import io
+import os
 import zipfile
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphpri.graph import EdgeTable
-from graphpri.io.arrays import DAMAGE, META, pack, unpack
+from graphpri.errors import FileError
+from graphpri.graph import MOST_EDGES, EdgeTable, Order, id_dtype
+from graphpri.io import jsontext
+from graphpri.io.delimited import Column, integer_ends, left_out, matrix_table, python_values
 from graphpri.io.format import ReadOptions
-from graphpri.io.matrix import matrix_table
-from graphpri.io.sink import Forward, advance
+from graphpri.io.sink import Forward, Sink, advance
 from graphpri.io.source import Source
-from graphpri.rows import Order
+
+# ---------------------------------------------------------------------------------------------------------------------
+# A table as arrays by name, for the formats that keep arrays: everything that it holds, without pickle.
+# ---------------------------------------------------------------------------------------------------------------------
+
+META = "graphpri"
+"""Name of the array that holds the rest, as JSON."""
+
+_VERSION = 1
+_NATIVE = "biufcUSmM"
+_LIMIT = "it holds values of a type that can't be kept without pickle"
+DAMAGE = (
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    NotImplementedError,
+    EOFError,
+    OSError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What is raised where arrays, or the archive that they come from, are not as they were written."""
+
+
+def pack(table: EdgeTable, notes: list[str]) -> dict[str, NDArray[Any]]:
+    """Arrays that hold a table; columns of arrays stay arrays, lists are kept as JSON, and what can't be is noted."""
+    arrays: dict[str, NDArray[Any]] = {"source": np.asarray(table.source), "target": np.asarray(table.target)}
+    graph = {key: value for key, value in table.graph_attributes.items() if jsontext.holds(value)}
+    notes += left_out("graph", [key for key in table.graph_attributes if key not in graph], _LIMIT)
+    meta = {
+        "version": _VERSION,
+        "n_nodes": table.n_nodes,
+        "directed": table.directed,
+        "labels": table.labels is not None,
+        "edge_attributes": _put(arrays, "edge", table.edge_attributes, notes),
+        "node_attributes": _put(arrays, "node", table.node_attributes, notes),
+        "graph_attributes": graph,
+    }
+    if table.labels is not None:
+        _put_column(arrays, "labels", table.labels)
+    arrays[META] = _bytes(jsontext.dumps(meta))
+    return arrays
+
+
+def unpack(source: Source, arrays: Mapping[str, NDArray[Any]]) -> EdgeTable:
+    """The table that :func:`pack` made arrays of; these are copied only where their type doesn't fit.
+
+    Raises
+    ------
+    FileError, or one of DAMAGE
+        For arrays that hold no table.
+    """
+    meta = jsontext.loads(arrays[META].tobytes())
+    if meta["version"] > _VERSION:
+        raise ValueError(f"version {meta['version']} of graphpri's format, made by a newer graphpri")
+    u, v = arrays["source"], arrays["target"]
+    n = source.check_nodes(meta["n_nodes"], max(map(len, arrays.values())))
+    if u.ndim != 1 or u.shape != v.shape or u.dtype.kind not in "iu" or v.dtype.kind not in "iu":
+        raise ValueError("source and target are not lists of node numbers")
+    if u.size and not 0 <= min(u.min(), v.min()) <= max(u.max(), v.max()) < n:
+        raise ValueError("an edge joins nodes that do not exist")
+    labels = _get(arrays, "labels", n) if meta["labels"] else None
+    return EdgeTable(
+        n,
+        u.astype(id_dtype(n), copy=False),
+        v.astype(id_dtype(n), copy=False),
+        cast("Sequence[Hashable] | None", tuple(labels) if isinstance(labels, list) else labels),
+        bool(meta["directed"]),
+        {name: _get(arrays, f"edge_{i}", u.size) for i, name in enumerate(meta["edge_attributes"])},
+        {name: _get(arrays, f"node_{i}", n) for i, name in enumerate(meta["node_attributes"])},
+        meta["graph_attributes"],
+        source.row_name(range(u.size), "edge number"),
+    )
+
+
+def _get(arrays: Mapping[str, NDArray[Any]], key: str, size: int) -> Column:
+    """A column, as an array or as the list whose JSON it holds."""
+    json = f"{key}.json" in arrays
+    column = jsontext.loads(arrays[f"{key}.json"].tobytes()) if json else arrays[key]
+    if len(column) != size or (json and not isinstance(column, list)):
+        raise ValueError(f"{key} has another length than the table")
+    return column
+
+
+def _put(arrays: dict[str, NDArray[Any]], what: str, attributes: Mapping[str, Column], notes: list[str]) -> list[str]:
+    """Add columns to the arrays; the names of those added."""
+    names: list[str] = []
+    refused: list[str] = []
+    for name, column in attributes.items():
+        try:
+            _put_column(arrays, f"{what}_{len(names)}", column)
+            names.append(name)
+        except TypeError:
+            refused.append(name)
+    notes += left_out(what, refused, _LIMIT)
+    return names
+
+
+def _put_column(arrays: dict[str, NDArray[Any]], key: str, column: Column | Sequence[Hashable]) -> None:
+    if isinstance(column, np.ndarray) and column.dtype.kind in _NATIVE:
+        arrays[key] = column
+    else:
+        arrays[f"{key}.json"] = _bytes(jsontext.dumps(python_values(column)))
+
+
+def _bytes(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode("ascii"), np.uint8)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# A folder of NumPy arrays, one file a column, mapped into memory instead of read.
+#
+# A file of a graph of 10⁸ edges is opened in the time that one look at its edges takes; what stands there in
+# canonical order becomes a graph without a copy.
+# ---------------------------------------------------------------------------------------------------------------------
+
+_ENDS = ("source", "target")
+
+
+def read_folder(source: Source, options: ReadOptions) -> EdgeTable:
+    """Open what :func:`write_folder` wrote, or a folder of ``source.npy`` and ``target.npy`` from elsewhere.
+
+    The second kind holds integer node labels, and perhaps other arrays with an entry for each edge, such as
+    ``weight.npy``. Nothing is unpickled.
+
+    Raises
+    ------
+    FileError
+        For a folder without these files, and for arrays that are damaged or don't fit together.
+    """
+    folder = cast("Path", source.path)
+    try:
+        arrays = {_key(path): _open(path) for path in sorted(folder.iterdir()) if path.suffix in (".npy", ".json")}
+        if META in arrays:
+            return unpack(source, _renamed(arrays))
+        missing = [name for name in _ENDS if name not in arrays]
+        if not missing:
+            return _plain(source, arrays)
+    except DAMAGE as error:
+        if isinstance(error, FileError):
+            raise
+        raise source.error(f"can't be read as a folder of arrays ({error}): it is damaged, or made otherwise") from None
+    raise source.error(f"is a directory without {missing[0]}.npy, so it is no folder of edges")
+
+
+def _key(path: Path) -> str:
+    """Name of an array by its file; a list that is kept as JSON has the suffix in its name."""
+    return path.stem if path.suffix == ".npy" or path.stem == META else path.name
+
+
+def _file(key: str, weight: str | None) -> str:
+    """The file for an array, `weight` being the name of the weights."""
+    if key == META:
+        return f"{META}.json"
+    return "weight.npy" if key == weight else key if key.endswith(".json") else f"{key}.npy"
+
+
+def _renamed(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays by the names that they have in an archive."""
+    weight = _weight(_columns(arrays))
+    return {weight if key == "weight" and weight else key: array for key, array in arrays.items()}
+
+
+def _weight(names: list[str]) -> str | None:
+    return f"edge_{names.index('weight')}" if "weight" in names else None
+
+
+def _open(path: Path) -> NDArray[Any]:
+    if path.suffix == ".json":
+        return np.frombuffer(path.read_bytes(), np.uint8)
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+    return np.asarray(array)
+
+
+def _plain(source: Source, arrays: dict[str, NDArray[Any]]) -> EdgeTable:
+    u, v = (arrays.pop(name) for name in _ENDS)
+    for name, ids in zip(_ENDS, (u, v), strict=True):
+        if ids.ndim != 1 or ids.dtype.kind not in "iu":
+            raise ValueError(f"{name}.npy holds {ids.dtype} of shape {ids.shape}, not a list of node numbers")
+        if ids.dtype == np.uint64 and ids.size and int(ids.max()) >= 2**63:
+            raise ValueError(f"{name}.npy holds the node number {ids.max()}, beyond 64-bit signed integers")
+    if u.size > MOST_EDGES:
+        raise ValueError(f"{u.size} edges are more than a graph can have, {MOST_EDGES}")
+    for name, array in {"target": v, **arrays}.items():
+        if array.shape != u.shape:
+            raise ValueError(f"{name}.npy has the shape {array.shape} and source.npy {u.shape}: one entry an edge")
+    u, v = (ids.astype(np.int64) if ids.dtype.kind == "u" else ids for ids in (u, v))
+    ends = integer_ends(u, v)
+    columns = cast("dict[str, Column]", arrays)
+    return EdgeTable(*ends, edge_attributes=columns, row_name=source.row_name(range(u.size), "edge number"))
+
+
+def write_folder(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
+    """Write everything that the table holds, a file for each column; the folder is that of the sink."""
+    notes: list[str] = []
+    arrays = pack(table, notes)
+    folder, weight = cast("Path", cast("Sink", stream).folder), _weight(_columns(arrays))
+    for done, (key, array) in enumerate(arrays.items(), 1):
+        with (folder / _file(key, weight)).open("xb") as file:
+            if key == META or key.endswith(".json"):
+                file.write(array.tobytes())
+            else:
+                # To a real file NumPy writes by itself, and doesn't say why where it can't.
+                np.lib.format.write_array(cast("Any", Forward(file)), array, allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+        advance(stream, done, len(arrays))
+    return notes
+
+
+def _columns(arrays: dict[str, NDArray[Any]]) -> list[str]:
+    return jsontext.loads(arrays[META].tobytes())["edge_attributes"]
+
 
 _BEGINNINGS = b"PK", b"\x93NUMPY"
 _PICKLED = "an array of Python objects, which are not unpickled because that runs code from the file"

@@ -7,20 +7,15 @@ from functools import partial
 from typing import Any
 
 from graphpri.errors import OptionError
-from graphpri.io.edges_read import read_edge_list
-from graphpri.io.edges_write import write_csv, write_ncol, write_spaced, write_tsv
-from graphpri.io.folder import read_folder, write_folder
+from graphpri.io.delimited import read_edge_list, write_csv, write_ncol, write_spaced, write_tsv
 from graphpri.io.format import Format
 from graphpri.io.gml import read_gml, write_gml
-from graphpri.io.graphml import read_graphml
-from graphpri.io.graphml_write import write_graphml
+from graphpri.io.graphml import read_graphml, write_graphml
 from graphpri.io.matrixmarket import read_matrix_market, write_matrix_market
 from graphpri.io.metis import read_metis, write_metis
-from graphpri.io.npz import read_npz, write_npz
-from graphpri.io.pajek import read_pajek
-from graphpri.io.pajek_write import write_pajek
-from graphpri.io.parquet import read_parquet
-from graphpri.io.parquet_write import write_parquet
+from graphpri.io.npz import read_folder, read_npz, write_folder, write_npz
+from graphpri.io.pajek import read_pajek, write_pajek
+from graphpri.io.parquet import read_parquet, write_parquet
 from graphpri.io.sink import is_edge_folder
 
 _ROWS = frozenset({"header", "delimiter", "comment"})

@@ -3,10 +3,10 @@
 One module per subject; each registers functions with :func:`measure`, and :func:`report` runs them.
 """
 
-from graphpri.measures import centrality, distances, eigenvalues, entropic, flows, size, spectra, structure
+from graphpri.measures import entropic, spectral, structure
 from graphpri.measures.information import Estimates, divergence, estimate, objective, von_neumann_entropy
 from graphpri.measures.registry import MEASURES, Cost, Measure, Settings, View, choose, measure, per_view
-from graphpri.measures.report import Report, report
+from graphpri.measures.reports import Report, report
 
 __all__ = [
     "MEASURES",
@@ -16,20 +16,15 @@ __all__ = [
     "Report",
     "Settings",
     "View",
-    "centrality",
     "choose",
-    "distances",
     "divergence",
-    "eigenvalues",
     "entropic",
     "estimate",
-    "flows",
     "measure",
     "objective",
     "per_view",
     "report",
-    "size",
-    "spectra",
+    "spectral",
     "structure",
     "von_neumann_entropy",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from graphpri.entropy import entropy_named
+from graphpri._entropy import entropy_named
+from graphpri._stochastic import Estimate
 from graphpri.measures.information import (
     UNITS,
     Joint,
@@ -14,7 +15,6 @@ from graphpri.measures.information import (
     mixed_entropy,
 )
 from graphpri.measures.registry import View, measure, per_view
-from graphpri.stochastic import Estimate
 
 _GROUP = "information"
 _ORIGINAL = "estimate of the original's entropy"

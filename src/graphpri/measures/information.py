@@ -4,20 +4,71 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.defaults import DEFAULT_BETA, entropy_for
-from graphpri.entropy import LN2, entropy_named, scaled
+from graphpri._entropy import LN2, entropy_named, scaled
+from graphpri._objective import DEFAULT_BETA, Mixture, Objective, entropy_for
+from graphpri._stochastic import TARGET, Estimate
+from graphpri._stochastic import estimate as estimate_entropies
 from graphpri.errors import GraphError, OptionError
-from graphpri.graph import Directed, FloatArray, Graph, Loops, Parallel, unit_weights
-from graphpri.interop import Policies, as_graph
-from graphpri.measures.pairs import load_pair
-from graphpri.objective import Mixture, Objective
-from graphpri.stochastic import TARGET, Estimate
-from graphpri.stochastic import estimate as estimate_entropies
+from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel, unit_weights
+from graphpri.interop import Policies, Source, align, as_graph, edge_selector, load
+
+# ---------------------------------------------------------------------------------------------------------------------
+# An original graph and one to hold against it, as users pass them.
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def load_pair(G: Any, H: Any, policies: Policies) -> tuple[Source, Graph]:
+    """Load G, and bring H onto its nodes.
+
+    Parameters
+    ----------
+    G : object
+        A graph of any accepted type, M edges.
+    H : object
+        A graph of any accepted type, an object whose ``kept`` is a :class:`Graph` (a result of ``sparsify``),
+        or a bool array of shape (M,) in G's edge order.
+    policies : Policies
+        How to read both.
+
+    Raises
+    ------
+    GraphError
+        For whatever :func:`graphpri.as_graph` refuses, and for a node of H that G doesn't have.
+    OptionError
+        For a mask that doesn't fit, and for a result that took weights differently from how G is read.
+    """
+    source = load(G, **policies._asdict())
+    mask = _as_mask(H)
+    if mask is not None:
+        return source, source.graph.select(edge_selector(source, mask, "H"))
+    if isinstance(getattr(H, "kept", None), Graph):
+        _check_same_weights(source.graph, H)
+        # The weights of a Graph go by the default name, those of reweight=True included.
+        return source, align(source.graph, H.kept)
+    return source, align(source.graph, H, **policies._asdict())
+
+
+def _as_mask(H: Any) -> BoolArray | None:
+    if isinstance(H, list) and H and all(isinstance(item, bool | np.bool_) for item in cast("list[Any]", H)):
+        return np.array(cast("list[bool]", H))
+    if isinstance(H, np.ndarray) and H.ndim == 1 and H.dtype.kind == "b":
+        return cast("BoolArray", H)
+    return None
+
+
+def _check_same_weights(graph: Graph, result: Any) -> None:
+    original = getattr(result, "original", None)
+    if isinstance(original, Graph) and original.is_weighted != graph.is_weighted:
+        how = ("with", "without") if original.is_weighted else ("without", "with")
+        raise OptionError(
+            f"the result was made {how[0]} weights and G is read {how[1]} them: pass the same weight= as to sparsify"
+        )
+
 
 Unit = Literal["nats", "bits"]
 UNITS: dict[str, float] = {"nats": 1.0, "bits": LN2}
@@ -71,7 +122,7 @@ def method_for(graph: Graph, method: str = "auto") -> str:
     """Name of the entropy that "auto" means for measures of a graph: exact, stochastic or degree, by size.
 
     Measuring is done once, so that it can afford more than the solvers, which go by
-    :func:`graphpri.defaults.entropy_for`.
+    :func:`graphpri._objective.entropy_for`.
     """
     if method != "auto":
         return method
@@ -468,7 +519,7 @@ def estimate(
     Notes
     -----
     Stochastic Lanczos quadrature: S. Ubaru, J. Chen, Y. Saad, SIAM J. Matrix Anal. Appl. 38(4), 2017. What is known of
-    the matrix around its degrees is taken out of the probes, see :mod:`graphpri.stochastic`.
+    the matrix around its degrees is taken out of the probes, see :mod:`graphpri._stochastic`.
 
     Examples
     --------

@@ -15,10 +15,10 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._objective import Mixture
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
 from graphpri.measures.information import Overlay, Unit, overlay
-from graphpri.objective import Mixture
 
 Better = Literal["low", "high"]
 T = TypeVar("T")

@@ -7,17 +7,16 @@ from typing import Literal
 
 import numpy as np
 
-from graphpri.budget import forest_size, take_top
+from graphpri._objective import Objective
+from graphpri._runtime import single_thread
+from graphpri._selection import forest_size, take_top
 from graphpri.errors import OptionError
 from graphpri.graph import BoolArray, FloatArray
-from graphpri.objective import Objective
-from graphpri.solvers.landscape import Landscape
-from graphpri.solvers.nodes import DegreeLandscape, LocalLandscape
-from graphpri.solvers.resolvent import ResolventLandscape, scattered
-from graphpri.solvers.search import (
+from graphpri.solvers.local_search import (
     ENTROPY_RULES,
     Constraints,
     Search,
+    around_nodes,
     descend,
     eliminate,
     exchange,
@@ -25,10 +24,9 @@ from graphpri.solvers.search import (
     toggle,
     tolerance,
 )
+from graphpri.solvers.moves import DegreeLandscape, Landscape, LocalLandscape, ResolventLandscape, scattered
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
-from graphpri.solvers.starts import around_nodes
 from graphpri.solvers.sweeps import Run, Sweeps
-from graphpri.threads import single_thread
 
 EffortName = Literal["fast", "normal", "best"]
 
@@ -125,7 +123,8 @@ def solve(
     k : int or None
         Number of edges to keep; None leaves it to β.
     constraints : Constraints, optional
-        Connectivity, protected and forbidden edges; they must leave a subset (:func:`graphpri.budget.check_budget`).
+        Connectivity, protected and forbidden edges; they must leave a subset
+        (:func:`graphpri._selection.check_budget`).
     effort : {"fast", "normal", "best"}
         How long to search.
     seed : int, Generator or None

@@ -8,13 +8,13 @@ from typing import cast
 
 import numpy as np
 
-from graphpri.budget import take_top
+from graphpri._objective import Objective
+from graphpri._runtime import single_thread
+from graphpri._selection import take_top
 from graphpri.errors import OptionError
 from graphpri.graph import BoolArray, FloatArray
-from graphpri.objective import Objective
-from graphpri.solvers.search import Constraints
+from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
-from graphpri.threads import single_thread
 
 
 def expit(x: FloatArray) -> FloatArray:

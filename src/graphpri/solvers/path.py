@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from graphpri._objective import Objective, Terms
 from graphpri.graph import BoolArray
-from graphpri.objective import Objective, Terms
 from graphpri.solvers.budgeted import CONVERGED, solve
-from graphpri.solvers.search import Constraints
+from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.solution import Callback, Progress, Solution
 from graphpri.solvers.sweeps import SETTLED
 

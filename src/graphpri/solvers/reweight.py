@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphpri._objective import Objective
+from graphpri._runtime import single_thread
 from graphpri.graph import BoolArray, FloatArray
-from graphpri.objective import Objective
-from graphpri.threads import single_thread
 
 RANGE = 12.0
 """Weights may change by factors up to e^±12."""

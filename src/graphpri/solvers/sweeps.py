@@ -1,32 +1,421 @@
 """The solver for large graphs: sweeps over the edges for the degree and the local entropy, O(M) each.
 
-Where the trace is held, J is a sum of potentials of the degrees (see :mod:`graphpri.solvers.sweep_loops`), and
+Where the trace is held, J is a sum of potentials of the degrees (see :mod:`graphpri.solvers.sweeps`), and
 what one more edge costs is known from its two ends. A sweep keeps each edge that costs less than a common price,
 one after the other, and the price is what makes the number of edges come out right. What single flips can't
 improve, swaps of two edges at one node can. docs/scale.md says how far that leads.
 """
+
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.budget import best_forest_by
-from graphpri.bulk import EdgeSums, Side
-from graphpri.graph import BoolArray, FloatArray, id_dtype
-from graphpri.memory import require
-from graphpri.objective import Objective
-from graphpri.solvers.search import ENTROPY_RULES, Constraints, tolerance
+from graphpri._entropy import EdgeSums, Side, weight_of
+from graphpri._objective import Objective
+from graphpri._runtime import compiled, in_chunks, inlined, require
+from graphpri._selection import best_forest_by
+from graphpri.graph import BoolArray, FloatArray, IntArray, id_dtype
+from graphpri.solvers.local_search import ENTROPY_RULES, Constraints, tolerance
 from graphpri.solvers.solution import Monitor
-from graphpri.threads import in_chunks
 
-if TYPE_CHECKING:
-    from graphpri.solvers.sweep_loops import Coefficients, Extra, Nodes, State
+# ---------------------------------------------------------------------------------------------------------------------
+# Compiled moves of the solver for large graphs: one edge after the other, each seeing the degrees as they are.
+#
+# At fixed trace, J is a sum over nodes of a potential of the degree, less a term of each edge (the local entropy's).
+# Both arrays that describe it are made by :mod:`graphpri.solvers.sweeps`:
+#
+# ``near``, shape (N, 2): change of a node's potential when an edge of the common weight comes and when one goes. A
+# look at an edge needs little else, so that these stay in the cache.
+#
+# ``nodes``, shape (N, 2): degree in the kept graph, and what the mixture adds to it.
+#
+# ``bend``, shape (N, 3), for the local entropy: the strength of the neighbours' terms on both sides, and the smallest
+# degree that they are followed to.
+#
+# All three are float32 where the edges weigh the same: every result is checked by J itself.
+#
+# ``c``: the factors of F of the kept graph and of the mixture, α, the barrier's floor, dJ/dt, and 1 + 2κ.
+#
+# ``extra``, float32 of shape (M,): what keeping each edge costs besides, where another entropy corrects this one.
+#
+# `bend` is None for the degree entropy, `mu`, the edges' weights, where all of them weigh 1, and `extra` mostly: loops
+# are then compiled without what they don't need.
+# ---------------------------------------------------------------------------------------------------------------------
+
+Nodes = NDArray[np.float32] | NDArray[np.float64]
+Coefficients = tuple[float, float, float, float, float, float]
+Weights = FloatArray | None
+Extra = NDArray[np.float32] | None
+State = NDArray[np.uint8]
+"""0 for a dropped edge and 1 for a kept one, plus 2 where it must stay as it is."""
+
+
+@compiled
+def sum_of_logs(d: float, base: float, on_kept: float, on_mixed: float, least: float, c: Coefficients) -> float:
+    """The part of J that hangs on the degree of one node, from numbers."""
+    m = d + base
+    log_d = np.log(d) if d > 0 else 0.0
+    log_m = np.log(m) if m > 0 else 0.0
+    value = -c[0] * d * log_d - c[1] * m * log_m
+    if c[2] > 0:
+        value -= c[2] * np.log(max(d, c[3]))
+    if least > 0:
+        log_d = log_d if d > least else np.log(least)
+        log_m = log_m if m > least else np.log(least)
+        value -= c[0] * on_kept * log_d + c[1] * on_mixed * log_m
+    return value
+
+
+@inlined
+def potential(d: float, i: int, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> float:
+    """The part of J that hangs on the degree of one node."""
+    if bend is None:
+        return sum_of_logs(d, np.float64(nodes[i, 1]), 0.0, 0.0, 0.0, c)
+    return sum_of_logs(d, np.float64(nodes[i, 1]), bend[i, 0], bend[i, 1], bend[i, 2], c)
+
+
+@compiled
+def look_around(start: int, stop: int, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> None:
+    """Fill in `near` for many nodes, where all edges weigh 1."""
+    for i in range(start, stop):
+        d = np.float64(nodes[i, 0])
+        value = potential(d, i, nodes, bend, c)
+        near[i, 0] = potential(d + 1, i, nodes, bend, c) - value
+        near[i, 1] = potential(d - 1, i, nodes, bend, c) - value if d > 0.5 else np.inf
+
+
+@inlined
+def moved(i: int, step: float, equal: bool, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> None:
+    """Follow a change of one degree."""
+    d = max(nodes[i, 0] + step, 0.0)
+    nodes[i, 0] = d
+    if equal:
+        further = np.inf
+        if d + step > -0.5 * abs(step):
+            further = potential(max(d + step, 0.0), i, nodes, bend, c) - potential(d, i, nodes, bend, c)
+        if step > 0:
+            near[i, 1] = -near[i, 0]
+            near[i, 0] = further
+        else:
+            near[i, 0] = -near[i, 1]
+            near[i, 1] = further
+
+
+@inlined
+def inverse_mean(x: float, y: float) -> float:
+    """About Λ(x, y): exact where x = y, and within 1 % up to a ratio of nine."""
+    return 3 / (2 * np.sqrt(x * y) + 0.5 * (x + y))
+
+
+@inlined
+def own_term(
+    i: int, j: int, m: float, kept: int, more: float, nodes: Nodes, bend: Nodes | None, c: Coefficients
+) -> float:
+    """Change of the edge's own term in J when it flips, `more` of it arriving at node i; 0 for the degree entropy."""
+    square = 0.0
+    if bend is not None:
+        x = nodes[i, 0] + (1 - kept) * more
+        y = nodes[j, 0] + (1 - kept) * m
+        mixed = c[1] * c[5] * inverse_mean(x + nodes[i, 1], y + nodes[j, 1])
+        square = m * (m * (c[0] * inverse_mean(x, y) + mixed))
+    return (2 * kept - 1) * square
+
+
+@inlined
+def node_change(
+    i: int, m: float, kept: int, equal: bool, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients
+) -> float:
+    """Change of one node's potential when an edge of weight m comes or goes."""
+    value = 0.0
+    if equal:
+        value = np.float64(near[i, kept])
+    else:
+        d = np.float64(nodes[i, 0])
+        after = max(d + (1 - 2 * kept) * m, 0.0)
+        value = potential(after, i, nodes, bend, c) - potential(d, i, nodes, bend, c)
+    return value
+
+
+@inlined
+def extra_of(extra: Extra, e: int, kept: int) -> float:
+    """Change of what an edge costs besides when it flips."""
+    if extra is None:
+        return 0.0
+    return (1 - 2 * kept) * extra[e]
+
+
+@inlined
+def change(
+    e: int,
+    i: int,
+    j: int,
+    m: float,
+    kept: int,
+    equal: bool,
+    extra: Extra,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+) -> float:
+    """Change of J when the edge flips."""
+    total = node_change(i, m, kept, equal, near, nodes, bend, c)
+    total += node_change(j, m, kept, equal, near, nodes, bend, c)
+    slope = 2 * m * c[4]
+    total += extra_of(extra, e, kept)
+    return total + own_term(i, j, m, kept, m, nodes, bend, c) + (1 - 2 * kept) * slope
+
+
+@compiled
+def sweep(
+    start: int,
+    stop: int,
+    source: IntArray,
+    target: IntArray,
+    mu: Weights,
+    extra: Extra,
+    state: State,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+    price: float,
+) -> None:
+    """Keep each edge exactly where that costs J less than `price`."""
+    equal = mu is None
+    for e in range(start, stop):
+        if state[e] > 1:
+            continue
+        i, j, m = source[e], target[e], weight_of(mu, e)
+        kept = np.int64(state[e])
+        sign = 1 - 2 * kept
+        if change(e, i, j, m, kept, equal, extra, near, nodes, bend, c) < sign * price:
+            state[e] = 1 - kept
+            moved(i, sign * m, equal, near, nodes, bend, c)
+            moved(j, sign * m, equal, near, nodes, bend, c)
+
+
+@compiled
+def spread(state: State, keep: int, among: int) -> None:
+    """Keep `keep` of the `among` edges that may flip, evenly over their order."""
+    owed = among // 2
+    for e in range(state.size):
+        if state[e] <= 1:
+            owed += keep
+            state[e] = 1 if owed >= among else 0
+            if owed >= among:
+                owed -= among
+
+
+@compiled
+def prices(
+    start: int,
+    stop: int,
+    stride: int,
+    source: IntArray,
+    target: IntArray,
+    mu: Weights,
+    extra: Extra,
+    state: State,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+    out: NDArray[np.float32],
+) -> None:
+    """What keeping each stride-th edge costs J, with the edge gone where it is kept; ∓∞ where it can't flip."""
+    for p in range(start, stop):
+        e = p * stride
+        kept = np.int64(state[e] & 1)
+        if state[e] > 1:
+            out[p] = (1 - 2 * kept) * np.inf
+        else:
+            flip = change(e, source[e], target[e], weight_of(mu, e), kept, mu is None, extra, near, nodes, bend, c)
+            out[p] = (1 - 2 * kept) * flip
+
+
+@compiled
+def collect(
+    source: IntArray,
+    target: IntArray,
+    mu: Weights,
+    extra: Extra,
+    state: State,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+    kept: int,
+    limit: float,
+    edges: NDArray[np.int64],
+    changes: FloatArray,
+) -> int:
+    """List the edges, kept or dropped, whose flip changes J by at most `limit`, until the list is full."""
+    found = 0
+    for e in range(source.size):
+        if state[e] == kept:
+            flip = change(e, source[e], target[e], weight_of(mu, e), kept, mu is None, extra, near, nodes, bend, c)
+            if flip <= limit:
+                if found == edges.size:
+                    break
+                edges[found], changes[found] = e, flip
+                found += 1
+    return found
+
+
+@compiled
+def take(
+    order: NDArray[np.int64],
+    source: IntArray,
+    target: IntArray,
+    mu: Weights,
+    extra: Extra,
+    state: State,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+    limit: float,
+    most: int,
+) -> int:
+    """Flip the edges of `order`, at most `most`, that still change J by at most `limit` when their turn comes."""
+    done = 0
+    for e in order:
+        if done == most:
+            break
+        i, j, m = source[e], target[e], weight_of(mu, e)
+        kept = np.int64(state[e])
+        sign = 1 - 2 * kept
+        if change(e, i, j, m, kept, mu is None, extra, near, nodes, bend, c) <= limit:
+            state[e] = 1 - kept
+            moved(i, sign * m, mu is None, near, nodes, bend, c)
+            moved(j, sign * m, mu is None, near, nodes, bend, c)
+            done += 1
+    return done
+
+
+@compiled
+def arcs(source: IntArray, target: IntArray, place: NDArray[np.int64], edge: IntArray, other: IntArray) -> None:
+    """Fill in the edges at each node and the nodes at their other ends; `place` moves on to the next node's."""
+    for e in range(source.size):
+        u, v = source[e], target[e]
+        p, q = place[u], place[v]
+        edge[p], other[p] = e, v
+        edge[q], other[q] = e, u
+        place[u], place[v] = p + 1, q + 1
+
+
+@compiled
+def rank(values: FloatArray, order: NDArray[np.int64]) -> None:
+    """Write the places of the values from the smallest to the largest.
+
+    By Shell's method: few nodes have many edges, and NumPy's sort takes seconds to compile.
+    """
+    n = values.size
+    for i in range(n):
+        order[i] = i
+    gap = 1
+    while n > 40 and 9 * gap < 4 * n:
+        gap = (9 * gap) // 4 + 1
+    while gap > 0:
+        for i in range(gap, n):
+            e, p = order[i], i
+            while p >= gap and values[order[p - gap]] > values[e]:
+                order[p] = order[p - gap]
+                p -= gap
+            order[p] = e
+        gap = 0 if gap == 1 else max((4 * gap) // 9, 1)
+
+
+@compiled
+def rotate(
+    first: NDArray[np.int64],
+    edge: IntArray,
+    other: IntArray,
+    mu: Weights,
+    extra: Extra,
+    state: State,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+    gain: float,
+    fresh: State,
+) -> int:
+    """At each node swap the kept edge that is worth least for the dropped one worth most, while J falls by `gain`.
+
+    A swap at a node leaves its degree nearly as it is, so that it helps where neither flip alone does. Nodes that
+    are not `fresh` are passed over; those at which something changed are fresh for the next time.
+    """
+    equal = mu is None
+    swaps = 0
+    longest = 0
+    for i in range(first.size - 1):
+        longest = max(longest, first[i + 1] - first[i])
+    values, order = np.empty(longest), np.empty(longest, np.int64)
+    for i in range(first.size - 1):
+        if fresh[i] == 0:
+            continue
+        fresh[i] = 0
+        start, stop = first[i], first[i + 1]
+        # The slope of the node's own potential ranks edges of different weights.
+        d, pull = np.float64(nodes[i, 0]), 2 * c[4]
+        if not equal and d > 0:
+            pull -= c[0] * (np.log(d) + 1) + c[1] * (np.log(d + nodes[i, 1]) + 1)
+        least = most = np.inf
+        for p in range(start, stop):
+            e = edge[p]
+            values[p - start] = np.inf
+            if state[e] > 1:
+                continue
+            j, w = other[p], weight_of(mu, e)
+            kept = np.int64(state[e])
+            value = node_change(j, w, kept, equal, near, nodes, bend, c) + own_term(i, j, w, kept, 0.0, nodes, bend, c)
+            value += extra_of(extra, e, kept) + (1 - 2 * kept) * pull * w
+            values[p - start] = value
+            least = min(least, value if kept == 1 else np.inf)
+            most = min(most, value if kept == 0 else np.inf)
+        if not least + most < -gain:
+            continue
+        # What a swap changes at this node's other neighbours is nothing: one ranking serves for all swaps.
+        n = stop - start
+        rank(values[:n], order[:n])
+        a = b = 0
+        while True:
+            while a < n and state[edge[start + order[a]]] != 1:
+                a += 1
+            while b < n and state[edge[start + order[b]]] != 0:
+                b += 1
+            if a == n or b == n or not values[order[a]] + values[order[b]] < -gain:
+                break
+            p, q = start + order[a], start + order[b]
+            e, f = edge[p], edge[q]
+            less, more = weight_of(mu, e), weight_of(mu, f)
+            if not equal:
+                d = np.float64(nodes[i, 0])
+                at_node = potential(max(d - less + more, 0.0), i, nodes, bend, c) - potential(d, i, nodes, bend, c)
+                if values[order[a]] + values[order[b]] + (pull - 2 * c[4]) * (less - more) + at_node >= -gain:
+                    break
+                moved(i, more - less, equal, near, nodes, bend, c)
+            # Codes that neither search finds again, until the node is done.
+            state[e], state[f] = 4, 5
+            moved(other[p], -less, equal, near, nodes, bend, c)
+            moved(other[q], more, equal, near, nodes, bend, c)
+            fresh[other[p]] = fresh[other[q]] = 1
+            swaps += 1
+        for p in range(start, stop):
+            if state[edge[p]] >= 4:
+                state[edge[p]] -= 4
+    return swaps
+
 
 SETTLED = "converged: no sweep over the edges improves J"
 SWEPT = "good: J still fell when the sweeps of this effort were done; effort='best' goes on"
@@ -115,8 +504,6 @@ class Sweeps:
 
     def spread_out(self, k: int) -> None:
         """Go to `k` edges evenly over their order, around those that must stay."""
-        from graphpri.solvers import sweep_loops
-
         self.state = self._fixed.copy()
         if self.constraints.connected:
             # Prices for the first forest: as if every edge kept its share of the budget.
@@ -125,7 +512,7 @@ class Sweeps:
             self._hold_forest(self.prices())
         loose = self.state <= 1
         among, held = int(np.count_nonzero(loose)), int(np.count_nonzero(self.state == 3))
-        sweep_loops.spread(self.state, min(max(k - held, 0), among), among)
+        spread(self.state, min(max(k - held, 0), among), among)
         self._fresh[:] = 1
         self._trace = np.nan
         self.refresh()
@@ -170,7 +557,6 @@ class Sweeps:
         return kept, self.sums.side(zeros, kappa, degrees + kappa * original, local=False)
 
     def _set_up(self, kept: Side, mixed: Side) -> None:
-        from graphpri.solvers import sweep_loops
 
         o, (t, m) = self.objective, self.objective.traces(kept)
         self._trace = t
@@ -184,7 +570,7 @@ class Sweeps:
             self._bend[:, 1] = mixed.pull * mixed.degrees
             self._bend[:, 2] = self._mean_weights
         if self.equal:
-            in_chunks(lambda a, b: sweep_loops.look_around(a, b, *self._model), self.graph.n_nodes)
+            in_chunks(lambda a, b: look_around(a, b, *self._model), self.graph.n_nodes)
 
     @property
     def _model(self) -> tuple[Nodes, Nodes, Nodes | None, Coefficients]:
@@ -220,21 +606,17 @@ class Sweeps:
         Pieces of the list of edges take their turns in bit-reversed order: in the order of the list, the edges
         of the first nodes would all be settled against neighbours that have not moved yet.
         """
-        from graphpri.solvers import sweep_loops
-
         m = self.graph.n_edges
         for turn in range(_PIECES):
             piece = int(f"{turn:0{_PIECES.bit_length() - 1}b}"[::-1], 2)
             ends = m * piece // _PIECES, m * (piece + 1) // _PIECES
-            sweep_loops.sweep(*ends, *self._edges, *self._model, price)
+            sweep(*ends, *self._edges, *self._model, price)
 
     def prices(self, stride: int = 1) -> NDArray[np.float32]:
         """What keeping each stride-th edge costs, J without it held against J with it."""
-        from graphpri.solvers import sweep_loops
-
         out = np.empty(-(-self.graph.n_edges // stride), np.float32)
         in_chunks(
-            lambda a, b: sweep_loops.prices(a, b, stride, *self._edges, *self._model, out),
+            lambda a, b: prices(a, b, stride, *self._edges, *self._model, out),
             out.size,
         )
         return out
@@ -276,8 +658,6 @@ class Sweeps:
 
     def _candidates(self, need: int) -> tuple[NDArray[np.int64], float]:
         """Edges whose flip brings the size nearer to the goal, best first, and the change of J of the last."""
-        from graphpri.solvers import sweep_loops
-
         kept = need < 0
         sample = self.prices(self._stride)
         sample = (-sample if kept else sample)[self.state[:: self._stride] == kept]
@@ -286,31 +666,26 @@ class Sweeps:
         limit += 1e-6 * abs(limit)  # the sample is rounded
         room = min(4 * abs(need) + 64 * self._stride, self.graph.n_edges)
         edges, changes = np.empty(room, np.int64), np.empty(room)
-        found = sweep_loops.collect(*self._edges, *self._model, int(kept), limit, edges, changes)
+        found = collect(*self._edges, *self._model, int(kept), limit, edges, changes)
         return edges[:found][np.argsort(changes[:found], kind="stable")], limit
 
     def _take(self, edges: NDArray[np.int64], limit: float, most: int) -> int:
-        from graphpri.solvers import sweep_loops
 
-        return sweep_loops.take(edges, *self._edges, *self._model, limit, most)
+        return take(edges, *self._edges, *self._model, limit, most)
 
     def rotate(self) -> int:
         """Swap two edges at one node, over all nodes at which something changed; returns how many were swapped."""
-        from graphpri.solvers import sweep_loops
-
         gain = _EXACT_GAIN * max(1.0, abs(self.value))
-        return sweep_loops.rotate(*self._arcs, *self._edges[2:], *self._model, gain, self._fresh)
+        return rotate(*self._arcs, *self._edges[2:], *self._model, gain, self._fresh)
 
     @cached_property
     def _arcs(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
         """First place of each node in the two lists that follow, then edges and other ends node by node."""
-        from graphpri.solvers import sweep_loops
-
         first = np.zeros(self.graph.n_nodes + 1, np.int64)
         np.cumsum(self.graph.degrees(), out=first[1:])
         edge = np.empty(2 * self.graph.n_edges, id_dtype(self.graph.n_edges))
         other = np.empty(2 * self.graph.n_edges, self.graph.source.dtype)
-        sweep_loops.arcs(*self.sums.ends[:2], first[:-1].copy(), edge, other)
+        arcs(*self.sums.ends[:2], first[:-1].copy(), edge, other)
         return first, edge, other
 
     def hold(self) -> None:

@@ -10,8 +10,8 @@ from scipy import stats
 
 from graphpri import datasets
 from graphpri.graph import Graph
-from graphpri.studies.families import absent_pairs, complete, drawn, entropies_with
 from graphpri.studies.figures import curve, look, panels
+from graphpri.studies.graphs import absent_pairs, complete, drawn, entropies_with
 from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator
 
 _PAPER = {1.6: 95.65, 2.5: 88.57, 3.0: 88.82, 4.0: 88.13, 5.0: 87.25}

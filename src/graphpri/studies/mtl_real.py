@@ -21,7 +21,7 @@ from graphpri.apps.mtl_protocol import (
 )
 from graphpri.apps.mtl_tasks import Tasks, collect
 from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.mtl_verdicts import NAMES, changes, differences, least, row_of
+from graphpri.studies.mtl_synthetic import NAMES, changes, differences, least, row_of
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator
 
 _TARGETS = ("motor_UPDRS", "total_UPDRS")

@@ -10,11 +10,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from graphpri import records, webpage
+from graphpri import _output
+from graphpri._version import __version__
+from graphpri.io import tables
 from graphpri.studies.runner import Result
-from graphpri.studies.study import OUTCOMES, Fact, Verdict
-from graphpri.studies.untested import untested
-from graphpri.version import __version__
+from graphpri.studies.study import OUTCOMES, Fact, Verdict, untested
 
 _MARKS = {"reproduced": "✓", "conditional": "◐", "not reproduced": "✗", "not testable": "–"}
 _MEANINGS = {
@@ -63,13 +63,13 @@ def write_page(results: Sequence[Result], out: str | os.PathLike[str]) -> Path:
     'index.html'
     """
     path = Path(out) / "index.html"
-    records.write_text(path, _page(results))
+    tables.write_text(path, _page(results))
     return path
 
 
 def _page(results: Sequence[Result]) -> str:
     title = "Graph-PRI: the paper's claims, measured"
-    return webpage.document(title, _introduction(results), _summary(results), *map(_section, results), style=_STYLE)
+    return _output.document(title, _introduction(results), _summary(results), *map(_section, results), style=_STYLE)
 
 
 def _introduction(results: Sequence[Result]) -> str:
@@ -154,7 +154,7 @@ def _figure(result: Result, name: str, caption: str) -> str:
 
 def _derived(result: Result, name: str) -> str:
     """A short table as it stands in its file."""
-    frame = records.read(result.folder / f"{name}.csv")
+    frame = tables.read(result.folder / f"{name}.csv")
     rows = ([escape(_cell(value)) for value in row] for row in frame.itertuples(index=False))
     heading = f'<p class="small"><code>{result.study.name}/{escape(name)}.csv</code></p>\n'
     return heading + _table([escape(str(column)) for column in frame.columns], rows)

@@ -15,12 +15,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphpri import datasets, records, threads
+from graphpri import _runtime, datasets
+from graphpri._version import __version__, versions
 from graphpri.errors import FileError, OptionError
+from graphpri.io import tables
 from graphpri.studies import figures
-from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, digest, find
-from graphpri.studies.untested import untested
-from graphpri.version import __version__, versions
+from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, digest, find, untested
 
 _LIBRARIES = ("numpy", "scipy", "networkx", "networkit", "pandas", "matplotlib")
 
@@ -127,7 +127,7 @@ def reproduce(
 
     Each has a folder of its own: its tables, the facts that its verdicts rest on, the verdicts, and its pictures.
     Pieces of work that an earlier run into the same folder has done, with the same seed, size and version, are
-    not done again. The pieces run in as many processes as :func:`graphpri.threads.workers` says.
+    not done again. The pieces run in as many processes as :func:`graphpri._runtime.workers` says.
 
     Parameters
     ----------
@@ -211,14 +211,14 @@ def conclude(study: Study, folder: Path) -> Result:
     True
     """
     run = _run_file(folder)
-    frames = {name: records.read(folder / f"{name}.csv") for name in run["tables"]}
+    frames = {name: tables.read(folder / f"{name}.csv") for name in run["tables"]}
     derived = study.derive(frames) if study.derive else {}
     for name, frame in derived.items():
-        records.write(folder / f"{name}.csv", frame.to_dict("records"))
+        tables.write(folder / f"{name}.csv", frame.to_dict("records"))
     frames |= derived
     facts = Facts()
     judged = tuple(study.judge(frames, facts))
-    records.write(folder / "facts.csv", [fact._asdict() for fact in facts.rows.values()])
+    tables.write(folder / "facts.csv", [fact._asdict() for fact in facts.rows.values()])
     with figures.style():
         pictures = study.draw(frames)
         for picture in pictures:
@@ -235,7 +235,7 @@ def conclude(study: Study, folder: Path) -> Result:
         quick=run["quick"],
         seed=run["seed"],
     )
-    records.write(folder / "verdicts.csv", [row_of(verdict, result) for verdict in result.verdicts])
+    tables.write(folder / "verdicts.csv", [row_of(verdict, result) for verdict in result.verdicts])
     return result
 
 
@@ -271,7 +271,7 @@ def write_verdicts(results: Sequence[Result], out: str | os.PathLike[str]) -> No
     True
     """
     rows = [row_of(verdict, result) for result in results for verdict in result.verdicts]
-    records.write(
+    tables.write(
         Path(out) / "verdicts.csv",
         rows + [row_of(verdict) for verdict in untested([result.study.name for result in results])],
     )
@@ -318,7 +318,7 @@ def _work(pieces: list[_Piece], callback: Callable[[Step], object] | None) -> No
     distinct = {piece.file: piece for piece in pieces}
     waiting = [piece for file, piece in distinct.items() if not file.exists()]
     done = len(distinct) - len(waiting)
-    count = min(threads.workers(), len(waiting))
+    count = min(_runtime.workers(), len(waiting))
     for piece in _one_by_one(waiting) if count < 2 else _side_by_side(waiting, count):
         done += 1
         if callback is not None and callback(Step(done, len(distinct), piece.study.name)) is True:
@@ -362,16 +362,16 @@ def _pool(count: int) -> Generator[ProcessPoolExecutor]:
 def _start() -> None:
     """Prepare a process: one thread, and interruptions are left to the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ[threads.VARIABLE] = "1"
+    os.environ[_runtime.THREADS_VARIABLE] = "1"
 
 
 def _do(name: str, cell: Cell, seed: int, file: Path) -> None:
     """Do a piece of work and keep what it gave."""
     start = time.perf_counter()
-    with threads.single_thread():
+    with _runtime.single_thread():
         found = find(name).work(cell, seed)
     kept = {"cell": cell, "seconds": time.perf_counter() - start, "tables": found}
-    records.write_text(file, json.dumps(kept, default=_plain))
+    tables.write_text(file, json.dumps(kept, default=_plain))
 
 
 def _plain(value: Any) -> Any:
@@ -389,7 +389,7 @@ def _collect(study: Study, folder: Path, pieces: list[_Piece], quick: bool, seed
         for name, rows in kept["tables"].items():
             joined.setdefault(name, []).extend(rows)
     for name, rows in joined.items():
-        records.write(folder / f"{name}.csv", rows)
+        tables.write(folder / f"{name}.csv", rows)
     run = {
         "study": study.name,
         "quick": quick,
@@ -398,7 +398,7 @@ def _collect(study: Study, folder: Path, pieces: list[_Piece], quick: bool, seed
         "tables": list(joined),
         "versions": versions(*_LIBRARIES),
     }
-    records.write_text(folder / "run.json", json.dumps(run, indent=2) + "\n")
+    tables.write_text(folder / "run.json", json.dumps(run, indent=2) + "\n")
 
 
 def _run_file(folder: Path) -> dict[str, Any]:

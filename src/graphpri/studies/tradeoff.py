@@ -9,8 +9,8 @@ import numpy as np
 from scipy import stats
 
 from graphpri import baselines as baselines  # registers the methods
-from graphpri.methods import run
-from graphpri.objective import Objective
+from graphpri._objective import Objective
+from graphpri.baselines import run
 from graphpri.studies.figures import curve, legend_below, panels
 from graphpri.studies.graphs import random_graph
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator

@@ -6,17 +6,532 @@ All values are in nats, and none changes when all weights of a graph are multipl
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, get_args
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 
 import torch
 from torch import Tensor
 
+from graphpri._objective import check_beta
 from graphpri.errors import GraphError, OptionError
-from graphpri.objective import check_beta
-from graphpri.torch.checks import check_dense, check_floats
-from graphpri.torch.dense import Dense
-from graphpri.torch.edges import Edges
-from graphpri.torch.functions import xlogx
+from graphpri.torch.checks import CLOSED, check_dense, check_floats
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Graphs as symmetric adjacency matrices, shape (..., N, N).
+# ---------------------------------------------------------------------------------------------------------------------
+
+_ROUNDING = 100
+
+
+def slack(weights: Tensor) -> float:
+    """By how much opposite weights may differ: a hundred roundings of the largest."""
+    return _ROUNDING * torch.finfo(weights.dtype).eps * float(weights.max())
+
+
+def edge_correction(a: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """Correction a² Λ(x, y) of edges that are a share a of the trace between those of degrees; 0 where a is 0.
+
+    An edge far lighter than others at its ends has no part in it that a digit of value or gradient would show, and
+    one so light that 1/a overflows has none either.
+    """
+    info = torch.finfo(a.dtype)
+    kept = (a > info.eps**2 * torch.maximum(x, y)) & (a > 100 * info.tiny / info.eps**2)
+    # In units of a the degrees are 1 or more, and their squares in range.
+    unit = torch.where(kept, a, 1.0)
+    ratio = log_mean_inverse(torch.where(kept, x, 1.0) / unit, torch.where(kept, y, 1.0) / unit)
+    return torch.where(kept, a, 0.0) * ratio
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Graphs whose weights are matrices of shape (..., N, N), on the nodes 0…N−1 each."""
+
+    def check(self, weights: Tensor, what: str) -> None:
+        """Refuse matrices that are not adjacencies of graphs with edges; names the entry at fault."""
+        if weights.dim() < 2 or weights.shape[-1] != weights.shape[-2] or not weights.numel():
+            shape = tuple(weights.shape)
+            raise GraphError(f"{what} has the shape {shape}: adjacencies have (..., N, N), with an entry at least")
+        weights = weights.detach()
+        low, high = torch.aminmax(weights)
+        if not (low >= 0 and high < torch.inf):
+            _refuse(weights, ~torch.isfinite(weights), what, "NaN or infinite; correct it")
+            _refuse(weights, weights < 0, what, "negative; take its absolute value or 0")
+        if weights.diagonal(dim1=-2, dim2=-1).any():
+            loops = torch.diag_embed(weights.diagonal(dim1=-2, dim2=-1)) != 0
+            _refuse(weights, loops, what, "a self-loop; set the diagonal to 0")
+        if not torch.equal(weights, weights.mT):
+            apart = (weights - weights.mT).abs() > slack(weights)
+            _refuse(weights, apart, what, "not that of the opposite entry; average the matrix with its transpose")
+        empty = weights.amax((-2, -1)) <= 0
+        if empty.any():
+            first = ", ".join(map(str, empty.nonzero()[0].tolist()))
+            which = f"{what}[{first}]" if first else what
+            remedy = CLOSED if what in ("a", "gated") else ""
+            raise GraphError(f"{which} has no edges, so its Laplacian is zero and its entropy is not defined{remedy}")
+
+    def degrees(self, weights: Tensor) -> Tensor:
+        """Sum of the weights at each node, shape (..., N)."""
+        return degrees_of(weights)
+
+    def largest(self, weights: Tensor) -> Tensor:
+        """Largest weight of each graph, shape (...)."""
+        return weights.amax((-2, -1))
+
+    def over_nodes(self, values: Tensor) -> Tensor:
+        """Sum of values of the nodes of each graph, shape (...)."""
+        return values.sum(-1)
+
+    def at_nodes(self, values: Tensor) -> Tensor:
+        """Values of the graphs at each of their nodes."""
+        return values[..., None]
+
+    def at_weights(self, values: Tensor) -> Tensor:
+        """Values of the graphs at each of their weights."""
+        return values[..., None, None]
+
+    def spectral(self, weights: Tensor) -> Tensor:
+        """Entropy of the spectrum of the Laplacian divided by its trace, shape (...)."""
+        return spectral_entropy(weights.reshape(-1, *weights.shape[-2:])).view(weights.shape[:-2])
+
+    def correction(self, weights: Tensor, q: Tensor, trace: Tensor) -> Tensor:
+        """Σ a² Λ(q_u, q_v) over edges, shape (...), for weights a·trace."""
+        flat, q, trace = weights.reshape(-1, *weights.shape[-2:]), q.reshape(-1, q.shape[-1]), trace.reshape(-1)
+        graph, u, v = (flat.detach() > 0).triu(1).nonzero(as_tuple=True)
+        a = (flat[graph, u, v] + flat[graph, v, u]) / (2 * trace[graph])
+        terms = edge_correction(a, q[graph, u], q[graph, v])
+        return a.new_zeros(len(flat)).index_add(0, graph, terms).view(weights.shape[:-2])
+
+
+def _refuse(weights: Tensor, fault: Tensor, what: str, words: str) -> None:
+    if fault.any():
+        at = tuple(fault.nonzero()[0].tolist())
+        raise GraphError(f"{what}[{', '.join(map(str, at))}] = {float(weights[at]):g} is {words}")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Graphs as edge lists in PyG's convention: both orientations of every edge, and several graphs in one list.
+# ---------------------------------------------------------------------------------------------------------------------
+
+MOST_EXACT_NODES = 3000
+"""Most nodes of a graph of an edge list that the exact entropy takes: it fills a dense matrix of N² entries."""
+
+
+class Block(NamedTuple):
+    """Graphs of about one size: their numbers, the nodes of the largest, and where their columns go.
+
+    `columns` are theirs, `ends` the two ends of each, numbered within the graph, and `first` is where the matrix of
+    its graph begins.
+    """
+
+    graphs: Tensor
+    size: int
+    columns: Tensor
+    ends: Tensor
+    first: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Graphs whose weights are vectors of shape (E,), one entry per column of `edge_index`.
+
+    Parameters
+    ----------
+    edge_index : Tensor of int64, shape (2, E)
+    n_nodes : int
+        Nodes of all graphs together.
+    batch : Tensor of int64, shape (N,), or None
+        Graph of each node; None for one graph.
+    n_graphs : int
+    """
+
+    edge_index: Tensor
+    n_nodes: int
+    batch: Tensor | None
+    n_graphs: int
+
+    @classmethod
+    def read(cls, edge_index: Tensor, batch: Tensor | None, num_nodes: int | None) -> Edges:
+        """Take the arguments as PyG names them; refuse shapes and types that are none of its."""
+        check_dense(edge_index, "edge_index")
+        if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.int64:
+            shape, dtype = tuple(edge_index.shape), edge_index.dtype
+            raise GraphError(f"edge_index has the shape {shape} and is {dtype}: it must be (2, E) of torch.int64")
+        if batch is None:
+            count = int(edge_index.max()) + 1 if num_nodes is None and edge_index.numel() else num_nodes or 0
+            return cls(edge_index, count, None, 1)
+        check_dense(batch, "batch")
+        if batch.dim() != 1 or batch.dtype != torch.int64:
+            raise GraphError(f"batch is {batch.dtype} of shape {tuple(batch.shape)}: it must be (N,) of torch.int64")
+        if num_nodes is not None and num_nodes != batch.numel():
+            raise OptionError(f"num_nodes={num_nodes}, but batch has {batch.numel()} nodes: leave num_nodes out")
+        return cls(edge_index, batch.numel(), batch, int(batch.max()) + 1 if batch.numel() else 0)
+
+    def check_structure(self) -> None:
+        """Refuse lists that don't hold every edge once in each orientation, within one graph."""
+        row, col = self.edge_index
+        if not row.numel():
+            raise GraphError("edge_index has no columns: a graph without edges has no entropy")
+        outside = (row < 0) | (row >= self.n_nodes) | (col < 0) | (col >= self.n_nodes)
+        self._refuse(outside, f"names a node that is not among the {self.n_nodes} there are")
+        self._refuse(row == col, "is a self-loop; apply torch_geometric.transforms.RemoveSelfLoops() first")
+        if self.batch is not None:
+            self._refuse(self.batch[row] != self.batch[col], "joins two graphs of the batch")
+            if bool((self.batch < 0).any()):
+                raise GraphError("batch has negative numbers of graphs")
+        order, mirror = self._orders
+        repeated = torch.zeros_like(row, dtype=torch.bool)
+        key = self._key(row, col)[order]
+        repeated[order[1:]] = key[1:] == key[:-1]
+        self._refuse(repeated, "is there twice; coalesce the edge_index first")
+        back = self._key(col, row)[mirror]
+        if not torch.equal(key, back):
+            lonely = ~torch.isin(self._key(row, col), back)
+            self._refuse(lonely, "has no opposite, so the graph is directed; apply ToUndirected() first")
+
+    def check(self, weights: Tensor, what: str) -> None:
+        """Refuse weights that don't fit; call :meth:`check_structure` before."""
+        if weights.shape != self.edge_index.shape[1:]:
+            found, needed = tuple(weights.shape), self.edge_index.shape[1]
+            raise GraphError(f"{what} has the shape {found}: one number per column of edge_index is ({needed},)")
+        with torch.no_grad():
+            self._refuse(~torch.isfinite(weights), f"is NaN or infinite in {what}", weights)
+            self._refuse(weights < 0, f"is negative in {what}", weights)
+            order, mirror = self._orders
+            gap = torch.zeros_like(weights)
+            gap[order] = (weights[order] - weights[mirror]).abs()
+            self._refuse(gap > slack(weights), f"differs in {what} from its opposite: average the two", weights)
+            empty = self._over_columns(weights) <= 0
+            if bool(empty.any()):
+                where = "the graph" if self.batch is None else f"graph {int(empty.nonzero()[0])} of the batch"
+                remedy = CLOSED if what in ("a", "gated") else ": leave graphs without edges out"
+                raise GraphError(
+                    f"{where} has no edge with an entry of {what} above 0, so its entropy is not defined{remedy}"
+                )
+
+    def degrees(self, weights: Tensor) -> Tensor:
+        """Sum of the weights at each node, shape (N,): by both ends, so that both orientations have one gradient."""
+        ends = weights.new_zeros(self.n_nodes).index_add(0, self.edge_index[0], weights)
+        return ends.index_add(0, self.edge_index[1], weights) / 2
+
+    def largest(self, weights: Tensor) -> Tensor:
+        """Largest weight of each graph, shape (n_graphs,); 0 where there is none."""
+        if self.batch is None and weights.numel():
+            return weights.amax(0, keepdim=True)
+        return weights.new_zeros(self.n_graphs).scatter_reduce(0, self._graph_of_column, weights, "amax")
+
+    def over_nodes(self, values: Tensor) -> Tensor:
+        """Sum of values of the nodes of each graph, shape (n_graphs,)."""
+        if self.batch is None:
+            return values.sum(0, keepdim=True)
+        return values.new_zeros(self.n_graphs).index_add(0, self.batch, values)
+
+    def at_nodes(self, values: Tensor) -> Tensor:
+        """Values of the graphs at each of their nodes."""
+        return values if self.batch is None else values[self.batch]
+
+    def at_weights(self, values: Tensor) -> Tensor:
+        """Values of the graphs at each of their weights."""
+        return values if self.batch is None else values[self._graph_of_column]
+
+    def spectral(self, weights: Tensor) -> Tensor:
+        """Entropy of the spectra, shape (n_graphs,), by dense matrices of graphs of about one size."""
+        found = weights.new_zeros(self.n_graphs)
+        for block in self._blocks:
+            values = weights[block.columns] / 2
+            n, (u, v) = block.size, block.ends
+            flat = values.new_zeros(block.graphs.numel() * n * n).index_add(0, block.first + u * n + v, values)
+            flat = flat.index_add(0, block.first + v * n + u, values)
+            found = found.index_copy(0, block.graphs, spectral_entropy(flat.view(-1, n, n)))
+        return found
+
+    def correction(self, weights: Tensor, q: Tensor, trace: Tensor) -> Tensor:
+        """Σ a² Λ(q_u, q_v) over edges, shape (n_graphs,), for weights a·trace."""
+        row, col = self.edge_index
+        return self._over_columns(edge_correction(weights / self.at_weights(trace), q[row], q[col])) / 2
+
+    def _over_columns(self, values: Tensor) -> Tensor:
+        return values.new_zeros(self.n_graphs).index_add(0, self._graph_of_column, values)
+
+    @cached_property
+    def _graph_of_column(self) -> Tensor:
+        return torch.zeros_like(self.edge_index[0]) if self.batch is None else self.batch[self.edge_index[0]]
+
+    @cached_property
+    def _sizes(self) -> Tensor:
+        """Nodes of each graph."""
+        if self.batch is None:
+            return torch.tensor([self.n_nodes], device=self.edge_index.device)
+        return torch.bincount(self.batch, minlength=self.n_graphs)
+
+    @cached_property
+    def _place(self) -> Tensor:
+        """Number of each node within its graph."""
+        index = torch.arange(self.n_nodes, device=self.edge_index.device)
+        if self.batch is None:
+            return index
+        order = torch.argsort(self.batch, stable=True)
+        place = torch.empty_like(index)
+        place[order] = index - (self._sizes.cumsum(0) - self._sizes)[self.batch[order]]
+        return place
+
+    @cached_property
+    def _blocks(self) -> list[Block]:
+        """Graphs by the number of bits of their size, so that padding at most doubles a matrix's side."""
+        sizes = self._sizes.tolist()
+        largest = max(sizes, default=0)
+        if largest > MOST_EXACT_NODES:
+            raise OptionError(
+                f"a graph of {largest} nodes is too large for the exact entropy on edge lists (at most "
+                f"{MOST_EXACT_NODES} nodes): take method='local' or 'degree'"
+            )
+        bits = [size.bit_length() for size in sizes]
+        return [self._block(bits, b, max(s for s in sizes if s.bit_length() == b)) for b in sorted({*bits} - {0})]
+
+    def _block(self, bits: list[int], wanted: int, size: int) -> Block:
+        inside = torch.tensor(bits, device=self.edge_index.device) == wanted
+        columns = inside[self._graph_of_column].nonzero()[:, 0]
+        slot = inside.cumsum(0) - 1
+        first = slot[self._graph_of_column[columns]] * size**2
+        return Block(inside.nonzero()[:, 0], size, columns, self._place[self.edge_index[:, columns]], first)
+
+    @cached_property
+    def _orders(self) -> tuple[Tensor, Tensor]:
+        """Columns by (row, col), and by (col, row): entry k of the one is the opposite of entry k of the other."""
+        row, col = self.edge_index
+        return torch.argsort(self._key(row, col)), torch.argsort(self._key(col, row))
+
+    def _key(self, u: Tensor, v: Tensor) -> Tensor:
+        return u * self.n_nodes + v
+
+    def _refuse(self, fault: Tensor, words: str, weights: Tensor | None = None) -> None:
+        if not bool(fault.any()):
+            return
+        column = int(fault.nonzero()[0])
+        u, v = self.edge_index[:, column].tolist()
+        value = "" if weights is None else f" ({float(weights[column]):g})"
+        raise GraphError(f"column {column} of edge_index, the edge ({u}, {v}), {words}{value}")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Functions with derivatives of their own: entropy of a Laplacian's spectrum, degrees, x ln x, and a mean of 1/x.
+#
+# Autograd through eigenvectors divides by differences of eigenvalues, and gives NaN where they repeat (a complete
+# graph) or where the graph falls apart. The entropy needs no eigenvector's derivative: ∂S/∂σ̃ = −(ln σ̃ + I).
+# ---------------------------------------------------------------------------------------------------------------------
+
+DEGREE_FLOOR = 1e-12
+"""Smallest degree inside ln in a gradient, as a share of the trace."""
+
+_FLOORS = {torch.float32: 1e-7, torch.float64: 1e-12}
+_NEAR = 0.1  # where the series of _SERIES terms has all digits
+_SERIES = 8
+_SMALL = 512  # nodes below which the decomposition of one matrix gains nothing from threads
+_CHUNK = 4  # matrices that one thread takes at a time
+
+
+def eigenvalue_floor(dtype: torch.dtype) -> float:
+    """Smallest eigenvalue inside ln, for a matrix of trace one: below it there is rounding."""
+    return _FLOORS[dtype]
+
+
+def spectral_entropy(adjacency: Tensor) -> Tensor:
+    """−Σ λ ln λ of Laplacians divided by their traces.
+
+    Parameters
+    ----------
+    adjacency : Tensor, shape (B, N, N)
+        Symmetric weights with a positive sum; the diagonal is ignored.
+
+    Returns
+    -------
+    Tensor, shape (B,)
+        Nats. First and second derivatives exist; eigenvalues are floored inside ln.
+    """
+    if adjacency.requires_grad and torch.is_grad_enabled():
+        return cast("Tensor", _SpectralEntropy.apply(adjacency))
+    adjacency = adjacency.detach()
+    return _entropy_of(_spectra(adjacency, _degrees(adjacency)))
+
+
+def degrees_of(adjacency: Tensor) -> Tensor:
+    """Degrees by rows and columns, shape (..., N): symmetric in value and gradient, without the diagonal."""
+    return cast("Tensor", _Degrees.apply(adjacency))
+
+
+def xlogx(x: Tensor) -> Tensor:
+    """The function x ln x, with 0 ln 0 = 0; in its slope x is at least :data:`DEGREE_FLOOR`."""
+    return cast("Tensor", _XLogX.apply(x))
+
+
+def log_mean_inverse(x: Tensor, y: Tensor) -> Tensor:
+    """Λ(x, y) = (ln x − ln y)/(x − y), and 1/x where they agree; x, y > 0. All derivatives are exact."""
+    total, gap = x + y, x - y
+    near = gap.abs() < _NEAR * total
+    # With z = (x − y)/(x + y) it is 2 artanh(z)/z / (x + y): even in z, so smooth where degrees agree.
+    z2 = (torch.where(near, gap, 0.0) / total) ** 2
+    series = torch.full_like(z2, 1 / (2 * _SERIES + 1))
+    for k in reversed(range(_SERIES)):
+        series = series * z2 + 1 / (2 * k + 1)
+    far = (torch.log(x) - torch.log(y)) / torch.where(near, 1.0, gap)
+    return torch.where(near, 2 * series / total, far)
+
+
+def _degrees(adjacency: Tensor) -> Tensor:
+    return (adjacency.sum(-1) + adjacency.sum(-2)) / 2 - adjacency.diagonal(dim1=-2, dim2=-1)
+
+
+def _laplacian(adjacency: Tensor, degrees: Tensor) -> Tensor:
+    """The Laplacian of trace one."""
+    trace = degrees.sum(-1, keepdim=True)
+    laplacian = adjacency * (-1 / trace)[..., None]
+    laplacian.diagonal(dim1=-2, dim2=-1).copy_(degrees / trace)
+    return laplacian
+
+
+def _entropy_of(eigenvalues: Tensor) -> Tensor:
+    lam = eigenvalues.clamp(min=0)
+    # An eigenvalue of 1 may come out above it.
+    return (0.0 - torch.xlogy(lam, lam).sum(-1)).clamp(min=0)
+
+
+def _spectra(adjacency: Tensor, degrees: Tensor, logs: Tensor | None = None) -> Tensor:
+    """Eigenvalues of the Laplacians, shape (B, N); ln σ̃ is written to `logs`, shape (B, N, N), where given."""
+    lam = torch.empty_like(degrees)
+
+    def decompose(at: slice) -> None:
+        laplacian = _laplacian(adjacency[at], degrees[at])
+        if logs is None:
+            lam[at] = torch.linalg.eigvalsh(laplacian)
+            return
+        lam[at], vectors = torch.linalg.eigh(laplacian)
+        logs[at] = _log(_floored(lam[at]), vectors)
+
+    if adjacency.device.type == "cpu" and adjacency.shape[-1] <= _SMALL:
+        _by_single_threads(decompose, len(adjacency))
+    else:
+        decompose(slice(None))
+    return lam
+
+
+def _by_single_threads(task: Callable[[slice], None], count: int) -> None:
+    """Run a task on pieces of a stack of small matrices, in as many threads as PyTorch may use, one for each piece.
+
+    Threads that share one small matrix wait for each other most of the time, and for whole seconds where another
+    program takes a core.
+    """
+    threads = torch.get_num_threads()
+    pieces = [slice(start, start + _CHUNK) for start in range(0, count, _CHUNK)]
+    torch.set_num_threads(1)
+    try:
+        if threads == 1 or len(pieces) < 2:
+            for piece in pieces:
+                task(piece)
+        else:
+            with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+                # Whether gradients are recorded is a thread's own setting, and on in a new thread.
+                list(pool.map(torch.no_grad()(task), pieces))
+    finally:
+        torch.set_num_threads(threads)
+
+
+class _SpectralEntropy(torch.autograd.Function):
+    """S of adjacencies A with its gradient −(ℓ/2 + S)/T, where ℓ_ij = F_ii + F_jj − 2 F_ij and F = ln σ̃."""
+
+    @staticmethod
+    def forward(ctx: Any, adjacency: Tensor) -> Tensor:
+        degrees = _degrees(adjacency)
+        logs = adjacency.new_empty(adjacency.shape)
+        entropy = _entropy_of(_spectra(adjacency, degrees, logs))
+        ctx.save_for_backward(adjacency, logs, entropy, degrees.sum(-1))
+        return entropy
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        adjacency, log, entropy, trace = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            degrees = degrees_of(adjacency)
+            trace = degrees.sum(-1)
+            sigma = (torch.diag_embed(degrees) - _off_diagonal(adjacency)) / trace[..., None, None]
+            log = cast("Tensor", _MatrixLog.apply(sigma))
+            entropy = -(log * sigma).sum((-2, -1))
+        factor = grads[0] / trace
+        half = -0.5 * log.diagonal(dim1=-2, dim2=-1) * factor[..., None]
+        # In place: this is the largest array of a training step.
+        slope = log * factor[..., None, None]
+        slope += half[..., :, None] - (entropy * factor)[..., None, None]
+        slope += half[..., None, :]
+        slope.diagonal(dim1=-2, dim2=-1).zero_()
+        return slope
+
+
+class _MatrixLog(torch.autograd.Function):
+    """ln σ of floored eigenvalues; its derivative is by divided differences."""
+
+    @staticmethod
+    def forward(ctx: Any, sigma: Tensor) -> Tensor:
+        lam, vectors = torch.linalg.eigh(sigma)
+        lam = _floored(lam)
+        ctx.save_for_backward(lam, vectors)
+        return _log(lam, vectors)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        if torch.is_grad_enabled():
+            raise OptionError("the exact entropy has no third derivative: take method='local' or 'degree'")
+        lam, vectors = ctx.saved_tensors
+        floor = eigenvalue_floor(lam.dtype)
+        x, y = lam[..., :, None], lam[..., None, :]
+        # Two eigenvalues at the floor don't move: their logarithm is constant.
+        quotients = torch.where((x <= floor) & (y <= floor), 0.0, log_mean_inverse(x, y))
+        inner = vectors.mT @ ((grads[0] + grads[0].mT) / 2) @ vectors
+        return vectors @ (quotients * inner) @ vectors.mT
+
+
+def _floored(lam: Tensor) -> Tensor:
+    return lam.clamp(min=eigenvalue_floor(lam.dtype))
+
+
+def _log(lam: Tensor, vectors: Tensor) -> Tensor:
+    return (vectors * lam.log()[..., None, :]) @ vectors.mT
+
+
+def _off_diagonal(matrices: Tensor) -> Tensor:
+    symmetric = (matrices + matrices.mT) / 2
+    symmetric.diagonal(dim1=-2, dim2=-1).zero_()
+    return symmetric
+
+
+class _Degrees(torch.autograd.Function):
+    """Row sums, with one pass over the matrix in the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, adjacency: Tensor) -> Tensor:
+        return _degrees(adjacency)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        half = grads[0] / 2
+        slope = half[..., :, None] + half[..., None, :]
+        slope.diagonal(dim1=-2, dim2=-1).zero_()
+        return slope
+
+
+class _XLogX(torch.autograd.Function):
+    """The function x ln x, whose slope at zero is that of the floor and not infinite."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return torch.xlogy(x, x)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return grads[0] * (x.clamp(min=DEGREE_FLOOR).log() + 1)
+
 
 Method = Literal["exact", "degree", "local"]
 
@@ -24,7 +539,7 @@ _SAFE = 32  # powers of two of the largest weight between which no sum or quotie
 
 
 class Layout(Protocol):
-    """How weights describe graphs; see :class:`graphpri.torch.dense.Dense` for what the methods owe."""
+    """How weights describe graphs; see :class:`graphpri.torch.entropy.Dense` for what the methods owe."""
 
     def check(self, weights: Tensor, what: str) -> None: ...
     def degrees(self, weights: Tensor) -> Tensor: ...

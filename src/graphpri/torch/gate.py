@@ -11,10 +11,10 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from graphpri.budget import count_edges
+from graphpri._selection import count_edges
 from graphpri.errors import GraphError, OptionError
 from graphpri.torch.checks import check_dense, number, positive, switch, whole
-from graphpri.torch.edges import Edges
+from graphpri.torch.entropy import Edges
 
 Mode = Literal["gumbel", "concrete", "sigmoid"]
 Schedule = Callable[[int], float]

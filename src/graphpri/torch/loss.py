@@ -7,12 +7,11 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from graphpri.defaults import DEFAULT_BETA
+from graphpri._objective import DEFAULT_BETA, check_beta
 from graphpri.errors import OptionError
-from graphpri.objective import check_beta
 from graphpri.torch.checks import switch
-from graphpri.torch.dense import Dense
 from graphpri.torch.entropy import (
+    Dense,
     Layout,
     Method,
     check_method,

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from graphpri._objective import DEFAULT_BETA, check_beta
+from graphpri._sparsify import sparsify
 from graphpri.baselines import find
-from graphpri.defaults import DEFAULT_BETA
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.interop.pyg import check_length
-from graphpri.objective import check_beta
-from graphpri.sparsify import sparsify
 
 try:
     from torch_geometric.data import Batch, Data

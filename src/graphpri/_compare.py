@@ -1,0 +1,375 @@
+"""Methods side by side: every method at every budget, measured, as one tidy table."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from graphpri._objective import DEFAULT_BETA, Mixture, Objective, entropy_for
+from graphpri._output import aligned
+from graphpri._sparsify import Sparsified, sparsify
+from graphpri._stochastic import Estimate
+from graphpri.baselines import find
+from graphpri.errors import GraphPRIError, MissingExtraError, OptionError
+from graphpri.graph import Directed, Graph, Loops, Parallel
+from graphpri.interop import load
+from graphpri.io import tables
+from graphpri.measures import MEASURES, Measure, Settings, View, choose
+from graphpri.measures.information import Unit, check_edges, check_unit
+from graphpri.measures.reports import said
+from graphpri.solvers.budgeted import EffortName
+
+Method = str | tuple[str, Mapping[str, Any]]
+_FIXED = ("G", "keep", "seed", "method", "weight", "directed", "loops", "parallel", "callback")
+
+
+class Step(NamedTuple):
+    """Where a comparison stands: passed to the callback after each row."""
+
+    done: int
+    total: int
+    row: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Sequence[dict[str, Any]]):
+    """A table with a row for each method, budget and seed.
+
+    A sequence of its rows; ``str()`` gives a readable table.
+
+    Attributes
+    ----------
+    rows : list of dict
+        Columns: ``method``, ``options`` (as text), ``keep`` as asked, ``K`` edges kept, ``seed``, the measures,
+        ``seconds`` for sparsifying and ``status``. Behind a measure that is an estimate stands its standard error,
+        as ``entropy_error``. Where a combination can't be done, ``status`` starts with
+        ``"error: "``, ``K`` is None and the measures are NaN.
+    measures : tuple of str
+        The measures' columns.
+    original : dict of str to float
+        Those measures of the original graph that are one graph's.
+    left_out : dict of str to str
+        Measures that cost too much at this size, and why.
+    notes : tuple of str
+        How the graph was read, and what to know about some values.
+    settings : dict of str to object
+        β, α, the entropy, the mixture and the unit by which all rows are measured.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> table = compare(nx.karate_club_graph(), ["pri", "random"], [0.3, 0.6], measures=["divergence"])
+    >>> table
+    Comparison(4 rows, 1 measures)
+    >>> [row["K"] for row in table], table.best("divergence", keep=0.3)["method"]
+    ([23, 47, 23, 47], 'pri')
+    >>> table.to_pandas().shape
+    (4, 8)
+    """
+
+    rows: list[dict[str, Any]]
+    measures: tuple[str, ...]
+    original: dict[str, float]
+    left_out: dict[str, str]
+    notes: tuple[str, ...]
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Comparison({len(self)} rows, {len(self.measures)} measures)"
+
+    def __str__(self) -> str:
+        hidden = {"status", "edges", *self._errors()}
+        columns = [c for c in self.columns if c not in hidden and not self._says_nothing(c)]
+        head = {"method": "(original)", "options": "", "keep": None, "K": None, "seed": None, "seconds": None}
+        head |= {name: self.original.get(name) for name in self.measures}
+        head |= {name: self.original.get(name) for name in self._errors()}
+        lines = [said(self.settings)] if self.settings else []
+        lines += aligned([columns, *([_shown(row, c) for c in columns] for row in [head, *self.rows])], left=2)
+        failed: dict[str, list[str]] = {}
+        for row in filter(_failed, self.rows):
+            failed.setdefault(row["status"], []).append(f"{row['method']} at keep {row['keep']}")
+        lines += [f"{status} ({', '.join(dict.fromkeys(where))})" for status, where in failed.items()]
+        lines += [f"left out: {name} ({why})" for name, why in self.left_out.items()]
+        return "\n".join(lines + [f"note: {note}" for note in self.notes])
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, in order."""
+        errors = self._errors()
+        measured = [c for name in self.measures for c in (name, f"{name}_error") if c == name or c in errors]
+        return ["method", "options", "keep", "K", "seed", *measured, "seconds", "status"]
+
+    def _errors(self) -> set[str]:
+        """Columns of standard errors."""
+        return {c for row in self.rows for c in row if c.endswith("_error") and c[:-6] in self.measures}
+
+    def best(self, measure: str, keep: float | int | None = None) -> dict[str, Any]:
+        """The row that is best by a measure; of several, the first.
+
+        Parameters
+        ----------
+        measure : str
+            One of `measures` for which less, or more, means that more of the graph was kept.
+        keep : float or int, optional
+            Only rows with this budget.
+
+        Raises
+        ------
+        OptionError
+            For a measure that is not a column or has no better end, and where no row has a value.
+        """
+        if measure not in self.measures:
+            raise OptionError(f"measure {measure!r} is not in the table; it has {', '.join(self.measures)}")
+        better = MEASURES[measure].better
+        if better is None:
+            raise OptionError(f"measure {measure!r}: neither less nor more of it is better")
+        rows = [r for r in self.rows if (keep is None or r["keep"] == keep) and not np.isnan(r[measure])]
+        if not rows:
+            budget = "" if keep is None else f" at keep={keep!r}"
+            raise OptionError(f"no row{budget} has a value of {measure!r}")
+        return (min if better == "low" else max)(rows, key=lambda row: row[measure])
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as CSV, with a header; the measures with all their digits.
+
+        A file of that name is replaced when the new one is complete, and stays as it is where that can't be written.
+
+        Raises
+        ------
+        FileError
+            Where the file can't be written; names it.
+        """
+        tables.write(Path(path), self.rows)
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas ``DataFrame``.
+
+        Raises
+        ------
+        MissingExtraError
+            Where pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtraError("pandas", "pandas", "to_pandas()") from error
+        return pd.DataFrame(self.rows, columns=self.columns)
+
+    def _says_nothing(self, column: str) -> bool:
+        if column == "options":
+            return not any(row["options"] for row in self.rows)
+        return column == "seed" and len({row["seed"] for row in self.rows}) == 1
+
+
+def compare(
+    G: Any,
+    methods: Method | Iterable[Method],
+    keeps: float | int | Iterable[float | int | None] | None,
+    *,
+    beta: float = DEFAULT_BETA,
+    alpha: float = 0.0,
+    seeds: int | Iterable[int] = (0,),
+    connected: bool | None = False,
+    measures: str | Iterable[str] = "core",
+    entropy: str = "auto",
+    mixture: Mixture = "equation",
+    unit: Unit = "nats",
+    effort: EffortName | None = None,
+    time_limit: float | None = None,
+    callback: Callable[[Step], object] | None = None,
+    weight: str | None = "weight",
+    directed: Directed = "refuse",
+    loops: Loops = "refuse",
+    parallel: Parallel = "refuse",
+) -> Comparison:
+    """Sparsify a graph by several methods at several budgets, and measure what each keeps.
+
+    Parameters
+    ----------
+    G : object
+        As in :func:`graphpri.sparsify`.
+    methods : str, pair, or iterable of these
+        Names of methods, ``"pri"`` among them; a pair of a name and a dict gives options to that method, or
+        other arguments of :func:`graphpri.sparsify`: ``("pri", {"beta": 2, "reweight": True})``,
+        ``("local-degree", {"exponent": 0.5})``.
+    keeps : float, int, None, or iterable of these
+        Budgets: shares or numbers of edges; None leaves the size to β, for ``"pri"`` only.
+    beta, alpha, entropy, mixture
+        What method ``"pri"`` minimises, unless its own options say otherwise; and, in every row, what
+        the measures ``objective``, ``entropy`` and ``divergence`` are taken by.
+    seeds : int or iterable of int
+        Each combination runs once with each.
+    connected : bool, optional
+        Keep the number of components.
+    measures : str or iterable of str
+        As in :func:`graphpri.report`.
+    unit : {"nats", "bits"}
+        Of entropy, divergence and objective.
+    effort, time_limit
+        For method ``"pri"``, as in :func:`graphpri.sparsify`; `time_limit` is per row.
+    callback : callable, optional
+        Gets a :class:`Step` after each row; returning True stops with the rows so far.
+    weight, directed, loops, parallel
+        As in :func:`graphpri.as_graph`.
+
+    Returns
+    -------
+    Comparison
+        Rows by method, then budget, then seed.
+
+    Raises
+    ------
+    GraphError
+        For a graph that can't be sparsified.
+    OptionError
+        For unknown methods and measures, and where not one combination can be done; one that can't among
+        others that can is a row that says why.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> table = compare(nx.karate_club_graph(), ["pri", "random"], [0.3, 0.6], beta=2)
+    >>> len(table), table.best("objective", keep=0.3)["method"]
+    (4, 'pri')
+    """
+    named = [_named(m) for m in _listed(methods, "methods")]
+    budgets, all_seeds = _listed(keeps, "keeps"), _listed(seeds, "seeds")
+    graph, notes = _load(G, weight, directed, loops, parallel)
+    chosen, left_out = choose(measures, graph)
+    checked = Objective(graph, beta, alpha, "degree", mixture)
+    check_unit(unit)
+    settings = Settings(checked.beta, checked.alpha, entropy_for(graph, entropy), checked.mixture, unit, 0)
+    given = {"beta": beta, "alpha": alpha, "connected": connected, "entropy": settings.entropy, "mixture": mixture}
+    solver = {"effort": effort, "time_limit": time_limit}
+    bench = _Bench(View(graph, settings), chosen, given, {k: v for k, v in solver.items() if v is not None})
+    rows: list[dict[str, Any]] = []
+    cells = list(product(named, budgets, all_seeds))
+    for (name, options), keep, seed in cells:
+        rows.append(bench.row(name, options, keep, seed))
+        interrupted = str(rows[-1]["status"]).startswith("interrupted")
+        stopped = callback is not None and callback(Step(len(rows), len(cells), rows[-1])) is True
+        if interrupted or stopped:
+            break
+    if all(map(_failed, rows)):
+        raise OptionError(f"no combination could be done; the first, {rows[0]['method']}: {rows[0]['status'][7:]}")
+    names = tuple(m.name for m in chosen)
+    original = _measured(bench.origin, [m for m in chosen if m.both])
+    notes = tuple(dict.fromkeys([*notes, *bench.origin.notes, *bench.notes]))
+    return from_rows(rows, names, original, left_out, notes, asdict(settings))
+
+
+def from_rows(rows: list[dict[str, Any]], measures: tuple[str, ...], *rest: Any) -> Comparison:
+    """A comparison of rows of which some may lack errors: those that failed, and exact values."""
+    found = Comparison(rows, measures, *rest)
+    for row in rows:
+        missing = np.nan if _failed(row) else 0.0
+        full = {column: row.get(column, missing) for column in found.columns}
+        row.clear()
+        row.update(full)
+    return found
+
+
+def _measured(view: View, chosen: Iterable[Measure]) -> dict[str, float]:
+    """Values of measures by name, and their standard errors where they are estimates."""
+    values: dict[str, float] = {}
+    for m in chosen:
+        values[m.name] = m.compute(view)
+        if m.name in view.errors:
+            values[f"{m.name}_error"] = view.errors[m.name]
+    return values
+
+
+def _shown(row: Mapping[str, Any], column: str) -> Any:
+    """A cell of the printed table: an estimate with its error."""
+    error = row.get(f"{column}_error")
+    return str(Estimate(row[column], error)) if error else row[column]
+
+
+@dataclass
+class _Bench:
+    """Runs one cell of the table: sparsifies, times, measures."""
+
+    origin: View
+    chosen: list[Measure]
+    given: dict[str, Any]
+    solver: dict[str, Any]
+    notes: list[str] = field(default_factory=list[str])
+
+    def row(self, name: str, options: dict[str, Any], keep: Any, seed: Any) -> dict[str, Any]:
+        """The row of one combination, failed or not."""
+        shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
+        head: dict[str, Any] = {"method": name, "options": shown, "keep": keep, "K": None, "seed": seed}
+        start = time.perf_counter()
+        try:
+            result = self._sparsify(name, options, keep, seed)
+        except GraphPRIError as error:
+            nothing = dict.fromkeys((m.name for m in self.chosen), np.nan)
+            return {**head, **nothing, "seconds": time.perf_counter() - start, "status": f"error: {error}"}
+        seconds = time.perf_counter() - start
+        view = View(result.kept, self.origin.settings, self.origin)
+        values = _measured(view, self.chosen)
+        self.notes += view.notes
+        return {**head, "K": result.kept.n_edges, **values, "seconds": seconds, "status": result.status}
+
+    def _sparsify(self, name: str, options: dict[str, Any], keep: Any, seed: Any) -> Sparsified:
+        if unusable := sorted(options.keys() & set(_FIXED)):
+            raise OptionError(f"options of {name!r}: {', '.join(unusable)} is an argument of compare itself")
+        solver = dict(self.solver) if name == "pri" else {}
+        if options.get("solver") == "gumbel":
+            solver.pop("effort", None)
+        arguments = {**self.given, **solver, **options}
+        return sparsify(self.origin.graph, keep=keep, method=name, seed=seed, **arguments)
+
+
+def _load(
+    G: Any, weight: str | None, directed: Directed, loops: Loops, parallel: Parallel
+) -> tuple[Graph, tuple[str, ...]]:
+    source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
+    check_edges(source.graph, "the graph")
+    return source.graph, source.notes
+
+
+def _listed(given: Any, name: str) -> list[Any]:
+    """The given items as a list; a single one may stand alone, a pair with options included."""
+    single = isinstance(given, str) or not isinstance(given, Iterable)
+    pair = isinstance(given, tuple) and len(cast("tuple[Any, ...]", given)) == 2 and isinstance(given[1], Mapping)
+    items: list[Any] = [given] if single or pair else list(cast("Iterable[Any]", given))
+    if not items:
+        raise OptionError(f"{name} is empty: pass at least one")
+    return items
+
+
+def _named(method: Any) -> tuple[str, dict[str, Any]]:
+    """Name and options of a method; refuses unknown names."""
+    name, options = (method, {}) if isinstance(method, str) else _pair(method)
+    if name != "pri":
+        find(name, besides=("pri",))
+    return name, options
+
+
+def _pair(method: Any) -> tuple[str, dict[str, Any]]:
+    if isinstance(method, Sequence):
+        parts = list(cast("Sequence[Any]", method))
+        if len(parts) == 2 and isinstance(parts[0], str) and isinstance(parts[1], Mapping):
+            return parts[0], dict(cast("Mapping[str, Any]", parts[1]))
+    raise OptionError(f"methods: {method!r} is neither a name nor a pair of a name and a dict of options")
+
+
+def _failed(row: dict[str, Any]) -> bool:
+    return str(row["status"]).startswith("error: ")

@@ -1,0 +1,312 @@
+"""Threads: of the numerical libraries, and the library's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import lru_cache, update_wrapper
+from pathlib import Path
+from threading import RLock
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from graphpri.errors import MemoryLimitError, OptionError
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The compiler of loops (numba), known to this module only.
+#
+# It is imported when a loop is first called, which large graphs alone do: a small one would wait longer for the
+# compiler than for NumPy.
+# ---------------------------------------------------------------------------------------------------------------------
+
+F = TypeVar("F", bound=Callable[..., Any])
+_COMPILING = RLock()
+
+
+class _Loop:
+    """A loop that is compiled at its first call, so that small graphs never wait for the compiler."""
+
+    def __init__(self, function: FunctionType, options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self._function, self._options = function, options
+        self._made: Any = None
+
+    def make(self) -> Any:
+        """The compiled function; those that it calls are made first, and take their own places in its module."""
+        with _COMPILING:
+            if self._made is None:
+                from numba import njit
+
+                jit, known = cast("Any", njit), self._function.__globals__
+                for name in self._function.__code__.co_names:
+                    if isinstance(known.get(name), _Loop):
+                        known[name] = known[name].make()
+                try:
+                    self._made = jit(**self._options)(self._function)
+                except RuntimeError:  # no folder to keep it in
+                    self._made = jit(**(self._options | {"cache": False}))(self._function)
+                if known.get(self._function.__name__) is self:
+                    known[self._function.__name__] = self._made
+            return self._made
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.make()(*arguments)
+
+
+def compiled(function: F) -> F:
+    """Compile a function of numbers and arrays at its first call; the result is kept on disk where that can be.
+
+    It runs without the interpreter's lock, and divides by zero as NumPy does.
+    """
+    return cast("F", _Loop(cast("Any", function), {"nogil": True, "error_model": "numpy", "cache": True}))
+
+
+def inlined(function: F) -> F:
+    """Compile a function into each of its callers: a call of its own would count references to its arrays."""
+    return cast("F", _Loop(cast("Any", function), {"inline": "always", "error_model": "numpy"}))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# How much memory there is, and refusing work that needs more before it begins.
+# ---------------------------------------------------------------------------------------------------------------------
+
+MEMORY_VARIABLE = "GRAPHPRI_MEMORY"
+"""Environment variable that says how much memory one piece of work may take, such as 8GB; what is free where unset."""
+
+UNASKED = 50 << 20
+"""Bytes that work may take without a look at what is free; a limit that the user sets always counts."""
+
+_CGROUPS = Path("/sys/fs/cgroup")
+_MEMBERSHIP = Path("/proc/self/cgroup")
+_MEMINFO = Path("/proc/meminfo")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def available() -> int:
+    """Bytes of memory that work may take.
+
+    What GRAPHPRI_MEMORY says, where it is set; otherwise what the system can give without swapping, within
+    the limits of the control groups (containers, batch systems) that the process is in.
+
+    Raises
+    ------
+    OptionError
+        Where GRAPHPRI_MEMORY is not a size such as ``8GB`` or ``500M``.
+    """
+    asked = os.environ.get(MEMORY_VARIABLE)
+    return min([_free(), *_group_limits()]) if not asked else parse_size(asked)
+
+
+def require(needed: float, what: str, remedy: str) -> None:
+    """Refuse work that needs more memory than there is; asking for little costs a microsecond.
+
+    Parameters
+    ----------
+    needed : float
+        Estimate, in bytes.
+    what : str
+        The work, as the subject of "needs".
+    remedy : str
+        How to need less.
+
+    Raises
+    ------
+    MemoryLimitError
+        Says the estimate, what is available, and how to go on.
+    """
+    if needed <= UNASKED and not os.environ.get(MEMORY_VARIABLE):
+        return
+    there = available()
+    if needed > there:
+        whose = (
+            f"{MEMORY_VARIABLE} allows {size_text(there)}"
+            if os.environ.get(MEMORY_VARIABLE)
+            else f"{size_text(there)} are free"
+        )
+        more = size_text(2 * needed, digits=0).replace(" ", "")
+        raise MemoryLimitError(
+            f"{what} needs about {size_text(needed)} of memory, and {whose}: {remedy}, or set {MEMORY_VARIABLE} "
+            f"(--memory) to what it may take ({MEMORY_VARIABLE}={more})"
+        )
+
+
+def parse_size(text: str, name: str = MEMORY_VARIABLE) -> int:
+    """Bytes that a text such as ``8GB``, ``1.5G`` or ``500 MiB`` says, in powers of 1024; messages call it `name`.
+
+    Raises
+    ------
+    OptionError
+        For any other text, and for nothing at all.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    size = int(float(found[1]) * 1024 ** _POWERS[found[2].upper()]) if found else 0
+    if size < 1:
+        raise OptionError(f"{name}={text!r} must be a size of memory such as 8GB or 500MB")
+    return size
+
+
+def size_text(size: float, digits: int = 1) -> str:
+    """A number of bytes in words."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.{digits}f} {unit}"
+        size /= 1024
+    return f"{size:.{digits}f} TB"
+
+
+def _free() -> int:
+    try:
+        found = re.search(r"^MemAvailable:\s*([0-9]+) kB", _MEMINFO.read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    if found:
+        return int(found[1]) * 1024
+    names = getattr(os, "sysconf_names", {})
+    for pages in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"):
+        if pages in names and "SC_PAGE_SIZE" in names:
+            return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
+    return sys.maxsize
+
+
+def _group_limits() -> Iterator[int]:
+    """What is left in each control group of the process, of both versions; a group without a limit gives nothing."""
+    try:
+        lines = _MEMBERSHIP.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        root = _CGROUPS if not controllers else _CGROUPS / "memory"
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        names = ("memory.max", "memory.current") if not controllers else _VERSION_1
+        inside = root / path.lstrip("/")
+        for folder in (inside, *inside.parents):
+            if folder.is_relative_to(root) and (left := _left(folder, *names)) is not None:
+                yield left
+
+
+_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+
+
+def _left(folder: Path, limit: str, usage: str) -> int | None:
+    try:
+        most = (folder / limit).read_text().strip()
+        if not most.isdecimal():  # "max"
+            return None
+        # Cached files count as used, and are given up when memory is short.
+        cached = re.search(r"^(?:total_)?inactive_file ([0-9]+)", (folder / "memory.stat").read_text(), re.MULTILINE)
+        used = int((folder / usage).read_text()) - (int(cached[1]) if cached else 0)
+    except (OSError, ValueError):
+        return None
+    return max(int(most) - used, 0)
+
+
+THREADS_VARIABLE = "GRAPHPRI_THREADS"
+"""Environment variable that limits the library's own threads; all cores that the process may use where unset."""
+
+CHUNK = 1 << 18
+"""Edges or nodes that one task of :func:`in_chunks` takes: fixed, so that results don't depend on the threads."""
+
+LARGE_GRAPH = 250_000
+"""Edges from which compiled loops pay: below, NumPy and SciPy are done before the loops are loaded. Loops that gain
+more have thresholds of their own."""
+
+
+@lru_cache(maxsize=1)
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def single_thread() -> AbstractContextManager[Any]:
+    """Context in which BLAS uses one thread: faster on small matrices, and the same digits everywhere."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+def workers() -> int:
+    """Number of threads that compiled loops run in.
+
+    Raises
+    ------
+    OptionError
+        Where the environment variable GRAPHPRI_THREADS is not a whole number of 1 or more.
+
+    Examples
+    --------
+    >>> workers() >= 1
+    True
+    """
+    asked = os.environ.get(THREADS_VARIABLE)
+    if not asked:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not asked.isdecimal() or int(asked) < 1:
+        raise OptionError(f"{THREADS_VARIABLE}={asked!r} must be a whole number of threads, 1 or more")
+    return int(asked)
+
+
+def in_chunks(task: Callable[[int, int], Any], size: int, chunk: int = CHUNK) -> list[Any]:
+    """Run ``task(start, stop)`` over fixed pieces of 0…size, in threads; results in the order of the pieces.
+
+    Parameters
+    ----------
+    task : callable
+        Compiled code that releases the interpreter's lock and writes to nothing that another piece writes to.
+    size : int
+    chunk : int
+        Length of a piece.
+    """
+    starts = range(0, size, chunk)
+    pieces = [(start, min(start + chunk, size)) for start in starts]
+    threads = min(workers(), len(pieces))
+    if threads < 2:
+        return [task(*piece) for piece in pieces]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(task, *zip(*pieces, strict=True)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Columns of numbers that arrive in pieces, made by threads while the next are read.
+# ---------------------------------------------------------------------------------------------------------------------
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def in_turn(make: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """Results of a function for items in their order, made in threads while the next items are fetched."""
+    threads = workers()
+    if threads < 2:
+        yield from map(make, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[R]] = deque()
+        for item in items:
+            waiting.append(pool.submit(make, item))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def compact(ids: NDArray[Any]) -> NDArray[Any]:
+    """Integers as a copy in 4 bytes each where these hold them, in 8 otherwise."""
+    limits = np.iinfo(np.int32)
+    fits = not ids.size or (ids.min() >= limits.min and ids.max() <= limits.max)
+    return ids.astype(np.int32 if fits else np.int64)
+
+
+def joined(pieces: Sequence[NDArray[Any]], dtype: Any = None) -> NDArray[Any]:
+    """The pieces as one read-only array; of their common type, where none is given."""
+    array = np.concatenate(pieces, dtype=dtype, casting="unsafe") if pieces else np.zeros(0, dtype or np.int32)
+    array.setflags(write=False)
+    return array

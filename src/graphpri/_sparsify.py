@@ -1,0 +1,706 @@
+"""The front: sparsify a graph of any accepted type, for one budget or along a path."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cached_property, partial
+from numbers import Integral, Real
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+import numpy as np
+
+from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta, entropy_for
+from graphpri._selection import check_budget, count_edges
+from graphpri._version import __version__
+from graphpri.baselines import METHODS, Scored, find, run
+from graphpri.errors import GraphError, OptionError
+from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
+from graphpri.interop import Source, edge_selector, load
+from graphpri.solvers.budgeted import EffortName, least_size, solve
+from graphpri.solvers.gumbel import Gumbel
+from graphpri.solvers.local_search import Constraints
+from graphpri.solvers.path import solve_betas
+from graphpri.solvers.reweight import reweighted
+from graphpri.solvers.solution import Callback, Progress, Solution
+
+SolverName = Literal["auto", "budgeted", "gumbel"]
+UNESTIMATED = "interrupted while estimating; J, S and D are by the local entropy"
+
+
+@dataclass(frozen=True, eq=False)
+class Sparsified:
+    """A sparsified graph and how it came about.
+
+    Arrays per edge are in the input's edge order: the order in which its distinct edges first appear.
+    Results can be copied and pickled.
+
+    Attributes
+    ----------
+    graph : object
+        The kept graph, of the type that came in, with all its nodes and attributes. Results of :func:`path`
+        build it from the input when it is first asked for: ask before you change the input.
+    mask : ndarray of bool, shape (M,)
+        Kept edges.
+    weights : ndarray of float64, shape (M,)
+        Weights of the kept edges, 0 for the others.
+    scores : ndarray of float64, shape (M,)
+        −∂J/∂w at the solution for method "pri", the method's own scores otherwise; higher = keep.
+    objective, entropy, divergence : float
+        J_β, S and D of what was kept, in nats, by the entropy that :meth:`report` names.
+    errors : Terms or None
+        Standard errors of J, S and D in nats where the entropy is the stochastic one.
+    status : str
+        What ended the search and, where it matters, what to do about it.
+    trace : tuple of Progress
+        Steps of the solver; empty for other methods.
+    probabilities : ndarray of float64, shape (M,), or None
+        Selection probabilities, for solver "gumbel".
+    original, kept : Graph
+        Both graphs in canonical form.
+    notes : tuple of str
+        Where the weights come from, and what was done to the input on request.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> result = sparsify(nx.karate_club_graph(), keep=0.3, weight=None)
+    >>> type(result.graph).__name__, result.graph.number_of_edges(), int(result.mask.sum())
+    ('Graph', 23, 23)
+    >>> result.status
+    'converged: no swap improves J'
+    >>> facts = result.report()
+    >>> facts["edges_kept"], facts["method"], facts["beta"]
+    (23, 'pri', 4.0)
+    """
+
+    original: Graph
+    kept: Graph
+    mask: BoolArray
+    weights: FloatArray
+    scores: FloatArray
+    terms: Terms
+    errors: Terms | None
+    status: str
+    trace: tuple[Progress, ...]
+    probabilities: FloatArray | None
+    notes: tuple[str, ...]
+    settings: dict[str, Any]
+    _original_entropy: float
+    _original_error: float
+    _rebuild: Callable[[], Any] = field(repr=False)
+
+    @cached_property
+    def graph(self) -> Any:
+        """The kept graph, of the type that came in."""
+        graph = self._rebuild()
+        del self.__dict__["_rebuild"]  # lets go of the input
+        return graph
+
+    def __getstate__(self) -> dict[str, Any]:
+        _ = self.graph  # what builds it refers to the input, and can't be pickled
+        return dict(self.__dict__)
+
+    @property
+    def objective(self) -> float:
+        """J_β of what was kept, in nats."""
+        return self.terms.objective
+
+    @property
+    def entropy(self) -> float:
+        """S of what was kept, in nats."""
+        return self.terms.entropy
+
+    @property
+    def divergence(self) -> float:
+        """D of what was kept from the original, in nats."""
+        return self.terms.divergence
+
+    def report(self) -> dict[str, Any]:
+        """What was asked, what was kept and how good it is, as plain values.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import graphpri
+        >>> result = graphpri.sparsify(nx.karate_club_graph(), keep=0.5, beta=2)
+        >>> result.report()["edges_kept"], result.report()["entropy_by"]
+        (39, 'exact')
+        """
+        covered = int(np.count_nonzero(self.kept.degrees()[self.original.degrees() > 0]))
+        shown = {key: value for key, value in self.settings.items() if key != "own_weights"}
+        return {
+            "graphpri": __version__,
+            **shown,
+            "weights": "; ".join(self.notes),
+            "nodes": self.original.n_nodes,
+            "edges": self.original.n_edges,
+            "edges_kept": self.kept.n_edges,
+            "share_kept": self.kept.n_edges / self.original.n_edges,
+            "components": self.original.components()[0],
+            "components_kept": self.kept.components()[0],
+            "nodes_cut_off": int(np.count_nonzero(self.original.degrees())) - covered,
+            "objective": self.terms.objective,
+            "entropy": self.terms.entropy,
+            "entropy_original": self._original_entropy,
+            "divergence": self.terms.divergence,
+            "barrier": self.terms.barrier,
+            **self._error_values(),
+            "unit": "nats",
+            "status": self.status,
+        }
+
+    def _error_values(self) -> dict[str, float]:
+        if self.errors is None:
+            return {}
+        found = {f"{name}_error": getattr(self.errors, name) for name in ("objective", "entropy", "divergence")}
+        return found | {"entropy_original_error": self._original_error}
+
+    def __repr__(self) -> str:
+        return (
+            f"Sparsified({self.kept.n_edges} of {self.original.n_edges} edges kept by {self.settings['method']}, "
+            f"J={self.objective:.4f}, S={self.entropy:.4f}, D={self.divergence:.4f}; {self.status})"
+        )
+
+
+def sparsify(
+    G: Any,
+    *,
+    keep: float | int | None = None,
+    beta: float = DEFAULT_BETA,
+    alpha: float = 0.0,
+    weight: str | None = "weight",
+    connected: bool | None = None,
+    protect: Any = None,
+    forbid: Any = None,
+    reweight: bool = False,
+    entropy: str = "auto",
+    solver: SolverName = "auto",
+    mixture: Mixture = "equation",
+    method: str = "pri",
+    seed: int | None = None,
+    effort: EffortName | None = None,
+    time_limit: float | None = None,
+    callback: Callback | None = None,
+    directed: Directed = "refuse",
+    loops: Loops = "refuse",
+    parallel: Parallel = "refuse",
+    **options: Any,
+) -> Sparsified:
+    """Keep the informative edges of a graph and drop the rest.
+
+    Minimises J_β = S(σ̃) + 2β D(σ̃‖ρ̃) − α Σ ln d over subsets of edges: a low von Neumann entropy S
+    gathers them at hubs, a low quantum Jensen–Shannon divergence D keeps the graph like the original.
+
+    Parameters
+    ----------
+    G : object
+        A graph of networkx, igraph or NetworKit, a SciPy sparse or NumPy adjacency matrix, a pandas
+        DataFrame, a PyG ``Data``, an :class:`EdgeTable` or a :class:`Graph`.
+    keep : float in (0, 1], int, or None
+        Share or number of edges to keep, exactly. None leaves the number to β, among subgraphs with as
+        many components as the graph.
+    beta : float
+        Weight β ≥ 0 of the divergence: small favours hubs, large favours likeness.
+    alpha : float
+        Weight α ≥ 0 of the degree barrier, which pulls edges to every node.
+    weight : str or None
+        Edge attribute used as weight where edges have it; None ignores weights.
+    connected : bool, optional
+        Keep the number of components. True without a budget, False with one where absent.
+    protect, forbid : object, optional
+        Edges that must stay and edges that must go: pairs of labels, a mask, or edge numbers.
+    reweight : bool
+        Choose new weights for the kept edges that minimise D; their sum is that of the original's.
+    entropy : {"auto", "exact", "local", "degree", "stochastic"}
+        How entropies are computed; "auto" goes by size: exact up to 500 nodes in the largest component, local up
+        to 2·10⁷ edges, degree beyond. "stochastic" searches by the local entropy, and estimates the exact J, S
+        and D of the result, with errors.
+    solver : {"auto", "budgeted", "gumbel"}
+        For method "pri"; "gumbel" is the paper's Algorithm 1, "auto" is "budgeted".
+    mixture : {"equation", "listing"}
+        How the divergence averages the two Laplacians; see :class:`graphpri._objective.Objective`.
+    method : str
+        "pri", or a baseline of :data:`graphpri.baselines.METHODS`; β, α, entropy and mixture then only
+        say how the result is measured.
+    seed : int, optional
+        For everything that is random; None is 0, so that the same call gives the same result.
+    effort : {"fast", "normal", "best"}, optional
+        How long the budgeted solver searches; "normal" where absent.
+    time_limit : float, optional
+        Seconds after which the solver returns its best so far.
+    callback : callable, optional
+        Gets a :class:`Progress` after each step of the solver; returning True stops it.
+    directed : {"refuse", "symmetrize"}
+        What to do with a directed graph.
+    loops : {"refuse", "drop"}
+        What to do with self-loops.
+    parallel : {"refuse", "sum", "max", "first"}
+        What to do with parallel edges.
+    **options
+        Those of the baseline, or of solver "gumbel" (:class:`graphpri.solvers.gumbel.Gumbel`).
+
+    Returns
+    -------
+    Sparsified
+
+    Raises
+    ------
+    GraphError
+        For a graph that can't be sparsified: directed, with self-loops or parallel edges, with weights that
+        are not positive and finite, or without edges.
+    OptionError
+        For values out of range, budgets that can't be met, and options that the method doesn't use.
+
+    Notes
+    -----
+    Yu, Alesiani, Yin, Jenssen and Principe, "Principle of Relevant Information for Graph Sparsification",
+    UAI 2022, Eq. (4).
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graphpri
+    >>> result = graphpri.sparsify(nx.karate_club_graph(), keep=0.3, beta=4)
+    >>> result.graph.number_of_edges(), result.mask.sum()
+    (23, np.int64(23))
+    """
+    _check_names(method=method, entropy=entropy)
+    reweight = _switch("reweight", reweight)
+    run_by = _Run(method, solver, effort, _seed(seed), time_limit, callback, options)
+    run_by.check()
+    source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
+    graph = source.graph
+    is_connected, k = _budget(graph, keep, connected, method, solver)
+    constraints = _constraints(source, is_connected, protect, forbid)
+    _check_fits(graph, k, constraints)
+    objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
+    if solver == "gumbel" and objective.is_stochastic:
+        raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
+    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings()
+    if method == "pri":
+        solution = run_by.solve(objective, k, constraints)
+        try:
+            result = _result(source, objective, solution, settings, reweight)
+        except KeyboardInterrupt:
+            if not objective.is_stochastic:
+                raise
+            solution = replace(solution, status=UNESTIMATED)
+            result = _result(source, _local_if_stochastic(objective), solution, settings | {"entropy_by": "local"})
+    else:
+        solution, scored = run_by.score(graph, cast("int", k), constraints)
+        result = _result(source, objective, solution, settings, reweight, scored)
+    _ = result.graph  # built now, so that the input may change from here on
+    return result
+
+
+class _Run(NamedTuple):
+    """Method and solver with their options."""
+
+    method: str
+    solver: str
+    effort: str | None
+    seed: int
+    time_limit: float | None
+    callback: Callback | None
+    options: dict[str, Any]
+
+    def check(self) -> None:
+        """Refuse unknown names, values out of range, and options that the method or the solver does not use."""
+        used = frozenset[str]() if self.method == "pri" else find(self.method, besides=("pri",)).options
+        if self.solver not in get_args(SolverName):
+            raise OptionError(f"solver={self.solver!r}: choose from {', '.join(map(repr, get_args(SolverName)))}")
+        _check_effort(self.effort)
+        limit = cast("Any", self.time_limit)
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Real) or not float(limit) > 0):
+            raise OptionError(f"time_limit={limit!r} must be a number of seconds above 0")
+        _check_callback(self.callback)
+        if self.method != "pri":
+            given = {"solver": self.solver, "effort": self.effort, "time_limit": limit, "callback": self.callback}
+            if unused := [name for name, value in given.items() if value not in (None, "auto")]:
+                raise OptionError(f"method {self.method!r} does not use {', '.join(unused)}: only method 'pri' does")
+            _refuse_unused(self.options, used, f"method {self.method!r}")
+        elif self.solver == "gumbel":
+            if self.effort is not None:
+                raise OptionError("solver 'gumbel' does not use effort: its options are steps, samples and patience")
+            _refuse_unused(self.options, Gumbel.__dataclass_fields__.keys(), "solver 'gumbel'")
+        else:
+            _refuse_unused(self.options, used, "method 'pri' with solver 'budgeted'")
+
+    def settings(self) -> dict[str, Any]:
+        """What to report of it."""
+        options = {name: _plain(value) for name, value in self.options.items()}
+        if self.method != "pri":
+            return {"method": self.method} | options
+        solver = "budgeted" if self.solver == "auto" else self.solver
+        effort = {"effort": self.effort or "normal"} if solver == "budgeted" else {}
+        return {"method": "pri", "solver": solver} | effort | options
+
+    def solve(self, objective: Objective, k: int | None, constraints: Constraints) -> Solution:
+        """Minimise J."""
+        if self.solver == "gumbel":
+            solver: Any = Gumbel(**self.options).solve
+        else:
+            solver = partial(solve, effort=self.effort or "normal")
+        solution = solver(objective, k, constraints, seed=self.seed, callback=self.callback, time_limit=self.time_limit)
+        return _explained(solution, objective, k, constraints)
+
+    def score(self, graph: Graph, k: int, constraints: Constraints) -> tuple[Solution, Scored]:
+        """Keep the edges that a method scores highest."""
+        rng = np.random.default_rng(self.seed)
+        mask, scored = run(graph, self.method, k, rng, **_given(constraints), **self.options)
+        status = f"kept the {k} edges" if k > 1 else "kept the edge"
+        status += f" that {self.method} scores highest"
+        if rules := [name for name, rule in _given(constraints).items() if rule is not None and rule is not False]:
+            status += f", subject to {', '.join(rules)}"
+        return Solution(mask, np.nan, status, ()), scored
+
+
+def _check_names(**given: Any) -> None:
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise OptionError(f"{name}={value!r} must be a name, as text")
+
+
+def _check_effort(effort: Any) -> None:
+    known = get_args(EffortName)
+    if effort is not None and not (isinstance(effort, str) and effort in known):
+        raise OptionError(f"effort={effort!r}: choose from {', '.join(map(repr, known))}")
+
+
+def _check_callback(callback: Any) -> None:
+    if callback is not None and not callable(callback):
+        raise OptionError(f"callback={callback!r} must be a function that takes a Progress")
+
+
+def _refuse_unused(options: Iterable[str], used: Iterable[str], who: str) -> None:
+    """Refuse options that `who` does not use, and say whose they are; a misspelt argument lands here too."""
+    used = sorted(used)
+    unused = sorted(set(options) - set(used))
+    if not unused:
+        return
+    owners = [f"method {name!r}" for name, method in METHODS.items() if unused[0] in method.options]
+    owners += ["solver 'gumbel'"] if unused[0] in Gumbel.__dataclass_fields__ else []
+    close = get_close_matches(unused[0], [*used, *inspect.signature(sparsify).parameters], 1, 0.7)
+    hint = f"; it uses {', '.join(used)}" if used else ""
+    if owners:
+        hint = f"; {unused[0]} is for {', '.join(owners)}"
+    elif close:
+        hint = f"; did you mean {close[0]!r}?"
+    raise OptionError(f"{who} does not use {', '.join(unused)}{hint}")
+
+
+def _switch(name: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise OptionError(f"{name}={value!r} must be True or False")
+    return bool(value)
+
+
+def _plain(value: Any) -> Any:
+    """The value as a type of Python's own, so that reports can be written as JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, bool | int | float) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def _settings(objective: Objective, keep: Any, constraints: Constraints, seed: int) -> dict[str, Any]:
+    return {
+        "method": "pri",
+        "keep": _plain(keep),
+        "beta": objective.beta,
+        "alpha": objective.alpha,
+        "entropy_by": objective.entropy,
+        "mixture": objective.mixture,
+        "connected": constraints.connected,
+        "seed": seed,
+    }
+
+
+def _budget(
+    graph: Graph, keep: Any, connected: Any, method: str = "pri", solver: str = "auto"
+) -> tuple[bool, int | None]:
+    """Whether to keep the number of components, and how many edges to keep."""
+    if not graph.n_edges:
+        raise GraphError("the graph has no edges: there is nothing to keep or to drop")
+    is_connected = keep is None and solver != "gumbel" if connected is None else _switch("connected", connected)
+    if keep is not None:
+        return is_connected, count_edges(keep, graph.n_edges)
+    if method != "pri":
+        raise OptionError(f"method {method!r} needs a budget: pass keep= (--keep), a share or a number of edges")
+    return is_connected, None
+
+
+def _seed(seed: int | None) -> int:
+    if seed is None:
+        return 0
+    if isinstance(seed, bool) or not isinstance(cast("Any", seed), Integral) or seed < 0:
+        raise OptionError(f"seed={seed!r} must be an integer, 0 or more")
+    return int(seed)
+
+
+def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> Constraints:
+    masks = [
+        None if edges is None else edge_selector(source, edges, name)
+        for name, edges in (("protect", protect), ("forbid", forbid))
+    ]
+    chosen = Constraints(connected, *(None if mask is None or not mask.any() else mask for mask in masks))
+    if not _allowed(source.graph, chosen):
+        raise OptionError("forbid names every edge of the graph: nothing is left to keep")
+    return chosen
+
+
+def _check_fits(graph: Graph, k: int | None, constraints: Constraints) -> None:
+    check_budget(graph, _allowed(graph, constraints) if k is None else k, **_given(constraints))
+
+
+def _allowed(graph: Graph, constraints: Constraints) -> int:
+    return graph.n_edges - (0 if constraints.forbid is None else int(constraints.forbid.sum()))
+
+
+def _given(constraints: Constraints) -> dict[str, Any]:
+    return {"connected": constraints.connected, "protect": constraints.protect, "forbid": constraints.forbid}
+
+
+def _explained(solution: Solution, objective: Objective, k: int | None, constraints: Constraints) -> Solution:
+    """The solution with a status that says so where the minimum over all sizes is trivial."""
+    if k is not None or not solution.status.startswith(("converged", "good")):
+        return solution
+    kept, most = int(solution.mask.sum()), _allowed(objective.graph, constraints)
+    least = least_size(objective, constraints)
+    at, every = (
+        f"at beta={objective.beta:g}",
+        "all edges kept" + " that forbid allows" * (constraints.forbid is not None),
+    )
+    if kept == most == least:
+        reasons = ["is protected"] * (constraints.protect is not None)
+        reasons += ["holds a component together"] * constraints.connected
+        status = f"{every}: each {' or '.join(reasons)}" if reasons else f"{every}: there is only one"
+    elif kept == most:
+        status = f"{every}: {at} none is worth dropping; lower beta or pass keep="
+    elif kept == least and not constraints.connected:
+        status = (
+            f"trivial: without connectivity and a budget, J is smallest for {kept} edge{'s' * (kept > 1)} {at}; "
+            "pass keep=, connected=True or a larger beta"
+        )
+    else:
+        return solution
+    return replace(solution, status=status)
+
+
+def _result(
+    source: Source,
+    objective: Objective,
+    solution: Solution,
+    settings: dict[str, Any],
+    reweight: bool = False,
+    scored: Scored | None = None,
+) -> Sparsified:
+    graph, mask, order = source.graph, solution.mask, source.edges
+    if scored is None:
+        terms, gradient = objective.terms_and_gradient(objective.selection(mask))
+        scored = Scored(-gradient)
+    else:
+        terms = objective.terms(objective.selection(mask))
+    errors = objective.estimated(objective.selection(mask))[1] if objective.is_stochastic else None
+    new = scored.weights
+    if reweight and new is not None:
+        raise OptionError(f"method {settings['method']!r} sets weights of its own: leave reweight out")
+    status = solution.status
+    if reweight:
+        new, note = reweighted(_local_if_stochastic(objective), mask)
+        status += f"; {note}" if note else ""
+    if new is not None:
+        new = np.where(mask, new, 0.0)
+        terms, errors = _reweighed(terms, objective, new)
+    weights = np.where(mask, graph.weights, 0.0) if new is None else new
+    chances = solution.probabilities
+    return Sparsified(
+        original=graph,
+        kept=graph.select(mask, new),
+        mask=mask[order],
+        weights=weights[order],
+        scores=scored.scores[order],
+        terms=terms,
+        errors=errors,
+        status=status,
+        trace=solution.trace,
+        probabilities=None if chances is None else chances[order],
+        notes=source.notes,
+        settings=settings | {"reweight": reweight, "own_weights": new is not None},
+        _original_entropy=objective.original_entropy,
+        _original_error=objective.original_estimate.error if objective.is_stochastic else 0.0,
+        _rebuild=partial(source.rebuild, mask, new),
+    )
+
+
+def _local_if_stochastic(objective: Objective) -> Objective:
+    return replace(objective, entropy="local") if objective.is_stochastic else objective
+
+
+def _reweighed(before: Terms, objective: Objective, weights: FloatArray) -> tuple[Terms, Terms | None]:
+    """The terms with new weights and their errors; the barrier is that of the degrees before."""
+    w = weights / objective.graph.weights
+    now = objective.terms(w)
+    value = now.entropy + 2 * objective.beta * now.divergence + before.barrier
+    errors = objective.estimated(w)[1] if objective.is_stochastic else None
+    return now._replace(objective=value, barrier=before.barrier), errors
+
+
+def path(
+    G: Any,
+    *,
+    beta: float | Sequence[float] = DEFAULT_BETA,
+    keep: float | int | Sequence[float | int] | None = None,
+    alpha: float = 0.0,
+    weight: str | None = "weight",
+    connected: bool | None = None,
+    protect: Any = None,
+    forbid: Any = None,
+    entropy: str = "auto",
+    mixture: Mixture = "equation",
+    seed: int | None = None,
+    effort: EffortName = "fast",
+    callback: Callback | None = None,
+    directed: Directed = "refuse",
+    loops: Loops = "refuse",
+    parallel: Parallel = "refuse",
+) -> list[Sparsified]:
+    """Sparsify along a sequence of β or of budgets, each point starting from its neighbour's solution.
+
+    Parameters
+    ----------
+    G : object
+        As in :func:`sparsify`.
+    beta : float or sequence of float
+        One β, or the β of the path. Along β all points share one pool of subsets, so that S never falls
+        and D never rises (with alpha=0).
+    keep : float, int, None, or sequence
+        One budget (None leaves the size to β), or the budgets of the path.
+    effort : {"fast", "normal", "best"}
+        For paths over budgets: how long to search at each. Paths over β take the default only.
+    alpha, weight, connected, protect, forbid, entropy, mixture, seed, callback, directed, loops, parallel
+        As in :func:`sparsify`.
+
+    Returns
+    -------
+    list of Sparsified
+        In the order of the sequence.
+
+    Raises
+    ------
+    OptionError
+        Unless exactly one of `beta` and `keep` is a sequence; and as :func:`sparsify`.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graphpri
+    >>> [r.kept.n_edges for r in graphpri.path(nx.path_graph(9), keep=[0.25, 0.5])]
+    [2, 4]
+    """
+    name, keeps, betas = _steps(beta, keep)
+    _check_names(entropy=entropy)
+    _check_effort(effort)
+    _check_callback(callback)
+    if name == "beta" and effort != "fast":
+        raise OptionError(f"effort={effort!r} is for paths along keep: along beta all points share their subsets")
+    source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
+    graph = source.graph
+    betas = [check_beta(_plain(b)) for b in betas]
+    budgets = [_budget(graph, k, connected) for k in keeps]
+    constraints = _constraints(source, budgets[0][0], protect, forbid)
+    for _, k in budgets:
+        _check_fits(graph, k, constraints)
+    objective = Objective(graph, betas[0], _plain(alpha), entropy_for(graph, entropy), mixture)
+    along = _Along(source, constraints, _seed(seed), callback)
+    if name == "beta":
+        return along.betas(objective, betas, keeps[0], budgets[0][1])
+    return along.budgets(objective, keeps, [cast("int", k) for _, k in budgets], effort)
+
+
+def _steps(beta: Any, keep: Any) -> tuple[str, list[Any], list[Any]]:
+    """Which of the two is a sequence, the budgets and the β."""
+    along = [name for name, value in (("beta", beta), ("keep", keep)) if _is_sequence(value)]
+    if len(along) != 1:
+        got = "both are" if along else "neither is"
+        raise OptionError(f"path needs a sequence in exactly one of beta and keep, and {got}")
+    betas, keeps = (list(value) if name in along else [value] for name, value in (("beta", beta), ("keep", keep)))
+    if not (betas and keeps):
+        raise OptionError(f"{along[0]} is empty: pass at least one value")
+    if along == ["keep"] and any(k is None for k in keeps):
+        raise OptionError("keep=None stands among the budgets of the path: pass shares or numbers of edges only")
+    return along[0], keeps, betas
+
+
+def _is_sequence(value: Any) -> bool:
+    unordered = isinstance(value, str | bytes | Set | Mapping)
+    return isinstance(value, Iterable) and not unordered and getattr(value, "ndim", 1) > 0
+
+
+class _Along(NamedTuple):
+    """A path over one graph."""
+
+    source: Source
+    constraints: Constraints
+    seed: int
+    callback: Callback | None
+
+    def betas(self, objective: Objective, betas: Sequence[float], keep: Any, k: int | None) -> list[Sparsified]:
+        """One budget, or a free size, for several β."""
+        found = solve_betas(objective, betas, k, self.constraints, seed=self.seed, callback=self.callback)
+        points = [replace(objective, beta=beta) for beta in betas]
+        return [
+            self._result(at, _explained(solution, at, k, self.constraints), keep)
+            for at, solution in zip(points, found, strict=True)
+        ]
+
+    def budgets(self, objective: Objective, keeps: Sequence[Any], ks: Sequence[int], effort: str) -> list[Sparsified]:
+        """Several budgets for one β, from the largest to the smallest."""
+        halt = _Halt(self.callback)
+        found: dict[int, Solution] = {}
+        start: BoolArray | None = None
+        for k in sorted(set(ks), reverse=True):
+            solution = solve(objective, k, self.constraints, effort=effort, seed=self.seed, callback=halt, start=start)
+            found[k], start = halt.follow(solution), solution.mask
+        return [self._result(objective, found[k], keep) for keep, k in zip(keeps, ks, strict=True)]
+
+    def _result(self, objective: Objective, solution: Solution, keep: Any) -> Sparsified:
+        settings = _settings(objective, keep, self.constraints, self.seed) | {"solver": "budgeted"}
+        return _result(self.source, objective, solution, settings)
+
+
+class _Halt:
+    """A callback for one solver after the other: what stops one of them stops all that follow."""
+
+    def __init__(self, callback: Callback | None) -> None:
+        self._callback = callback
+        self._status: str | None = None
+
+    def __call__(self, progress: Progress) -> bool:
+        return self._status is not None or (self._callback is not None and self._callback(progress) is True)
+
+    def follow(self, solution: Solution) -> Solution:
+        """Note how a solver ended, and let those after it say the same."""
+        if self._status is not None:
+            return replace(solution, status=self._status)
+        if solution.status.startswith(("stopped", "interrupted")):
+            self._status = solution.status
+        return solution
+
+
+def methods() -> dict[str, str]:
+    """Names of all methods and what they do in a line.
+
+    Examples
+    --------
+    >>> methods()["local-degree"]
+    "each node's edges to its neighbours of highest degree"
+    >>> len(methods())
+    17
+    """
+    own = {"pri": "Graph-PRI: minimise the von Neumann entropy and the divergence from the original"}
+    return own | {name: METHODS[name].summary for name in METHODS}

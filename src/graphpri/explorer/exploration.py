@@ -1,0 +1,291 @@
+"""What users call: make the page of a graph, show it in a notebook, save it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from graphpri._objective import Mixture, Objective, entropy_for
+from graphpri._selection import check_budget, count_edges
+from graphpri.errors import OptionError
+from graphpri.explorer.page import node_attributes, render
+from graphpri.explorer.positions import place_nodes
+from graphpri.explorer.solutions import (
+    COLUMNS,
+    Grid,
+    Meter,
+    Rival,
+    choose_betas,
+    choose_budgets,
+    default_methods,
+    ranked,
+    solve_grid,
+)
+from graphpri.graph import BoolArray, Directed, Graph, Loops, Order, Parallel
+from graphpri.interop import Source, edge_selector, load
+from graphpri.io import tables
+from graphpri.solvers.local_search import Constraints
+from graphpri.solvers.solution import Callback
+
+MOST_EDGES = 500_000
+"""Largest graph that a page is made of."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exploration:
+    """A page of a graph and its solutions over β and budgets; in a notebook it shows itself.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph in canonical form.
+    betas : tuple of float
+        Stops of the slider over β.
+    budgets : tuple of int
+        Stops of the slider over the number of kept edges.
+    methods : tuple of str
+        Methods to compare with.
+    html : str
+        The page.
+    notes : tuple of str
+        How the graph was read, what was left out, and whether the search was interrupted.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> page = explore(nx.karate_club_graph(), betas=[1, 4], keeps=[0.3, 0.5], methods=["random"])
+    >>> page.betas, page.budgets, page.methods
+    ((1.0, 4.0), (23, 39), ('random',))
+    >>> page.rows()[0]["K"], page.html.startswith("<!doctype html>")
+    (23, True)
+    """
+
+    graph: Graph
+    html: str
+    notes: tuple[str, ...]
+    _grid: Grid = field(repr=False)
+    _rivals: tuple[Rival, ...] = field(repr=False)
+    _edges: Order = field(repr=False)
+
+    @property
+    def betas(self) -> tuple[float, ...]:
+        """Stops of the slider over β, ascending."""
+        return self._grid.betas
+
+    @property
+    def budgets(self) -> tuple[int, ...]:
+        """Stops of the slider over the number of kept edges, ascending."""
+        return self._grid.budgets
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Methods to compare with."""
+        return tuple(rival.name for rival in self._rivals)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the search was stopped before every β was solved."""
+        return any(note.startswith("interrupted") for note in self.notes)
+
+    def mask(self, beta: float, keep: float | int, method: str = "pri") -> BoolArray:
+        """The edges that the page shows as kept.
+
+        Parameters
+        ----------
+        beta : float
+            One of `betas`; the other methods don't use it.
+        keep : float or int
+            A share or a number of edges that is one of `budgets`.
+        method : str
+            "pri" or one of `methods`.
+
+        Returns
+        -------
+        ndarray of bool, shape (M,)
+            In the input's edge order, as ``Sparsified.mask``.
+
+        Raises
+        ------
+        OptionError
+            For what the page doesn't have.
+        """
+        column = _index(self.budgets, count_edges(keep, self.graph.n_edges), "keep", "edges")
+        if method == "pri":
+            return self._grid.masks[_index(self.betas, float(beta), "beta", ""), column][self._edges]
+        order = self._rivals[_index(self.methods, method, "method", "")].order
+        mask = np.zeros(self.graph.n_edges, bool)
+        mask[order[: self.budgets[column]]] = True
+        return mask[self._edges]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What is measured at every stop: a row for each β and budget, and for each method and budget.
+
+        Divergence and entropy are in nats; NaN stands where a measure was left out.
+        """
+        ours = [
+            {"method": "pri", "beta": beta, "K": k, **_named(self._grid.values[i, j])}
+            for i, beta in enumerate(self.betas)
+            for j, k in enumerate(self.budgets)
+        ]
+        others = [
+            {"method": rival.name, "beta": None, "K": k, **_named(rival.values[j])}
+            for rival in self._rivals
+            for j, k in enumerate(self.budgets)
+        ]
+        return ours + others
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page, whole or not at all; a file of that name is replaced.
+
+        Raises
+        ------
+        FileError
+            Where it can't be written.
+        """
+        tables.write_text(Path(path), self.html)
+
+    def _repr_html_(self) -> str:
+        return (
+            '<iframe title="graphpri explorer" sandbox="allow-scripts allow-downloads" '
+            'style="width:100%;height:760px;border:1px solid #8884;border-radius:6px" '
+            f'srcdoc="{escape(self.html)}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        stops = f"{len(self.betas)} beta, {len(self.budgets)} budgets, {len(self.methods)} other methods"
+        return f"Exploration({self.graph.n_nodes} nodes, {self.graph.n_edges} edges; {stops})"
+
+
+def explore(
+    G: Any,
+    *,
+    betas: Iterable[float] | None = None,
+    keeps: Iterable[float | int] | None = None,
+    methods: Sequence[str] | None = None,
+    alpha: float = 0.0,
+    connected: bool = False,
+    protect: Any = None,
+    forbid: Any = None,
+    entropy: str = "auto",
+    mixture: Mixture = "equation",
+    seed: int = 0,
+    attributes: Mapping[str, Any] | None = None,
+    layout: Any = None,
+    title: str | None = None,
+    callback: Callback | None = None,
+    weight: str | None = "weight",
+    directed: Directed = "refuse",
+    loops: Loops = "refuse",
+    parallel: Parallel = "refuse",
+) -> Exploration:
+    """Make an interactive page of a graph and what is kept of it over β and budgets.
+
+    The page is one HTML file that needs no server and no network. All its solutions are computed here: each β
+    along the budgets as by :func:`graphpri.path`; then every β takes, of all subsets found at a budget, the
+    one with its smallest J.
+
+    Parameters
+    ----------
+    G : object
+        As in :func:`graphpri.sparsify`, with at most 500 000 edges.
+    betas : iterable of float, optional
+        Stops of the slider over β; 21 from 0 to 100 where absent (11 above 50 000 edges, 5 above 150 000).
+    keeps : iterable of float or int, optional
+        Budgets, shares or numbers of edges; 2 % and every 5 % where absent (every 10 % above 50 000 edges).
+    methods : sequence of str, optional
+        Baselines to compare with: some quick ones where absent. An empty sequence is none.
+    alpha, connected, protect, forbid, entropy, mixture, seed, weight, directed, loops, parallel
+        As in :func:`graphpri.sparsify`. The page has no error bars: `entropy` is not "stochastic".
+    attributes : mapping of str to mapping or sequence, optional
+        Values to colour nodes by, keyed by node label or in the order of the input's nodes; those that G has
+        are there in any case.
+    layout : array_like of shape (N, 2), or mapping of labels to (x, y), optional
+        Positions of the nodes, in the order of ``as_graph(G)``. Where absent, springs place them, above 1500
+        nodes community by community.
+    title : str, optional
+    callback : callable, optional
+        Gets a :class:`Progress` after each step; returning True stops, and the page has the β solved so far.
+
+    Returns
+    -------
+    Exploration
+
+    Raises
+    ------
+    GraphError
+        For a graph that can't be sparsified, one without edges, and one with too many.
+    OptionError
+        For values out of range, unknown methods, and attributes and positions that don't fit the nodes.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> page = explore(nx.karate_club_graph(), betas=[1, 4], keeps=[0.3, 0.5])
+    >>> page
+    Exploration(34 nodes, 78 edges; 2 beta, 2 budgets, 7 other methods)
+    >>> page.mask(beta=4, keep=0.3).sum()
+    np.int64(23)
+    """
+    source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
+    _check_size(source.graph)
+    constraints = _constraints(source, connected, protect, forbid)
+    budgets = choose_budgets(keeps, source.graph, constraints)
+    check_budget(source.graph, budgets[0], **vars(constraints))
+    meter = Meter.of(_objective(source.graph, alpha, entropy, mixture))
+    names = default_methods(source.graph) if methods is None else [str(name) for name in methods]
+    rivals = tuple(ranked(meter, name, budgets, constraints, seed) for name in names)
+    colours = node_attributes(G, source, attributes, meter.origin)
+    place = place_nodes(source.graph, layout, seed)
+    grid = solve_grid(meter, choose_betas(betas, source.graph), budgets, constraints, seed=seed, callback=callback)
+    notes = (*source.notes, *_settings(meter.objective, constraints, seed), *grid.notes)
+    html = render(title or "Graph", source.graph, place, colours, grid, rivals, notes)
+    return Exploration(source.graph, html, notes, grid, rivals, source.edges)
+
+
+def _check_size(graph: Graph) -> None:
+    if graph.n_edges > MOST_EDGES:
+        raise OptionError(
+            f"the graph has {graph.n_edges} edges, and a page is drawn of at most {MOST_EDGES}: sparsify it first "
+            "(graphpri sparsify), and explore what is kept"
+        )
+
+
+def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> Constraints:
+    masks = [
+        None if edges is None else edge_selector(source, edges, name)
+        for name, edges in (("protect", protect), ("forbid", forbid))
+    ]
+    return Constraints(bool(connected), *(None if mask is None or not mask.any() else mask for mask in masks))
+
+
+def _objective(graph: Graph, alpha: float, entropy: str, mixture: Mixture) -> Objective:
+    objective = Objective(graph, 1.0, alpha, entropy_for(graph, entropy), mixture)
+    if objective.is_stochastic:
+        raise OptionError("entropy='stochastic' has error bars, which the page does not show: choose 'local'")
+    return objective
+
+
+def _settings(objective: Objective, constraints: Constraints, seed: int) -> list[str]:
+    """What was asked for, in sentences."""
+    rules = [name for name, rule in vars(constraints).items() if rule is not None and rule is not False]
+    lines = [f"S, D and J by the {objective.entropy} entropy, in nats", f"seed {seed}"]
+    lines += [f"mixture as in the paper's {objective.mixture}"]
+    lines += [f"alpha {objective.alpha:g}"] if objective.alpha else []
+    return lines + ([f"subject to {', '.join(rules)}"] if rules else [])
+
+
+def _index(stops: Sequence[Any], value: Any, name: str, unit: str) -> int:
+    if value not in stops:
+        shown = ", ".join(f"{stop:g}" if isinstance(stop, float) else str(stop) for stop in stops)
+        raise OptionError(f"{name}={value!r}{f' {unit}' if unit else ''} is not on the page; it has {shown}")
+    return stops.index(value)
+
+
+def _named(values: Any) -> dict[str, float]:
+    return dict(zip(COLUMNS, cast("list[float]", values.tolist()), strict=True))

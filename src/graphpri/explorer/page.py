@@ -1,0 +1,363 @@
+"""The page as one text: data, scripts and styles in a single file that asks for nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from numbers import Real
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri._version import __version__
+from graphpri.errors import OptionError
+from graphpri.explorer.solutions import COLUMNS, Grid, Rival
+from graphpri.graph import BoolArray, EdgeTable, Graph
+from graphpri.interop import Source
+from graphpri.measures import View
+from graphpri.measures.structure import communities
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What nodes can be coloured by: their attributes in the input, groups and degrees.
+# ---------------------------------------------------------------------------------------------------------------------
+
+MOST_GROUPS = 11
+"""Groups with a colour of their own; the smaller ones share one."""
+_FEW = 10
+
+
+class Attribute(NamedTuple):
+    """A value for each node: `groups` names those that `values` numbers; None where the values are numbers.
+
+    Examples
+    --------
+    >>> Attribute("club", ["Officer", "Mr. Hi"], np.array([0, 1, 1], np.float32)).groups[0]
+    'Officer'
+    """
+
+    name: str
+    groups: list[str] | None
+    values: NDArray[np.float32]
+
+
+def node_attributes(G: Any, source: Source, given: Mapping[str, Any] | None, view: View) -> list[Attribute]:
+    """Attributes by which nodes can be coloured, in canonical node order.
+
+    Parameters
+    ----------
+    G : object
+        The input: an :class:`EdgeTable`, a networkx or an igraph graph have attributes of nodes.
+    source : Source
+        The same, loaded.
+    given : mapping of str to mapping or sequence, optional
+        More of them: by label, or in the order of the input's nodes.
+    view : View
+        Of the original graph.
+
+    Raises
+    ------
+    OptionError
+        For given ones that don't fit the nodes.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from graphpri.interop import load
+    >>> from graphpri.measures import Settings
+    >>> karate = nx.karate_club_graph()
+    >>> source = load(karate)
+    >>> view = View(source.graph, Settings(2.0, 0.0, "exact", "equation", "nats", 0))
+    >>> [found.name for found in node_attributes(karate, source, None, view)]
+    ['club', 'community', 'degree in the original']
+    """
+    n = source.graph.n_nodes
+    columns = dict(_own(G))
+    found = [_communities(view)]
+    found.append(Attribute("degree in the original", None, view.degrees.astype(np.float32)))
+    read: list[Attribute] = []
+    for name, column in columns.items():
+        held: list[Any] = [None] * n
+        for place, value in zip(np.arange(n)[source.nodes].tolist(), column, strict=True):
+            held[place] = value
+        read += _read(str(name), held)
+    for name, values in (given or {}).items():
+        chosen = _read(str(name), _matched(source, str(name), values))
+        if not chosen:
+            raise OptionError(f"attributes: {name!r} says nothing that groups nodes: each has another value, or none")
+        read += chosen
+    return read + found
+
+
+def _communities(view: View) -> Attribute:
+    """Communities by Louvain, numbered from the largest."""
+    member = communities(view)
+    order = np.argsort(-np.bincount(member), kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return Attribute("community", *_grouped([f"community {place[c] + 1}" for c in member]))
+
+
+def _own(G: Any) -> Iterable[tuple[str, Sequence[Any]]]:
+    if isinstance(G, EdgeTable):
+        return [(name, list(column)) for name, column in G.node_attributes.items()]
+    kind = type(G).__module__.partition(".")[0]
+    if kind == "networkx":
+        data: list[dict[Any, Any]] = [d for _, d in G.nodes(data=True)]
+        names = dict.fromkeys(str(name) for d in data for name in d)
+        return [(name, [{str(k): v for k, v in d.items()}.get(name) for d in data]) for name in names]
+    if kind == "igraph":
+        return [(str(name), list(G.vs[name])) for name in G.vs.attributes()]
+    return []
+
+
+def _matched(source: Source, name: str, values: Any) -> list[Any]:
+    graph = source.graph
+    if isinstance(values, Mapping):
+        by_label = cast("Mapping[Any, Any]", values)
+        return [by_label.get(graph.label(i)) for i in range(graph.n_nodes)]
+    listed: list[Any] = list(values)
+    if len(listed) != graph.n_nodes:
+        raise OptionError(f"attributes: {name!r} has {len(listed)} values for {graph.n_nodes} nodes")
+    held: list[Any] = [None] * graph.n_nodes
+    for place, value in zip(np.arange(graph.n_nodes)[source.nodes].tolist(), listed, strict=True):
+        held[place] = value
+    return held
+
+
+def _read(name: str, column: Sequence[Any]) -> list[Attribute]:
+    """The attribute of a column; none where it groups nothing."""
+    plain = [v.item() if isinstance(v, np.generic) else v for v in column]
+    there = [v for v in plain if v is not None]
+    if there and all(_is_number(v) for v in there):
+        whole = all(float(v).is_integer() for v in there if np.isfinite(float(v)))
+        if not whole or len(set(there)) > _FEW:
+            return [Attribute(name, None, _numbers(plain))]
+    texts = ["" if v is None else str(v) for v in plain]
+    different = len(set(texts))
+    if different < 2 or (different == len(texts) and different > _FEW):
+        return []
+    return [Attribute(name, *_grouped(texts))]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(cast("Any", value), bool)
+
+
+def _numbers(column: Sequence[Any]) -> NDArray[np.float32]:
+    values = np.array([np.nan if v is None else float(v) for v in column])
+    with np.errstate(over="ignore"):
+        narrow = values.astype(np.float32)
+    return np.where(np.isfinite(narrow), narrow, np.float32(np.nan))
+
+
+def _grouped(texts: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+    """Names of the groups, the largest first, and the group of each node; the last is what is left."""
+    names = [text for text, _ in Counter(texts).most_common()]
+    groups = [name or "(none)" for name in names[:MOST_GROUPS]]
+    if len(names) > MOST_GROUPS:
+        groups.append(f"others ({len(names) - MOST_GROUPS})")
+    number = {name: min(i, MOST_GROUPS) for i, name in enumerate(names)}
+    return groups, np.array([number[text] for text in texts], np.float32)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# How the page holds its data: a header and arrays, deflated, as base64 text.
+#
+# The text has letters, digits and ``+/=`` only, so that no label can end the element that it stands in. Decompressed,
+# it is a 4-byte length, a JSON header, and arrays at the places that the header names, each at a multiple of 8 bytes,
+# little-endian.
+# ---------------------------------------------------------------------------------------------------------------------
+
+_ALIGNED = 8
+
+
+def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """A header and named arrays as text.
+
+    Parameters
+    ----------
+    header : mapping
+        Values that JSON has; NaN and infinities are not among them.
+    arrays : mapping of str to ndarray
+        Of uint8, uint32, float32 or float64.
+
+    Examples
+    --------
+    >>> text = pack({"title": "karate"}, {"ends": np.array([1, 2], np.uint32)})
+    >>> text.isascii(), unpack(text)[0]["title"]
+    (True, 'karate')
+    """
+    places: dict[str, list[Any]] = {}
+    body = bytearray()
+    for name, array in arrays.items():
+        places[name] = [array.dtype.name, len(body), array.size]
+        body += np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"))).tobytes()
+        body += bytes(-len(body) % _ALIGNED)
+    head = json.dumps({**header, "arrays": places}, ensure_ascii=True, allow_nan=False).encode("ascii")
+    head += b" " * (-(len(head) + 4) % _ALIGNED)
+    packed = zlib.compress(len(head).to_bytes(4, "little") + head + bytes(body), 9)
+    return base64.b64encode(packed).decode("ascii")
+
+
+def unpack(text: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of :func:`pack`.
+
+    Examples
+    --------
+    >>> unpack(pack({"title": "karate"}, {"ends": np.array([1, 2], np.uint32)}))
+    ({'title': 'karate'}, {'ends': array([1, 2], dtype=uint32)})
+    """
+    raw = zlib.decompress(base64.b64decode(text))
+    size = int.from_bytes(raw[:4], "little")
+    header = json.loads(raw[4 : 4 + size])
+    found: dict[str, NDArray[Any]] = {}
+    for name, (dtype, offset, count) in header.pop("arrays").items():
+        kind = np.dtype(dtype).newbyteorder("<")
+        found[name] = np.frombuffer(raw, kind, count, 4 + size + offset).astype(dtype)
+    return header, found
+
+
+def masks_to_bits(masks: BoolArray) -> NDArray[np.uint8]:
+    """Masks of shape (B, K, M) as bits, each as what differs from the budget before; shape (B, K, ⌈M/8⌉).
+
+    Edge i is bit i mod 8, the lowest first, of byte i div 8. Most edges enter once along the budgets, so that
+    the differences are nearly all zero and deflate well.
+
+    Examples
+    --------
+    >>> masks = np.array([[[True, False, False], [True, True, False]]])
+    >>> masks_to_bits(masks).tolist()
+    [[[1], [2]]]
+    >>> bool((bits_to_masks(masks_to_bits(masks), 3) == masks).all())
+    True
+    """
+    changed = masks.copy()
+    changed[:, 1:] ^= masks[:, :-1]
+    return np.packbits(changed, axis=-1, bitorder="little")
+
+
+def bits_to_masks(bits: NDArray[np.uint8], n_edges: int) -> BoolArray:
+    """The masks of :func:`masks_to_bits`.
+
+    Examples
+    --------
+    >>> bits_to_masks(np.array([[[1], [2]]], np.uint8), 3).astype(int).tolist()
+    [[[1, 0, 0], [1, 1, 0]]]
+    """
+    return np.unpackbits(np.bitwise_xor.accumulate(bits, axis=1), axis=-1, count=n_edges, bitorder="little").astype(
+        bool
+    )
+
+
+SCRIPTS = ("data.js", "draw.js", "curves.js", "save.js", "app.js")
+
+
+def render(
+    title: str,
+    graph: Graph,
+    place: NDArray[np.float32],
+    attributes: Sequence[Attribute],
+    grid: Grid,
+    rivals: Sequence[Rival],
+    about: Sequence[str],
+) -> str:
+    """The page of a graph and its solutions.
+
+    Parameters
+    ----------
+    title : str
+        Any text.
+    graph : Graph
+    place : ndarray of float32, shape (N, 2)
+    attributes : sequence of Attribute
+    grid : Grid
+    rivals : sequence of Rival
+    about : sequence of str
+        What to say of how the page came about, a sentence each.
+
+    Examples
+    --------
+    >>> from graphpri.explorer.solutions import Meter, solve_grid
+    >>> from graphpri.objective import Objective
+    >>> from graphpri.solvers.local_search import Constraints
+    >>> graph = Graph.from_edges([0, 1], [1, 2])
+    >>> grid = solve_grid(Meter.of(Objective(graph, 1.0)), [1.0], [1], Constraints(), seed=0)
+    >>> html = render("Two edges", graph, np.zeros((3, 2), np.float32), [], grid, [], [])
+    >>> "<title>Two edges" in html
+    True
+    """
+    header = {
+        "title": _printable(title),
+        "version": __version__,
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+        "labels": None if graph.labels is None else [_printable(str(graph.label(i))) for i in range(graph.n_nodes)],
+        "weight": None if graph.weight_name is None else _printable(graph.weight_name),
+        "betas": grid.betas,
+        "budgets": grid.budgets,
+        "columns": COLUMNS,
+        "scored": grid.scored,
+        "rivals": [rival.name for rival in rivals],
+        "attributes": [
+            {"name": _printable(a.name), "groups": None if a.groups is None else [_printable(g) for g in a.groups]}
+            for a in attributes
+        ],
+        "about": [_printable(line) for line in about],
+    }
+    return _assembled(title, pack(header, _arrays(graph, place, attributes, grid, rivals)))
+
+
+def _arrays(
+    graph: Graph,
+    place: NDArray[np.float32],
+    attributes: Sequence[Attribute],
+    grid: Grid,
+    rivals: Sequence[Rival],
+) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {
+        "source": graph.source.astype(np.uint32),
+        "target": graph.target.astype(np.uint32),
+        "x": place[:, 0],
+        "y": place[:, 1],
+        "bits": masks_to_bits(grid.masks),
+        "values": grid.values,
+        "scores": grid.scores,
+    }
+    if graph.is_weighted:
+        arrays["weights"] = np.array(graph.weights)
+    arrays |= {f"attribute{i}": a.values for i, a in enumerate(attributes)}
+    for i, rival in enumerate(rivals):
+        arrays |= {f"order{i}": rival.order, f"rival{i}": rival.values}
+    return arrays
+
+
+def _assembled(title: str, data: str) -> str:
+    assets = files("graphpri.explorer") / "assets"
+    style = (assets / "style.css").read_text("utf-8")
+    script = "\n".join((assets / name).read_text("utf-8") for name in SCRIPTS)
+    script = f'"use strict";\n(() => {{\n{script}\n}})();\n'
+    page = (assets / "page.html").read_text("utf-8")
+    policy = (
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src blob: data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {"title": escape(_printable(title)), "policy": policy, "style": style, "script": script, "data": data}
+    # In one pass: a title may hold what looks like the place of another part.
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], page)
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _printable(text: str) -> str:
+    """The text with what UTF-8 can't write replaced: halves of surrogate pairs."""
+    return text.encode("utf-8", "replace").decode("utf-8")

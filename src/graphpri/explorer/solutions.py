@@ -1,0 +1,460 @@
+"""Solutions over a grid of β and budgets, and what is measured of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri._objective import Objective, Terms, check_beta
+from graphpri._selection import best_forest_by, count_edges, rank
+from graphpri._sparsify import path
+from graphpri.baselines import find
+from graphpri.errors import GraphError, OptionError
+from graphpri.graph import BoolArray, FloatArray, Graph
+from graphpri.measures import MEASURES, Settings, View
+from graphpri.solvers.budgeted import solve
+from graphpri.solvers.local_search import Constraints
+from graphpri.solvers.path import Pool
+from graphpri.solvers.solution import Callback, Progress
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Swaps among more candidates at every stop, once the stops have shared their subsets.
+# ---------------------------------------------------------------------------------------------------------------------
+
+MOST_EDGES = 4000
+"""Edges up to which stops are polished; above, looking for swaps at each would cost more than the path did."""
+
+_PASSES = 3
+
+
+def polish(
+    objective: Objective,
+    betas: Sequence[float],
+    budgets: Sequence[int],
+    pools: Sequence[Pool],
+    constraints: Constraints,
+    callbacks: Sequence[Callback | None],
+) -> bool:
+    """Improve the best subset of every stop by swaps until each stands, and put what is found into the pools.
+
+    A pass goes over the stops whose best subset is another one than they were last improved from.
+
+    Parameters
+    ----------
+    objective : Objective
+        Its β is not used.
+    betas : sequence of float
+    budgets : sequence of int
+    pools : sequence of Pool
+        The subsets of each budget, which all β share.
+    constraints : Constraints
+    callbacks : sequence
+        One for each β, or None.
+
+    Returns
+    -------
+    bool
+        Whether that was stopped; the pools then hold what was found until then.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> graph = ring_knn(12, 4)
+    >>> pool = Pool(Objective(graph, 1.0))
+    >>> pool.add(graph.source % 2 == 0)  # any twelve of the edges
+    >>> before = pool.best(4.0)[1]
+    >>> polish(pool.objective, [4.0], [12], [pool], Constraints(), [None]), pool.best(4.0)[1] < before
+    (False, True)
+    """
+    if objective.graph.n_edges > MOST_EDGES:
+        return False
+    settled: dict[tuple[int, int], bytes] = {}
+    for _ in range(_PASSES):
+        before = len(settled), sum(len(pool.masks) for pool in pools)
+        for i, (beta, callback) in enumerate(zip(betas, callbacks, strict=True)):
+            at = replace(objective, beta=beta)
+            for j, (pool, k) in enumerate(zip(pools, budgets, strict=True)):
+                start, value = pool.best(beta)
+                if settled.get((i, j)) == start.tobytes():
+                    continue
+                # Where no swap helps, the solver has no step to report.
+                if callback is not None and callback(Progress("polish", j + 1, k, value, 0.0)) is True:
+                    return True
+                found = solve(at, k, constraints, effort="wide", callback=callback, start=start)
+                pool.add(found.mask)
+                settled[i, j] = found.mask.tobytes()
+                if found.status.startswith(("stopped", "interrupted")):
+                    return True
+        if before == (len(settled), sum(len(pool.masks) for pool in pools)):
+            break
+    return False
+
+
+BETAS = (0, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
+SHARES = (0.02, *(round(0.05 * i, 2) for i in range(1, 21)))
+FULL_EDGES, HALF_EDGES = 50_000, 150_000
+"""Edges up to which the whole grid of 21 by 21 is solved by default, and up to which 11 by 11; above it is 5 by 11."""
+
+COLUMNS = ("entropy", "divergence", "barrier", "spectral_distance", "centralisation", "components", "cut_off")
+_MEASURED = COLUMNS[3:]
+_SCORE_BYTES = 300_000, 24  # at least, and per edge
+_PATHS = 0.7  # share of the time that goes to paths, of a small graph
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Subsets of edges for every β and budget.
+
+    Attributes
+    ----------
+    betas : tuple of float
+        Ascending, B of them.
+    budgets : tuple of int
+        Numbers of edges, ascending, K of them.
+    masks : ndarray of bool, shape (B, K, M)
+        Kept edges, in canonical order.
+    values : ndarray of float64, shape (B, K, 7)
+        By `COLUMNS`: S, D and the barrier in nats, d_x, C_D, components, nodes cut off; NaN where left out.
+    scored : tuple of int
+        Indices of the budgets for which scores are there.
+    scores : ndarray of uint8, shape (B, len(scored), M)
+        How many 255ths of the edges have a smaller −∂J/∂w at that solution.
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> grid = solve_grid(meter, [1.0, 4.0], [6, 12], Constraints(), seed=0)
+    >>> grid.masks.shape, grid.masks.sum(axis=2).tolist()
+    ((2, 2, 24), [[6, 12], [6, 12]])
+    """
+
+    betas: tuple[float, ...]
+    budgets: tuple[int, ...]
+    masks: BoolArray
+    values: FloatArray
+    scored: tuple[int, ...]
+    scores: NDArray[np.uint8]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Meter:
+    """Measures subsets of one graph by what is affordable at its size.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> whole = dict(zip(COLUMNS, meter.row(np.ones(24, bool)), strict=True))
+    >>> round(whole["divergence"], 6), whole["components"]
+    (0.0, 1.0)
+    """
+
+    objective: Objective
+    origin: View
+    chosen: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+    @classmethod
+    def of(cls, objective: Objective) -> Meter:
+        """A meter for the graph of an objective."""
+        settings = Settings(objective.beta, objective.alpha, objective.entropy, objective.mixture, "nats", 0)
+        refused = {name: MEASURES[name].cost.refusal(objective.graph) for name in _MEASURED}
+        left = tuple(f"{name} is left out: it {why}" for name, why in refused.items() if why is not None)
+        chosen = tuple(name for name, why in refused.items() if why is None)
+        return cls(objective, View(objective.graph, settings), chosen, left)
+
+    def row(self, mask: BoolArray, terms: Terms | None = None) -> list[float]:
+        """The values of `COLUMNS` for a subset."""
+        view = View(self.objective.graph.select(mask), self.origin.settings, self.origin)
+        found = {name: float(MEASURES[name].compute(view)) for name in self.chosen}
+        t = terms or self.objective.terms(self.objective.selection(mask))
+        return [t.entropy, t.divergence, t.barrier, *(found.get(name, np.nan) for name in _MEASURED)]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, and what is to be known about some values."""
+        return (*self.left_out, *self.origin.notes)
+
+
+def choose_betas(betas: Any, graph: Graph) -> list[float]:
+    """The given β, ascending and different, or those of the default for the size of the graph.
+
+    Raises
+    ------
+    OptionError
+        For none, and for values that are no β.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> choose_betas([4, 1, 4], ring_knn(12, 4))
+    [1.0, 4.0]
+    >>> len(choose_betas(None, ring_knn(12, 4)))
+    21
+    """
+    if betas is None:
+        step = 1 if graph.n_edges <= FULL_EDGES else 2 if graph.n_edges <= HALF_EDGES else 5
+        return [float(b) for b in BETAS[::step]]
+    return sorted({check_beta(float(b)) for b in _listed(betas, "betas")})
+
+
+def choose_budgets(keeps: Any, graph: Graph, constraints: Constraints) -> list[int]:
+    """Numbers of edges, ascending and different: the given ones, or those of the default that can be met.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> choose_budgets([0.5, 6], ring_knn(12, 4), Constraints())
+    [6, 12]
+    >>> choose_budgets(None, ring_knn(12, 4), Constraints(connected=True))[0]
+    11
+    """
+    if not graph.n_edges:
+        raise GraphError("the graph has no edges: there is nothing to explore")
+    if keeps is not None:
+        return sorted({count_edges(k, graph.n_edges) for k in _listed(keeps, "keeps")})
+    shares = SHARES if graph.n_edges <= FULL_EDGES else SHARES[::2]
+    least, most = _range(graph, constraints)
+    return sorted({min(max(count_edges(s, graph.n_edges), least), most) for s in shares})
+
+
+def _listed(values: Any, name: str) -> list[Any]:
+    listed: list[Any] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    if not listed:
+        raise OptionError(f"{name} is empty: pass at least one value")
+    return listed
+
+
+def _range(graph: Graph, constraints: Constraints) -> tuple[int, int]:
+    """Smallest and largest budget that the constraints allow; where there is none, the solver says so."""
+    none = np.zeros(graph.n_edges, bool)
+    protect = none if constraints.protect is None else constraints.protect
+    least = int(protect.sum())
+    if constraints.connected:
+        least += graph.components(protect)[0] - graph.components()[0]
+    most = graph.n_edges - (0 if constraints.forbid is None else int(constraints.forbid.sum()))
+    return max(least, 1), most
+
+
+def solve_grid(
+    meter: Meter,
+    betas: Sequence[float],
+    budgets: Sequence[int],
+    constraints: Constraints,
+    *,
+    seed: int | None = None,
+    callback: Callback | None = None,
+) -> Grid:
+    """Solve every β along the budgets; then each budget's subsets are shared by all β, and improved by swaps.
+
+    J is linear in β for a fixed subset, so that along β the divergence never rises and (without a barrier) the
+    entropy never falls. The β are solved in an order that spreads: what is there after an interruption covers
+    their range.
+
+    Parameters
+    ----------
+    meter : Meter
+    betas, budgets : sequence
+        Ascending.
+    constraints, seed
+        As in :func:`graphpri.path`.
+    callback : callable, optional
+        Gets a :class:`Progress` after each step of the solver; returning True stops: the β done so far are
+        the grid's.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> grid = solve_grid(meter, [1.0, 4.0], [6, 12], Constraints(), seed=0)
+    >>> bool((grid.values[0, :, 1] >= grid.values[1, :, 1]).all())  # the divergence never rises with β
+    True
+    """
+    pools = [Pool(meter.objective) for _ in budgets]
+    done: list[float] = []
+    notes = list[str]()
+    for beta in _spread(betas):
+        begun = _PATHS * len(done) / len(betas)
+        results = _along_budgets(meter.objective, beta, budgets, constraints, seed, _at(beta, begun, callback))
+        stopped = any(result.status.startswith(("stopped", "interrupted")) for result in results)
+        if stopped and done:
+            notes.append(f"interrupted: {len(done)} of {len(betas)} beta were solved")
+            break
+        done.append(beta)
+        for pool, result in zip(pools, results, strict=True):
+            pool.add(result.mask)
+        if stopped:
+            notes.append("interrupted at the first beta: the subsets are the best until then")
+            break
+    if not notes:
+        callbacks = [_at(beta, _PATHS, callback) for beta in betas]
+        if polish(meter.objective, betas, budgets, pools, constraints, callbacks):
+            notes.append("interrupted: every beta was solved, and swaps may improve some stops")
+    return _collected(meter, sorted(done), budgets, pools, notes)
+
+
+def _along_budgets(
+    objective: Objective,
+    beta: float,
+    budgets: Sequence[int],
+    constraints: Constraints,
+    seed: int | None,
+    callback: Callback | None,
+) -> list[Any]:
+    return path(
+        objective.graph,
+        beta=beta,
+        keep=list(budgets),
+        alpha=objective.alpha,
+        connected=constraints.connected,
+        protect=constraints.protect,
+        forbid=constraints.forbid,
+        entropy=objective.entropy,
+        mixture=objective.mixture,
+        seed=seed,
+        callback=callback,
+    )
+
+
+def _at(beta: float, begun: float, callback: Callback | None) -> Callback | None:
+    """A callback that says for which β the solver works."""
+    if callback is None:
+        return None
+    return lambda p: callback(Progress(f"beta {beta:g}, {p.stage}", p.step, p.edges, p.objective, begun))
+
+
+def _spread(values: Sequence[float]) -> list[float]:
+    """The middle, then the middles of both halves, and so on."""
+    queue, found = [(0, len(values))], list[float]()
+    while queue:
+        low, high = queue.pop(0)
+        if low < high:
+            middle = (low + high) // 2
+            found.append(values[middle])
+            queue += [(low, middle), (middle + 1, high)]
+    return found
+
+
+def _collected(
+    meter: Meter, betas: Sequence[float], budgets: Sequence[int], pools: Sequence[Pool], notes: Sequence[str]
+) -> Grid:
+    m = meter.objective.graph.n_edges
+    shape = (len(betas), len(budgets))
+    masks, values = np.zeros((*shape, m), bool), np.zeros((*shape, len(COLUMNS)))
+    scored = _scored(m, *shape)
+    scores = np.zeros((len(betas), len(scored), m), np.uint8)
+    rows: dict[int, list[float]] = {}
+    for i, beta in enumerate(betas):
+        for j, pool in enumerate(pools):
+            mask = pool.best(beta)[0]
+            at = next(t for t, held in zip(pool.terms, pool.masks, strict=True) if held is mask)
+            if id(mask) not in rows:
+                rows[id(mask)] = meter.row(mask, at)
+            masks[i, j], values[i, j] = mask, rows[id(mask)]
+        for slot, j in enumerate(scored):
+            scores[i, slot] = _percentiles(replace(meter.objective, beta=beta), masks[i, j])
+    return Grid(tuple(betas), tuple(budgets), masks, values, scored, scores, (*notes, *meter.notes))
+
+
+def _scored(m: int, betas: int, budgets: int) -> tuple[int, ...]:
+    """Budgets whose scores the page has room for, evenly spread."""
+    least, per_edge = _SCORE_BYTES
+    count = min(budgets, max(1, int((least + per_edge * m) // (m * betas))))
+    if count == budgets:
+        return tuple(range(budgets))
+    return tuple(int(j) for j in np.round((np.arange(count) + 0.5) * budgets / count - 0.5))
+
+
+def _percentiles(objective: Objective, mask: BoolArray) -> NDArray[np.uint8]:
+    _, gradient = objective.terms_and_gradient(objective.selection(mask))
+    below = np.searchsorted(np.sort(-gradient), -gradient, side="left")
+    return np.floor(255 * below / max(mask.size - 1, 1)).astype(np.uint8)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The other methods beside the solutions: they score edges, so that one order of the edges tells every budget.
+# ---------------------------------------------------------------------------------------------------------------------
+
+_MOST_PATHS = 3e7
+
+
+class Rival(NamedTuple):
+    """A method, the edges in the order in which it keeps them, shape (M,), and its measures, shape (K, 7).
+
+    Examples
+    --------
+    >>> Rival("random", np.array([2, 0, 1], np.uint32), np.zeros((1, len(COLUMNS)))).order[:2]
+    array([2, 0], dtype=uint32)
+    """
+
+    name: str
+    order: NDArray[np.uint32]
+    values: FloatArray
+
+
+def default_methods(graph: Graph) -> list[str]:
+    """Methods that take little time at the size of the graph.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> default_methods(ring_knn(12, 4))
+    ['random', 'local-degree', 'local-similarity', 'effective-resistance', 'edge-betweenness']
+    """
+    names = ["random", "local-degree", "local-similarity", "effective-resistance"]
+    if graph.n_nodes * graph.n_edges <= _MOST_PATHS:
+        names.append("edge-betweenness")
+    return names + (["weight", "disparity"] if graph.is_weighted else [])
+
+
+def ranked(meter: Meter, name: str, budgets: Sequence[int], constraints: Constraints, seed: int) -> Rival:
+    """What a method keeps at every budget: the first K edges of one order.
+
+    Raises
+    ------
+    OptionError
+        For an unknown method, and one that sets weights of its own, which depend on the budget.
+
+    Examples
+    --------
+    >>> from graphpri.objective import Objective
+    >>> graph = Graph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
+    >>> rival = ranked(Meter.of(Objective(graph, 1.0)), "effective-resistance", [1, 2], Constraints(), seed=0)
+    >>> int(rival.order[0]), rival.values.shape  # the bridge comes first
+    (2, (2, 7))
+    """
+    graph = meter.objective.graph
+    order = _order(graph, name, constraints, seed)
+    values = np.zeros((len(budgets), len(COLUMNS)))
+    for j, k in enumerate(budgets):
+        mask = np.zeros(graph.n_edges, bool)
+        mask[order[:k]] = True
+        values[j] = meter.row(mask)
+    return Rival(name, order.astype(np.uint32), values)
+
+
+def _order(graph: Graph, name: str, constraints: Constraints, seed: int) -> NDArray[np.int64]:
+    if name == "pri":
+        raise OptionError("method='pri' is what the page shows: name others to stand beside it")
+    rng = np.random.default_rng(seed)
+    scored = find(name).score(graph, graph.n_edges, rng)
+    if scored.weights is not None:
+        raise OptionError(f"method {name!r} sets weights of its own, which the page does not show: leave it out")
+    order = rank(scored.scores, rng)
+    first = np.zeros(graph.n_edges, bool) if constraints.protect is None else constraints.protect.copy()
+    if constraints.connected:
+        place = np.empty(graph.n_edges, np.int64)
+        place[order] = np.arange(graph.n_edges)
+        first |= best_forest_by(
+            graph, -place.astype(np.float64), place, protect=constraints.protect, forbid=constraints.forbid
+        )
+    last = np.zeros(graph.n_edges, bool) if constraints.forbid is None else constraints.forbid
+    classes = np.where(first, 0, np.where(last, 2, 1))
+    return order[np.argsort(classes[order], kind="stable")]

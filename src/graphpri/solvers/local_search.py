@@ -1,0 +1,475 @@
+"""The moves of the budgeted solver: elimination, swaps, exchange of many edges, kicks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri._selection import best_forest, take_top
+from graphpri.graph import BoolArray, FloatArray, Graph
+from graphpri.solvers.moves import Edges, Landscape
+from graphpri.solvers.solution import Monitor
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Bridges of a subset of edges and the cuts that they are alone in.
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class BridgeFinder:
+    """Adjacency of a graph, kept for finding the bridges of many subsets of its edges."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._adjacent: list[list[tuple[int, int]]] = [[] for _ in range(graph.n_nodes)]
+        for edge, (u, v) in enumerate(zip(graph.source.tolist(), graph.target.tolist(), strict=True)):
+            self._adjacent[u].append((v, edge))
+            self._adjacent[v].append((u, edge))
+
+    def find(self, mask: BoolArray) -> Bridges:
+        """The bridges of a subset, by one depth-first search (Tarjan 1974)."""
+        kept = mask.tolist()
+        n = self._graph.n_nodes
+        first, low, last, child = [-1] * n, [0] * n, [0] * n, [-1] * len(kept)
+        bridge = np.zeros(len(kept), bool)
+        clock = 0
+        for root in range(n):
+            if first[root] >= 0:
+                continue
+            first[root] = low[root] = clock
+            clock += 1
+            stack = [(root, -1, iter(self._adjacent[root]))]
+            while stack:
+                node, via, neighbours = stack[-1]
+                for other, edge in neighbours:
+                    if edge == via or not kept[edge]:
+                        continue
+                    if first[other] < 0:
+                        first[other] = low[other] = clock
+                        clock += 1
+                        child[edge] = other
+                        stack.append((other, edge, iter(self._adjacent[other])))
+                        break
+                    if first[other] < low[node]:
+                        low[node] = first[other]
+                else:
+                    stack.pop()
+                    last[node] = clock
+                    if stack:
+                        parent = stack[-1][0]
+                        if low[node] < low[parent]:
+                            low[parent] = low[node]
+                        if low[node] > first[parent]:
+                            bridge[via] = True
+        return Bridges(self._graph, bridge, np.array(first), np.array(last), np.array(child, np.int64))
+
+
+class Bridges:
+    """Which kept edges are bridges, and which edges would reconnect the two sides of one.
+
+    Attributes
+    ----------
+    is_bridge : ndarray of bool, shape (M,)
+        Kept edges whose loss would split a component.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        is_bridge: BoolArray,
+        first: NDArray[np.int64],
+        last: NDArray[np.int64],
+        child: NDArray[np.int64],
+    ) -> None:
+        self.is_bridge = is_bridge
+        self._source, self._target = graph.source, graph.target
+        # The nodes below a tree edge are an interval of the order of first visits.
+        self._first, self._last, self._child = first, last, child
+
+    def reconnects(self, bridges: NDArray[np.int64], edges: NDArray[np.int64]) -> BoolArray:
+        """Whether each of `edges` joins the two sides that the loss of each bridge leaves, (bridges, edges).
+
+        Edges that lead to another component are not told apart: there are none where the subset has as
+        many components as the graph.
+        """
+        nodes = self._child[bridges]
+        low, high = self._first[nodes][:, None], self._last[nodes][:, None]
+        at_u, at_v = self._first[self._source[edges]], self._first[self._target[edges]]
+        return ((at_u >= low) & (at_u < high)) != ((at_v >= low) & (at_v < high))
+
+
+ENTROPY_RULES = 2.0
+"""Below this β the entropy outweighs the divergence, and good subsets gather around a few nodes."""
+
+PREDICTION_ERROR = 1e-4
+"""Error of a predicted change of F, with which a predicted gain must not be confused."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What a subset must satisfy besides its size."""
+
+    connected: bool = False
+    protect: BoolArray | None = None
+    forbid: BoolArray | None = None
+
+    def free(self, size: int) -> BoolArray:
+        """Edges that may be kept or dropped."""
+        free = np.ones(size, bool)
+        for fixed in (self.protect, self.forbid):
+            if fixed is not None:
+                free &= ~fixed
+        return free
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """A landscape, its constraints, the random numbers and the monitor of one run.
+
+    With `sizes_vary` single additions and removals are moves as well.
+    """
+
+    landscape: Landscape
+    constraints: Constraints
+    monitor: Monitor
+    rng: np.random.Generator
+    sizes_vary: bool = False
+
+    free: BoolArray = field(init=False)
+    finder: BridgeFinder | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        finder = BridgeFinder(self.landscape.graph) if self.constraints.connected else None
+        object.__setattr__(self, "finder", finder)
+        object.__setattr__(self, "free", self.constraints.free(self.landscape.graph.n_edges))
+
+    def reset(self, mask: BoolArray) -> None:
+        """Go to a feasible subset and offer it as the best."""
+        self.landscape.reset(mask)
+        self.monitor.offer(mask, self.landscape.value)
+
+    def step(self, stage: str, step: int, fraction: float) -> None:
+        """Report a step of the landscape."""
+        self.monitor.step(stage, step, int(self.landscape.mask.sum()), self.landscape.value, fraction)
+
+    @property
+    def gain(self) -> float:
+        """Smallest predicted gain that is worth a move."""
+        scale = max(abs(1 - self.landscape.beta), self.landscape.beta) / self.landscape.trace
+        return PREDICTION_ERROR * scale
+
+
+def tolerance(value: float) -> float:
+    """Difference of J below which two values count as equal; rounding must not look like progress."""
+    return 1e-12 * max(1.0, abs(value))
+
+
+def smallest(values: FloatArray, among: Edges, count: int) -> Edges:
+    """The edges of `among` with the smallest values, at most `count`, in a fixed order."""
+    if among.size <= count:
+        return among
+    chosen = among[np.argpartition(values[among], count)[:count]]
+    return np.sort(chosen)
+
+
+def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterator[BoolArray]:
+    """Drop edges from a feasible subset down to `k`, a share of them at a time, cheapest first.
+
+    Yields the subset after each step, the landscape standing at it; the first one is `start`.
+    """
+    landscape, constraints = search.landscape, search.constraints
+    graph = landscape.graph
+    mask, total = start, int(start.sum())
+    for step in count(1):
+        landscape.reset(mask)
+        yield mask
+        size = int(mask.sum())
+        if size <= k:
+            return
+        search.step("eliminate", step, (total - size) / max(total - k, 1))
+        changes = landscape.toggles() if search.sizes_vary else landscape.flips()
+        droppable = mask & search.free
+        if constraints.connected:
+            droppable &= ~best_forest(graph, np.lexsort((-changes, search.free, ~mask)))
+        candidates = np.flatnonzero(droppable)
+        few = min(max(1, int(share * size)), size - k, candidates.size)
+        if few == 0:
+            return
+        mask = mask.copy()
+        mask[candidates[np.argsort(changes[candidates], kind="stable")[:few]]] = False
+
+
+class Move(NamedTuple):
+    """Edges to drop and to add, with the predicted change of J and of F."""
+
+    change: float
+    out: tuple[int, ...]
+    into: tuple[int, ...]
+    terms: FloatArray
+
+    @property
+    def edges(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The move without its prediction."""
+        return self.out, self.into
+
+
+Banned = set[tuple[tuple[int, ...], tuple[int, ...]]]
+NO_MOVE = Move(np.inf, (), (), np.empty(0))
+
+
+def best_move(search: Search, width: int, banned: Banned) -> Move:
+    """The best predicted move at the landscape's subset, from `width` candidates on either side."""
+    landscape, mask = search.landscape, search.landscape.mask
+    bridges = search.finder.find(mask) if search.finder is not None else None
+    loose = mask & search.free
+    if bridges is not None:
+        loose &= ~bridges.is_bridge
+    dropped = np.flatnonzero(~mask & search.free)
+    moves: list[Move] = []
+    if search.sizes_vary:
+        moves.append(_best_toggle(search, loose, dropped, banned))
+    changes = landscape.flips()
+    out, into = smallest(changes, np.flatnonzero(loose), width), smallest(changes, dropped, width)
+    if out.size and into.size:
+        moves.append(_best_pair(*landscape.pairs(out, into), out, into, banned))
+    if bridges is not None and dropped.size:
+        moves.append(_best_bridge_swap(search, bridges, changes, dropped, width, banned))
+    return min(moves, key=lambda move: move.change, default=NO_MOVE)
+
+
+def _best_pair(changes: FloatArray, terms: FloatArray, out: Edges, into: Edges, banned: Banned) -> Move:
+    for dropped, added in banned:
+        if len(dropped) == len(added) == 1:
+            changes[np.ix_(out == dropped[0], into == added[0])] = np.inf
+    i, j = divmod(int(np.argmin(changes)), into.size)
+    return Move(float(changes[i, j]), (int(out[i]),), (int(into[j]),), terms[:, i, j])
+
+
+def _best_toggle(search: Search, loose: BoolArray, dropped: Edges, banned: Banned) -> Move:
+    changes = search.landscape.toggles()
+    allowed = loose.copy()
+    allowed[dropped] = True
+    for out, into in banned:
+        if len(out) + len(into) == 1:
+            allowed[list(out + into)] = False
+    changes = np.where(allowed, changes, np.inf)
+    edge = int(np.argmin(changes))
+    sides = ((edge,), ()) if search.landscape.mask[edge] else ((), (edge,))
+    return Move(float(changes[edge]), *sides, search.landscape.toggle_terms(edge))
+
+
+def _best_bridge_swap(
+    search: Search, bridges: Bridges, changes: FloatArray, dropped: Edges, width: int, banned: Banned
+) -> Move:
+    """Swap of a bridge for a dropped edge across the same cut."""
+    tied = np.flatnonzero(search.landscape.mask & search.free & bridges.is_bridge)
+    out = smallest(changes, tied, max(width // 2, 8))
+    crossing = bridges.reconnects(out, dropped)
+    ranked = np.where(crossing, changes[dropped], np.inf)
+    few = min(4, dropped.size)
+    columns = np.unique(np.argpartition(ranked, few - 1, axis=1)[:, :few]) if out.size else np.empty(0, np.int64)
+    columns = columns[crossing[:, columns].any(axis=0)]
+    if not columns.size:
+        return NO_MOVE
+    into = dropped[columns]
+    pairs, terms = search.landscape.pairs(out, into)
+    pairs[~crossing[:, columns]] = np.inf
+    return _best_pair(pairs, terms, out, into, banned)
+
+
+def descend(
+    search: Search, widths: tuple[int, ...], *, most: int | None = None, beat: tuple[BoolArray, float] | None = None
+) -> int:
+    """Make the best move until none helps; return the number of moves.
+
+    The landscape's predictions are checked against J itself now and then, at once after one was wrong: the
+    subset at the end is the best checked one. With `beat`, a subset and its J, the search ends where it
+    falls back to that subset, and a result that is not better is not checked.
+    """
+    landscape = search.landscape
+    checked, checked_value = landscape.mask.copy(), landscape.value
+    interval, pending, moves, width = 32, 0, 0, 0
+    banned: Banned = set()
+    while most is None or moves < most:
+        move = best_move(search, widths[width], banned)
+        if helps := move.change < -search.gain:
+            landscape.move(move.out, move.into, move.terms)
+            moves, pending = moves + 1, pending + 1
+            search.step("swap" if beat is None else "kick", moves, 0.5)
+            if beat is not None and np.array_equal(landscape.mask, beat[0]):
+                return moves
+            if pending < interval and landscape.drift < 0.03:
+                continue
+        elif not pending:
+            width += 1
+            if width == len(widths):
+                break
+            continue
+        if beat is not None and landscape.value > beat[1] + search.gain and not helps:
+            return moves
+        landscape.reset(landscape.mask)
+        if landscape.value < checked_value - tolerance(checked_value):
+            checked, checked_value = landscape.mask.copy(), landscape.value
+            search.monitor.offer(checked, checked_value)
+            banned.clear()
+        else:
+            landscape.reset(checked)
+            if interval == 1 and helps:
+                banned.add(move.edges)
+                if len(banned) > 2:
+                    break
+            interval = 1
+        pending = 0
+    if pending:
+        landscape.reset(landscape.mask)
+        if landscape.value >= checked_value:
+            landscape.reset(checked)
+        search.monitor.offer(landscape.mask, landscape.value)
+    return moves
+
+
+def toggle(search: Search, most: int) -> None:
+    """Drop and add many edges at once, of a free size: half of those that help alone, halved where J rises."""
+    landscape, constraints = search.landscape, search.constraints
+    few = landscape.mask.size
+    for step in range(1, most + 1):
+        changes = landscape.toggles()
+        mask, value = landscape.mask.copy(), landscape.value
+        helps = search.free & (changes < -search.gain)
+        if constraints.connected:
+            helps &= ~(mask & best_forest(landscape.graph, np.lexsort((-changes, search.free, ~mask))))
+        chosen = np.flatnonzero(helps)
+        few = min(few, (chosen.size + 1) // 2)
+        if few < 2:
+            return
+        search.step("toggle", step, step / most)
+        new = mask.copy()
+        new[smallest(changes, chosen, few)] ^= True
+        if not new.any():
+            return
+        landscape.reset(new)
+        if landscape.value < value - tolerance(value):
+            search.monitor.offer(new, landscape.value)
+        else:
+            landscape.reset(mask)
+            few //= 2
+
+
+def exchange(search: Search, start: int, most: int) -> bool:
+    """Swap the c cheapest kept edges for the c best dropped ones, c halved where J does not fall.
+
+    Returns whether that ended before `most` exchanges were tried.
+    """
+    landscape, constraints = search.landscape, search.constraints
+    few = start
+    changes = landscape.flips()
+    for step in range(1, most + 1):
+        search.step("exchange", step, step / most)
+        mask, value = landscape.mask.copy(), landscape.value
+        loose = mask & search.free
+        if constraints.connected:
+            loose &= ~best_forest(landscape.graph, np.lexsort((-changes, search.free, ~mask)))
+        out, into = np.flatnonzero(loose), np.flatnonzero(~mask & search.free)
+        few = min(few, out.size, into.size)
+        if not few:
+            return True
+        new = mask.copy()
+        new[smallest(changes, out, few)] = False
+        new[smallest(changes, into, few)] = True
+        landscape.reset(new)
+        if landscape.value < value - tolerance(value):
+            search.monitor.offer(new, landscape.value)
+            changes = landscape.flips()
+        else:
+            landscape.reset(mask)
+            few //= 2
+    return False
+
+
+def kicked(search: Search, number: int, flips: FloatArray) -> BoolArray:
+    """A feasible subset of the same size near the landscape's: whole nodes, a few edges, or a few nearby ones."""
+    landscape, rng = search.landscape, search.rng
+    graph, mask = landscape.graph, landscape.mask
+    size = int(mask.sum())
+    place = np.empty(mask.size)
+    place[np.argsort(flips, kind="stable")] = np.linspace(0, 1, mask.size, endpoint=False)
+    score = np.where(mask, 1 + place, 1 - place)
+    if number % 2 == 0:
+        how = rng.integers(3)
+        if how != 0:
+            score[_incident(search, mask)] -= 2
+        if how != 1:
+            score[_incident(search, ~mask)] += 2
+    else:
+        pool = np.arange(mask.size) if number % 4 == 1 else _nearby(search)
+        kept, dropped = pool[mask[pool]], pool[~mask[pool]]
+        count = min(int(rng.integers(2, max(3, min(8, size // 4)))), kept.size, dropped.size)
+        score[rng.choice(kept, count, replace=False)] -= 2
+        score[rng.choice(dropped, count, replace=False)] += 2
+    order = np.argsort(-score, kind="stable")
+    c = search.constraints
+    return take_top(graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)
+
+
+def _random_node(search: Search, edges: Edges) -> int:
+    """An end of a random one of the edges."""
+    graph, rng = search.landscape.graph, search.rng
+    ends = graph.source if rng.random() < 0.5 else graph.target
+    return int(ends[edges[rng.integers(edges.size)]])
+
+
+def _incident(search: Search, among: BoolArray) -> BoolArray:
+    """The edges of `among` at one random node that has any."""
+    graph = search.landscape.graph
+    if not among.any():
+        return among
+    node = _random_node(search, np.flatnonzero(among))
+    return among & ((graph.source == node) | (graph.target == node))
+
+
+def _nearby(search: Search) -> Edges:
+    """Edges at the neighbours of a random node."""
+    graph = search.landscape.graph
+    node = _random_node(search, np.arange(graph.n_edges))
+    incident = (graph.source == node) | (graph.target == node)
+    close = np.zeros(graph.n_nodes, bool)
+    close[graph.source[incident]] = close[graph.target[incident]] = True
+    return np.flatnonzero(close[graph.source] | close[graph.target])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Subsets around one place of the graph, to start from where the entropy rules and hubs are what counts.
+# ---------------------------------------------------------------------------------------------------------------------
+
+WALK_LENGTHS = (2, 6)
+MOST_PLACES = 32
+
+
+def around_nodes(search: Search, k: int) -> list[BoolArray]:
+    """Subsets of `k` edges that short lazy random walks from one node visit most.
+
+    Up to 32 nodes, spread evenly over the order of degrees, times the lengths of the walk.
+    """
+    graph, c = search.landscape.graph, search.constraints
+    degrees = graph.strengths()
+    order = np.lexsort((np.arange(graph.n_nodes), -degrees))
+    order = order[degrees[order] > 0]
+    seeds = order[np.unique(np.linspace(0, order.size - 1, min(MOST_PLACES, order.size)).astype(np.int64))]
+    walk = np.zeros((graph.n_nodes, seeds.size))
+    walk[seeds, np.arange(seeds.size)] = 1.0
+    adjacency = graph.adjacency(search.landscape.mu)
+    divisor = np.maximum(np.asarray(adjacency.sum(axis=1)).ravel(), 1e-300)[:, None]
+    subsets: list[BoolArray] = []
+    for step in range(1, max(WALK_LENGTHS) + 1):
+        walk = 0.5 * walk + 0.5 * (adjacency @ (walk / divisor))
+        if step in WALK_LENGTHS:
+            visits = walk[graph.source] * walk[graph.target]
+            ranks = np.argsort(-visits, axis=0, kind="stable").T
+            subsets += [
+                take_top(graph, rank, k, connected=c.connected, protect=c.protect, forbid=c.forbid) for rank in ranks
+            ]
+    return subsets
