@@ -15,6 +15,95 @@ from graphpri.errors import OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph, id_dtype
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Ties: what is equal but for rounding is equal, and goes by a fixed order.
+#
+# Another processor, another linear algebra library or another number of threads gives other last digits. They must not
+# decide which of two equal edges goes first, so that every ranking of prices and every "better" comes from here.
+# Values are compared with each other and not with the steps of a grid, which some of them would lie on.
+# ---------------------------------------------------------------------------------------------------------------------
+
+SAME = 1e-9
+"""Prices that differ by less than this share of their size count as equal."""
+
+NOISE = 1e-10
+"""Prices that differ by less than this share of the unit that they are computed in count as equal, too."""
+
+ROUNDING = 1e-11
+"""Share of J, or of β where that is more, that rounding may leave in J."""
+
+Edges = NDArray[np.int64]
+
+
+def tolerance(value: float, beta: float = 0.0) -> float:
+    """Difference of J below which two values count as equal; rounding must not look like progress."""
+    return ROUNDING * max(1.0, abs(value), beta)
+
+
+def settle(scores: FloatArray) -> FloatArray:
+    """Round to 33 binary digits (10 decimal), so that scores that are equal but for rounding errors are ties."""
+    bits = np.ascontiguousarray(scores, np.float64).view(np.int64)
+    half = (1 << 19) - 1 + ((bits >> 20) & 1)  # to nearest, halves to even
+    half += bits
+    half &= -(1 << 20)
+    return half.view(np.float64)
+
+
+def _same(values: FloatArray | float, unit: float) -> FloatArray:
+    """How far from each value others count as equal to it."""
+    size = np.abs(values)
+    return np.where(np.isfinite(size), SAME * size + NOISE * unit, 0.0)
+
+
+def ascending(values: FloatArray, ties: Edges, unit: float) -> Edges:
+    """Places of the values from the smallest to the largest, equal ones by the smaller key.
+
+    Examples
+    --------
+    >>> ascending(np.array([0.3, 0.1 + 0.2, 0.1]), np.array([1, 0, 2]), 1.0)
+    array([2, 1, 0])
+    """
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    with np.errstate(invalid="ignore"):
+        apart = np.diff(ranked) > _same(ranked[1:], unit)
+    if apart.all():
+        return order
+    level = np.zeros(values.size, np.int64)
+    np.cumsum(apart, out=level[1:])
+    return order[np.lexsort((ties[order], level))]
+
+
+def places(values: FloatArray, ties: Edges, unit: float) -> Edges:
+    """Rank of each value, from 0, by :func:`ascending`."""
+    found = np.empty(values.size, np.int64)
+    found[ascending(values, ties, unit)] = np.arange(values.size)
+    return found
+
+
+def smallest(values: FloatArray, among: Edges, count: int, ties: Edges, unit: float) -> Edges:
+    """Those of `among` with the smallest values, at most `count`, in their order there; keys decide between equals."""
+    if among.size <= count:
+        return among
+    of_them = values[among]
+    last = np.partition(of_them, count - 1)[count - 1]
+    same = _same(last, unit)
+    with np.errstate(invalid="ignore"):
+        taken = of_them < last - same
+        tied = np.flatnonzero(~taken & ((of_them <= last + same) | (of_them == last)))
+    missing = count - int(np.count_nonzero(taken))
+    if missing < tied.size:
+        tied = tied[np.argsort(ties[among[tied]])[:missing]]
+    taken[tied] = True
+    return among[taken]
+
+
+def lowest(values: FloatArray, unit: float) -> Edges:
+    """Places of the smallest of some values, and of those equal to it."""
+    low = values.min()
+    return np.flatnonzero(values <= low + _same(low, unit))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Compiled loops of selections with connectivity: imported for large graphs only.
 # ---------------------------------------------------------------------------------------------------------------------
 

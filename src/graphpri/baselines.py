@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
-from graphpri._selection import best_forest, check_budget, rank, select_top
+from graphpri._selection import best_forest, check_budget, rank, select_top, settle
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph, id_dtype
 
@@ -139,15 +139,6 @@ class Arcs(NamedTuple):
         entry = np.repeat(np.arange(nodes.size), counts)
         first = np.cumsum(counts) - counts
         return (self.start[nodes] - first)[entry] + np.arange(entry.size), entry
-
-
-def settle(scores: FloatArray) -> FloatArray:
-    """Round to 33 binary digits (10 decimal), so that scores that are equal but for rounding errors are ties."""
-    bits = np.ascontiguousarray(scores, np.float64).view(np.int64)
-    half = (1 << 19) - 1 + ((bits >> 20) & 1)  # to nearest, halves to even
-    half += bits
-    half &= -(1 << 20)
-    return half.view(np.float64)
 
 
 def to_networkit(graph: Graph) -> Any:

@@ -142,11 +142,21 @@ def _landmarks(graph: Graph, rng: np.random.Generator) -> FloatArray:
     distance = np.where(np.isfinite(distance), distance, 1.2 * float(reached.max()) + 1)
     squared = distance**2
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1, keepdims=True) + squared.mean()
-    _, _, axes = np.linalg.svd(centred.T @ centred)
-    axes = axes[:2]
-    signs = np.sign(axes[np.arange(axes.shape[0]), np.abs(axes).argmax(axis=1)])
-    place = centred @ (axes * signs[:, None]).T
+    place = centred @ _main_axes(centred.T @ centred)
     return np.pad(place, ((0, 0), (0, 2 - place.shape[1])))
+
+
+def _main_axes(square: FloatArray) -> FloatArray:
+    """Two main axes of a symmetric matrix, in columns; of equally long ones those near fixed vectors, as all signs."""
+    lam, vectors = np.linalg.eigh(square)
+    fixed = np.modf(np.arange(1, lam.size + 1) * ((np.sqrt(5.0) - 1) / 2))[0] - 0.5
+    found = np.empty((lam.size, 0))
+    for i, value in enumerate(lam[::-1][:2]):
+        same = vectors[:, np.abs(lam - value) <= 1e-8 * lam[-1]]
+        axis = same @ (same.T @ fixed ** (i + 1))
+        axis -= found @ (found.T @ axis)
+        found = np.column_stack([found, axis / max(float(np.linalg.norm(axis)), 1e-300)])
+    return found
 
 
 def _repulsion(place: FloatArray, ideal: float) -> FloatArray:

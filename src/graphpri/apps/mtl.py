@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
 
 from graphpri._runtime import require, single_thread
+from graphpri._selection import settle
 from graphpri._sparsify import Sparsified, sparsify
 from graphpri.apps.mtl_tasks import MIN_DEGREE, Tasks, as_labels, as_matrix, collect
 from graphpri.errors import GraphError, MissingExtraError, OptionError
@@ -715,7 +716,7 @@ def guarded(graph: Graph, keep: float | int, min_degree: int, **options: Any) ->
     """
     found = sparsify(graph, keep=keep, **options)
     k = found.kept.n_edges
-    mask = _deleted(graph, np.lexsort((found.scores, found.mask)), k, min_degree)
+    mask = _deleted(graph, np.lexsort((settle(found.scores), found.mask)), k, min_degree)
     if (left := int(mask.sum())) > k:
         raise TooFewEdgesError(
             f"keep={keep!r}: {k} edges don't leave every task {min_degree} neighbours, {left} do: keep more, or lower "

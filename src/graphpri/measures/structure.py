@@ -12,7 +12,8 @@ from scipy.stats import ks_2samp, rankdata
 
 from graphpri._entropy import edge_strengths, scaled
 from graphpri._runtime import single_thread
-from graphpri.baselines import settle, to_networkit, triangle_counts
+from graphpri._selection import settle
+from graphpri.baselines import to_networkit, triangle_counts
 from graphpri.graph import FloatArray
 from graphpri.measures.registry import Cost, View, measure, per_view
 

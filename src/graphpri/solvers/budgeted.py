@@ -9,7 +9,7 @@ import numpy as np
 
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
-from graphpri._selection import forest_size, take_top
+from graphpri._selection import ascending, forest_size, places, settle, take_top, tolerance
 from graphpri.errors import OptionError
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.solvers.local_search import (
@@ -22,7 +22,6 @@ from graphpri.solvers.local_search import (
     exchange,
     kicked,
     toggle,
-    tolerance,
 )
 from graphpri.solvers.moves import DegreeLandscape, Landscape, LocalLandscape, ResolventLandscape, scattered
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
@@ -155,7 +154,7 @@ def solve(
         )
         # Estimating is left to the caller: it takes long, and an interruption must not cost the subset.
         return replace(found, objective=objective.value(objective.selection(found.mask))) if exact else found
-    monitor = Monitor(callback, time_limit)
+    monitor = Monitor(callback, time_limit, beta=objective.beta)
     large = objective.sums is not None
     search = None if large else _search(objective, k, constraints, monitor, seed)
     with single_thread():
@@ -228,7 +227,7 @@ def _correct(search: Search, k: int | None, rounds: int) -> None:
             continue
         search.reset(monitor.best)
         tries += 1
-        if landscape.value < value - tolerance(value):
+        if search.lowers(value):
             mask, value, prices = landscape.mask.copy(), landscape.value, _exact_prices(search, k)
         else:
             inertia *= 2  # too far from where the prices hold
@@ -312,7 +311,9 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
         search.monitor.offer(mask, landscape.value)
         passed.append((landscape.value, int(mask.sum()), mask))
     chosen: list[tuple[float, int, BoolArray]] = []
-    for entry in sorted(passed, key=lambda entry: entry[:2]):
+    values = np.array([value for value, _, _ in passed])
+    for number in ascending(values, np.array([size for _, size, _ in passed]), search.unit):
+        entry = passed[number]
         if all(abs(entry[1] - other[1]) > 0.08 * other[1] for other in chosen):
             chosen.append(entry)
     for _, _, mask in chosen[: level.sizes]:
@@ -330,7 +331,7 @@ def _offer_single_edges(objective: Objective, constraints: Constraints, monitor:
         return
     graph, free = objective.graph, constraints.free(objective.graph.n_edges)
     strengths = graph.strengths()
-    ends = strengths[graph.source] + strengths[graph.target]
+    ends = settle(strengths[graph.source] + strengths[graph.target])
     order = np.lexsort((-ends, -objective.weights, ~free))
     for edge in order[: min(SINGLE_EDGES, int(free.sum()))]:
         alone = np.zeros(graph.n_edges, bool)
@@ -380,13 +381,14 @@ def _try_starts(search: Search, level: Effort) -> None:
     best, value = landscape.mask.copy(), landscape.value
     subsets = around_nodes(search, int(best.sum()))
     values = np.array([landscape.objective.value(landscape.objective.selection(subset)) for subset in subsets])
-    tried: set[float] = {value}
-    for number in np.argsort(values, kind="stable"):
+    tried = [value]
+    for number in ascending(values, np.arange(values.size), search.unit):
         if budget < LEAST_DESCENT:
             break
-        if float(values[number]) in tried:
+        found = float(values[number])
+        if min(abs(found - other) for other in tried) <= tolerance(found, landscape.beta):
             continue
-        tried.add(float(values[number]))
+        tried.append(found)
         search.reset(subsets[number])
         budget -= 5 + descend(search, level.widths[:1])
         if landscape.value < value - search.gain:
@@ -439,5 +441,6 @@ def _cut_short(search: Search, k: int | None) -> BoolArray:
     if np.isnan(landscape.value):
         landscape.reset(np.ones(landscape.graph.n_edges, bool) if c.forbid is None else ~c.forbid)
     changes = landscape.flips()
-    order = np.lexsort((np.where(landscape.mask, -changes, changes), ~landscape.mask))
+    ranks = places(np.where(landscape.mask, -changes, changes), search.ties, search.unit)
+    order = np.lexsort((ranks, ~landscape.mask))
     return take_top(landscape.graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
-from graphpri._selection import take_top
+from graphpri._selection import settle, take_top
 from graphpri.errors import OptionError
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.solvers.local_search import Constraints
@@ -111,7 +111,7 @@ class Gumbel:
         if constraints.connected:
             raise OptionError("solver='gumbel' can't keep the graph connected: use solver='budgeted'")
         rng = np.random.default_rng(0 if seed is None else seed)
-        monitor = Monitor(callback, time_limit)
+        monitor = Monitor(callback, time_limit, beta=objective.beta)
         run = _Run(self, objective, k, constraints, rng)
         status = f"stopped after all {self.steps} steps; raise steps to go on"
         with single_thread():
@@ -189,7 +189,7 @@ class _Run:
         """The most probable subset (or a draw), of the budget's size where there is one; never empty."""
         ranked = theta + self.rng.logistic(size=theta.size) if draw else theta
         c = self.constraints
-        order = np.lexsort((np.arange(theta.size), -ranked))
+        order = np.lexsort((np.arange(theta.size), -settle(ranked)))
         if self.k is not None:
             return take_top(self.objective.graph, order, self.k, protect=c.protect, forbid=c.forbid)
         mask = self._constrained(ranked > 0)

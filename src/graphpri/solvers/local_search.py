@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
@@ -10,7 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._selection import best_forest, take_top
+from graphpri._selection import (
+    NOISE,
+    ascending,
+    best_forest,
+    lowest,
+    places,
+    settle,
+    smallest,
+    take_top,
+    tie_keys,
+    tolerance,
+)
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.solvers.moves import Edges, Landscape
 from graphpri.solvers.solution import Monitor
@@ -140,12 +152,15 @@ class Search:
     sizes_vary: bool = False
 
     free: BoolArray = field(init=False)
+    ties: Edges = field(init=False)
     finder: BridgeFinder | None = field(init=False)
 
     def __post_init__(self) -> None:
         finder = BridgeFinder(self.landscape.graph) if self.constraints.connected else None
         object.__setattr__(self, "finder", finder)
-        object.__setattr__(self, "free", self.constraints.free(self.landscape.graph.n_edges))
+        m = self.landscape.graph.n_edges
+        object.__setattr__(self, "free", self.constraints.free(m))
+        object.__setattr__(self, "ties", tie_keys(m, deepcopy(self.rng)))
 
     def reset(self, mask: BoolArray) -> None:
         """Go to a feasible subset and offer it as the best."""
@@ -157,23 +172,31 @@ class Search:
         self.monitor.step(stage, step, int(self.landscape.mask.sum()), self.landscape.value, fraction)
 
     @property
+    def unit(self) -> float:
+        """Change of J where F changes by 1."""
+        return max(abs(1 - self.landscape.beta), self.landscape.beta) / self.landscape.trace
+
+    @property
     def gain(self) -> float:
         """Smallest predicted gain that is worth a move."""
-        scale = max(abs(1 - self.landscape.beta), self.landscape.beta) / self.landscape.trace
-        return PREDICTION_ERROR * scale
+        return PREDICTION_ERROR * self.unit
 
+    def lowers(self, before: float) -> bool:
+        """Whether J of the landscape's subset lies below another value by more than rounding."""
+        return self.landscape.value < before - tolerance(before, self.landscape.beta)
 
-def tolerance(value: float) -> float:
-    """Difference of J below which two values count as equal; rounding must not look like progress."""
-    return 1e-12 * max(1.0, abs(value))
+    def smallest(self, changes: FloatArray, among: Edges, count: int) -> Edges:
+        """The edges of `among` with the smallest changes, at most `count`."""
+        return smallest(changes, among, count, self.ties, self.unit)
 
+    def ascending(self, changes: FloatArray) -> Edges:
+        """All edges from the smallest change to the largest."""
+        return ascending(changes, self.ties, self.unit)
 
-def smallest(values: FloatArray, among: Edges, count: int) -> Edges:
-    """The edges of `among` with the smallest values, at most `count`, in a fixed order."""
-    if among.size <= count:
-        return among
-    chosen = among[np.argpartition(values[among], count)[:count]]
-    return np.sort(chosen)
+    def forest(self, changes: FloatArray) -> BoolArray:
+        """Spanning forest of the landscape's subset, of the edges that must stay and then those worth most."""
+        ranks = places(changes, self.ties, self.unit)
+        return best_forest(self.landscape.graph, np.lexsort((-ranks, self.free, ~self.landscape.mask)))
 
 
 def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterator[BoolArray]:
@@ -182,7 +205,6 @@ def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterato
     Yields the subset after each step, the landscape standing at it; the first one is `start`.
     """
     landscape, constraints = search.landscape, search.constraints
-    graph = landscape.graph
     mask, total = start, int(start.sum())
     for step in count(1):
         landscape.reset(mask)
@@ -194,13 +216,13 @@ def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterato
         changes = landscape.toggles() if search.sizes_vary else landscape.flips()
         droppable = mask & search.free
         if constraints.connected:
-            droppable &= ~best_forest(graph, np.lexsort((-changes, search.free, ~mask)))
+            droppable &= ~search.forest(changes)
         candidates = np.flatnonzero(droppable)
         few = min(max(1, int(share * size)), size - k, candidates.size)
         if few == 0:
             return
         mask = mask.copy()
-        mask[candidates[np.argsort(changes[candidates], kind="stable")[:few]]] = False
+        mask[search.smallest(changes, candidates, few)] = False
 
 
 class Move(NamedTuple):
@@ -233,19 +255,25 @@ def best_move(search: Search, width: int, banned: Banned) -> Move:
     if search.sizes_vary:
         moves.append(_best_toggle(search, loose, dropped, banned))
     changes = landscape.flips()
-    out, into = smallest(changes, np.flatnonzero(loose), width), smallest(changes, dropped, width)
+    out, into = search.smallest(changes, np.flatnonzero(loose), width), search.smallest(changes, dropped, width)
     if out.size and into.size:
-        moves.append(_best_pair(*landscape.pairs(out, into), out, into, banned))
+        moves.append(_best_pair(search, *landscape.pairs(out, into), out, into, banned))
     if bridges is not None and dropped.size:
         moves.append(_best_bridge_swap(search, bridges, changes, dropped, width, banned))
-    return min(moves, key=lambda move: move.change, default=NO_MOVE)
+    best = NO_MOVE
+    for move in moves:
+        if move.change < best.change - (NOISE * search.unit if best.edges[0] or best.edges[1] else 0.0):
+            best = move
+    return best
 
 
-def _best_pair(changes: FloatArray, terms: FloatArray, out: Edges, into: Edges, banned: Banned) -> Move:
+def _best_pair(search: Search, changes: FloatArray, terms: FloatArray, out: Edges, into: Edges, banned: Banned) -> Move:
     for dropped, added in banned:
         if len(dropped) == len(added) == 1:
             changes[np.ix_(out == dropped[0], into == added[0])] = np.inf
-    i, j = divmod(int(np.argmin(changes)), into.size)
+    rows, columns = np.divmod(lowest(changes.ravel(), search.unit), into.size)
+    first = np.lexsort((search.ties[into[columns]], search.ties[out[rows]]))[0]
+    i, j = int(rows[first]), int(columns[first])
     return Move(float(changes[i, j]), (int(out[i]),), (int(into[j]),), terms[:, i, j])
 
 
@@ -257,7 +285,8 @@ def _best_toggle(search: Search, loose: BoolArray, dropped: Edges, banned: Banne
         if len(out) + len(into) == 1:
             allowed[list(out + into)] = False
     changes = np.where(allowed, changes, np.inf)
-    edge = int(np.argmin(changes))
+    equal = lowest(changes, search.unit)
+    edge = int(equal[np.argmin(search.ties[equal])])
     sides = ((edge,), ()) if search.landscape.mask[edge] else ((), (edge,))
     return Move(float(changes[edge]), *sides, search.landscape.toggle_terms(edge))
 
@@ -267,9 +296,10 @@ def _best_bridge_swap(
 ) -> Move:
     """Swap of a bridge for a dropped edge across the same cut."""
     tied = np.flatnonzero(search.landscape.mask & search.free & bridges.is_bridge)
-    out = smallest(changes, tied, max(width // 2, 8))
+    out = search.smallest(changes, tied, max(width // 2, 8))
     crossing = bridges.reconnects(out, dropped)
-    ranked = np.where(crossing, changes[dropped], np.inf)
+    ranks = places(changes[dropped], search.ties[dropped], search.unit)
+    ranked = np.where(crossing, ranks, ranks + dropped.size)
     few = min(4, dropped.size)
     columns = np.unique(np.argpartition(ranked, few - 1, axis=1)[:, :few]) if out.size else np.empty(0, np.int64)
     columns = columns[crossing[:, columns].any(axis=0)]
@@ -278,7 +308,7 @@ def _best_bridge_swap(
     into = dropped[columns]
     pairs, terms = search.landscape.pairs(out, into)
     pairs[~crossing[:, columns]] = np.inf
-    return _best_pair(pairs, terms, out, into, banned)
+    return _best_pair(search, pairs, terms, out, into, banned)
 
 
 def descend(
@@ -312,7 +342,7 @@ def descend(
         if beat is not None and landscape.value > beat[1] + search.gain and not helps:
             return moves
         landscape.reset(landscape.mask)
-        if landscape.value < checked_value - tolerance(checked_value):
+        if search.lowers(checked_value):
             checked, checked_value = landscape.mask.copy(), landscape.value
             search.monitor.offer(checked, checked_value)
             banned.clear()
@@ -326,7 +356,7 @@ def descend(
         pending = 0
     if pending:
         landscape.reset(landscape.mask)
-        if landscape.value >= checked_value:
+        if not search.lowers(checked_value):
             landscape.reset(checked)
         search.monitor.offer(landscape.mask, landscape.value)
     return moves
@@ -341,18 +371,18 @@ def toggle(search: Search, most: int) -> None:
         mask, value = landscape.mask.copy(), landscape.value
         helps = search.free & (changes < -search.gain)
         if constraints.connected:
-            helps &= ~(mask & best_forest(landscape.graph, np.lexsort((-changes, search.free, ~mask))))
+            helps &= ~(mask & search.forest(changes))
         chosen = np.flatnonzero(helps)
         few = min(few, (chosen.size + 1) // 2)
         if few < 2:
             return
         search.step("toggle", step, step / most)
         new = mask.copy()
-        new[smallest(changes, chosen, few)] ^= True
+        new[search.smallest(changes, chosen, few)] ^= True
         if not new.any():
             return
         landscape.reset(new)
-        if landscape.value < value - tolerance(value):
+        if search.lowers(value):
             search.monitor.offer(new, landscape.value)
         else:
             landscape.reset(mask)
@@ -372,16 +402,16 @@ def exchange(search: Search, start: int, most: int) -> bool:
         mask, value = landscape.mask.copy(), landscape.value
         loose = mask & search.free
         if constraints.connected:
-            loose &= ~best_forest(landscape.graph, np.lexsort((-changes, search.free, ~mask)))
+            loose &= ~search.forest(changes)
         out, into = np.flatnonzero(loose), np.flatnonzero(~mask & search.free)
         few = min(few, out.size, into.size)
         if not few:
             return True
         new = mask.copy()
-        new[smallest(changes, out, few)] = False
-        new[smallest(changes, into, few)] = True
+        new[search.smallest(changes, out, few)] = False
+        new[search.smallest(changes, into, few)] = True
         landscape.reset(new)
-        if landscape.value < value - tolerance(value):
+        if search.lowers(value):
             search.monitor.offer(new, landscape.value)
             changes = landscape.flips()
         else:
@@ -396,7 +426,7 @@ def kicked(search: Search, number: int, flips: FloatArray) -> BoolArray:
     graph, mask = landscape.graph, landscape.mask
     size = int(mask.sum())
     place = np.empty(mask.size)
-    place[np.argsort(flips, kind="stable")] = np.linspace(0, 1, mask.size, endpoint=False)
+    place[search.ascending(flips)] = np.linspace(0, 1, mask.size, endpoint=False)
     score = np.where(mask, 1 + place, 1 - place)
     if number % 2 == 0:
         how = rng.integers(3)
@@ -455,7 +485,7 @@ def around_nodes(search: Search, k: int) -> list[BoolArray]:
     Up to 32 nodes, spread evenly over the order of degrees, times the lengths of the walk.
     """
     graph, c = search.landscape.graph, search.constraints
-    degrees = graph.strengths()
+    degrees = settle(graph.strengths())
     order = np.lexsort((np.arange(graph.n_nodes), -degrees))
     order = order[degrees[order] > 0]
     seeds = order[np.unique(np.linspace(0, order.size - 1, min(MOST_PLACES, order.size)).astype(np.int64))]
@@ -463,12 +493,13 @@ def around_nodes(search: Search, k: int) -> list[BoolArray]:
     walk[seeds, np.arange(seeds.size)] = 1.0
     adjacency = graph.adjacency(search.landscape.mu)
     divisor = np.maximum(np.asarray(adjacency.sum(axis=1)).ravel(), 1e-300)[:, None]
+    keyed = np.argsort(search.ties)
     subsets: list[BoolArray] = []
     for step in range(1, max(WALK_LENGTHS) + 1):
         walk = 0.5 * walk + 0.5 * (adjacency @ (walk / divisor))
         if step in WALK_LENGTHS:
             visits = walk[graph.source] * walk[graph.target]
-            ranks = np.argsort(-visits, axis=0, kind="stable").T
+            ranks = keyed[np.argsort(-settle(visits)[keyed], axis=0, kind="stable")].T
             subsets += [
                 take_top(graph, rank, k, connected=c.connected, protect=c.protect, forbid=c.forbid) for rank in ranks
             ]

@@ -246,6 +246,9 @@ class Landscape(ABC):
 # Landscapes of the degree and the local entropy, in O(M) memory and time.
 # ---------------------------------------------------------------------------------------------------------------------
 
+LEFT = 1e-12
+"""Share of a degree below which what is left of it after a flip is rounding."""
+
 
 class DegreeLandscape(Landscape):
     """The degree entropy, F = −Σ d ln d: flips and swaps are exact."""
@@ -336,7 +339,8 @@ class LocalLandscape(Landscape):
         after: list[FloatArray] = []
         for node, pull in ends:
             d = parts.degrees[node]
-            new = np.maximum(d + step, 0.0)
+            new = d + step
+            new[new < LEFT * d] = 0.0
             others = parts.node[node] - pull
             change += xlogx(d) - xlogx(new) - others * step * d / np.where(new > 0, new, 1.0)
             after.append(new)
@@ -522,8 +526,8 @@ class _BlockState:
         cross *= (mu_out / one[:, out])[:, :, None]
         cross *= (mu_into / one[:, into])[:, None, :]
         cross += 1
-        # Single precision serves a sum of logarithms of a positive quantity, and is several times faster.
-        logs = np.log(cross.astype(np.float32))
+        # In single precision faster, but then rounding would decide between equal swaps.
+        logs = np.log(cross)
         sides, nodes = self.weights.shape
         total = self.weights[:, None] @ logs.reshape(sides, nodes, -1)
         return total.reshape(sides, *logs.shape[1:])

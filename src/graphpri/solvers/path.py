@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from graphpri._objective import Objective, Terms
+from graphpri._selection import tolerance
 from graphpri.graph import BoolArray
 from graphpri.solvers.budgeted import CONVERGED, solve
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.solution import Callback, Progress, Solution
 from graphpri.solvers.sweeps import SETTLED
 
-TIE = 1e-12
 AFRESH = 8
 """Paths of up to so many β search each of them from scratch as well."""
 
@@ -44,8 +44,9 @@ class Pool:
         """The subset with the smallest J_β, and J there; of equals the one with the smallest divergence."""
         values = [t.entropy + 2 * beta * t.divergence + t.barrier for t in self.terms]
         least = min(values)
-        tied = [i for i, value in enumerate(values) if value <= least + TIE * max(1.0, abs(least))]
-        chosen = min(tied, key=lambda i: self.terms[i].divergence)
+        tied = [i for i, value in enumerate(values) if value <= least + tolerance(least, beta)]
+        least_divergence = min(self.terms[i].divergence for i in tied)
+        chosen = next(i for i in tied if self.terms[i].divergence <= least_divergence + tolerance(least_divergence))
         return self.masks[chosen], values[chosen]
 
 

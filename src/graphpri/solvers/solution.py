@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphpri._selection import tolerance
 from graphpri.graph import BoolArray, FloatArray
 
 
@@ -71,19 +72,20 @@ class Monitor:
     best: BoolArray | None = None
     best_value: float = np.inf
     draft: Monitor | None = None
+    beta: float = 0.0
 
     def __post_init__(self) -> None:
         self._deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
 
     def for_draft(self) -> Monitor:
         """A monitor of a preliminary search by another entropy, with the same trace, callback and deadline."""
-        self.draft = Monitor(self.callback, self.time_limit, self.trace)
+        self.draft = Monitor(self.callback, self.time_limit, self.trace, beta=self.beta)
         self.draft._deadline = self._deadline
         return self.draft
 
     def offer(self, mask: BoolArray, value: float) -> bool:
-        """Keep a feasible subset if it is the best so far."""
-        better = value < self.best_value
+        """Keep a feasible subset if it is the best so far, by more than rounding."""
+        better = self.best is None or value < self.best_value - tolerance(value, self.beta)
         if better:
             self.best, self.best_value = mask.copy(), value
         return better

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from graphpri._entropy import EdgeSums, Side, weight_of
 from graphpri._objective import Objective
 from graphpri._runtime import compiled, in_chunks, inlined, require
-from graphpri._selection import best_forest_by
+from graphpri._selection import best_forest_by, tolerance
 from graphpri.graph import BoolArray, FloatArray, IntArray, id_dtype
-from graphpri.solvers.local_search import ENTROPY_RULES, Constraints, tolerance
+from graphpri.solvers.local_search import ENTROPY_RULES, Constraints
 from graphpri.solvers.solution import Monitor
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -787,7 +787,7 @@ class Run:
         best, value = s.mask.copy(), s.value
         for found in self._shrunk(least):
             worse += 1
-            if found < value:
+            if found < value - tolerance(value, s.objective.beta):
                 best, value, worse = s.mask.copy(), found, 0
                 self.monitor.offer(best, value)
             if worse == _PATIENCE:
@@ -805,7 +805,7 @@ class Run:
                 k = min(max(k, least), most)
                 found = self._resize(k)
                 self.monitor.step("size", 1, k, found, 1 - share)
-                if found < value - tolerance(value):
+                if found < value - tolerance(value, s.objective.beta):
                     best, value, size = s.mask.copy(), found, k
                     self.monitor.offer(best, value)
                     break
@@ -822,7 +822,7 @@ class Run:
             s.rotate()
             s.refresh()
             self.monitor.step("sweep", step, s.size, s.value, step / self.rounds)
-            if s.value >= value - tolerance(value):
+            if s.value >= value - tolerance(value, s.objective.beta):
                 return SETTLED
             value = s.value
             self.monitor.offer(s.mask, value)
