@@ -1,11 +1,21 @@
-"""The Graph-PRI objective J_β: entropy, divergence and degree barrier, value and gradient."""
+"""The Graph-PRI objective and its parts, each once: mixture, divergence, degree barrier and J_β, with their gradients.
+
+With σ̃ = σ/tr σ for the kept graph, ρ̃ = ρ/tr ρ for the original one and σ̄ for their mixture (Yu et al., UAI 2022):
+
+    σ̄ = ½ (σ̃ + ρ̃)                                      `mixed_weights`, `mixture_scale`
+    D(σ̃‖ρ̃) = S(σ̄) − ½ S(σ̃) − ½ S(ρ̃)                     `divergence_between`, the Jensen–Shannon divergence
+    J_β = S(σ̃) + 2β D(σ̃‖ρ̃) − α Σ ln d_i                  `Terms.of`, Eq. (4) with the degree barrier
+        = (1 − β) S(σ̃) + 2β S(σ̄) − β S(ρ̃) − α Σ ln d_i    `coefficients`
+
+Solvers, measures and studies call these. torch has its own differentiable copy, which is tested against this one.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,15 +40,24 @@ if TYPE_CHECKING:
 
     from graphpri._stochastic import Estimate
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Defaults chosen from measurements; `benchmarks/defaults.py` repeats them.
-# ---------------------------------------------------------------------------------------------------------------------
+Mixture = Literal["equation", "listing"]
+
+# Defaults chosen from measurements; benchmarks/defaults.py repeats them.
 
 DEFAULT_BETA = 4.0
 EXACT_NODES = 500
 """Largest component, in nodes, for which entropy="auto" takes the exact entropy."""
 LOCAL_EDGES = 20_000_000
 """Number of edges up to which entropy="auto" takes the local entropy otherwise; some ten seconds' work."""
+
+LARGEST_BETA = 1e12
+BARRIER_FLOOR = 1e-3
+"""Smallest degree inside the barrier's logarithm, as a share of the graph's smallest weight."""
+_STEEPEST = 1e300  # slope of the barrier where weights lie so far apart that it would overflow
+_BATCHED_NODES = 200  # up to which Algorithm 1 takes one batched eigendecomposition a step
+_ROUNDING = 1e-15
+_LARGE_ROUNDING = 1e-12
+_LIGHT = 1e-100  # largest kept weight below which sums over edges are scaled first
 
 
 def entropy_for(graph: Graph, entropy: str = "auto") -> str:
@@ -50,14 +69,43 @@ def entropy_for(graph: Graph, entropy: str = "auto") -> str:
     return "local" if graph.n_edges <= LOCAL_EDGES else "degree"
 
 
-Mixture = Literal["equation", "listing"]
-BATCHED_NODES = 200
-ROUNDING = 1e-15
-BULK_ROUNDING = 1e-12
-LARGEST_BETA = 1e12
-BARRIER_FLOOR = 1e-3
-"""Smallest degree inside the barrier's logarithm, as a share of the graph's smallest weight."""
-_STEEPEST = 1e300  # slope of the barrier where weights lie so far apart that it would overflow
+def check_beta(beta: float) -> float:
+    """Refuse a β that is negative, not finite or beyond 1e12."""
+    if isinstance(beta, bool) or not isinstance(beta, Real) or not 0 <= beta < np.inf:
+        raise OptionError(f"beta={beta!r} must be a finite number, 0 or more")
+    if beta > LARGEST_BETA:
+        raise OptionError(f"beta={beta!r} is above {LARGEST_BETA:g}; the divergence alone decides there: pass less")
+    return float(beta)
+
+
+# The equations.
+
+
+def mixture_scale(mixture: Mixture, trace: Any, total: Any) -> tuple[Any, Any]:
+    """The factor κ and the trace T with which the mixture is σ̄ = (σ + κρ)/T, for tr σ = `trace` and tr ρ = `total`.
+
+    The equation normalises each Laplacian by its own trace before it averages, so that κ = tr σ/tr ρ; the paper's
+    code listing adds them as they are.
+    """
+    return (trace / total, 2 * trace) if mixture == "equation" else (1.0, trace + total)
+
+
+def mixed_weights(mixture: Mixture, kept: FloatArray, original: FloatArray) -> FloatArray:
+    """Edge weights of the mixture σ̄ of two graphs on the same edges, shape (M,); their sum is ½."""
+    trace, total = 2 * float(kept.sum()), 2 * float(original.sum())
+    if mixture == "listing":
+        return (kept + original) / (trace + total)
+    return 0.5 * (kept / trace + original / total)
+
+
+def divergence_between(mixed: float, kept: float, original: float) -> float:
+    """D = S(σ̄) − ½ (S(σ̃) + S(ρ̃)): the quantum Jensen–Shannon divergence from three entropies in nats."""
+    return mixed - 0.5 * (kept + original)
+
+
+def coefficients(beta: float) -> tuple[float, float, float]:
+    """Weights of S(σ̃), S(σ̄) and S(ρ̃) in J_β."""
+    return 1 - beta, 2 * beta, -beta
 
 
 class Terms(NamedTuple):
@@ -68,14 +116,228 @@ class Terms(NamedTuple):
     divergence: float
     barrier: float
 
+    @classmethod
+    def of(cls, beta: float, entropy: float, divergence: float, barrier: float) -> Terms:
+        """The parts with their sum, Eq. (4)."""
+        return cls(entropy + 2 * beta * divergence + barrier, entropy, divergence, barrier)
 
-def check_beta(beta: float) -> float:
-    """Refuse a β that is negative, not finite or beyond 1e12."""
-    if isinstance(beta, bool) or not isinstance(beta, Real) or not 0 <= beta < np.inf:
-        raise OptionError(f"beta={beta!r} must be a finite number, 0 or more")
-    if beta > LARGEST_BETA:
-        raise OptionError(f"beta={beta!r} is above {LARGEST_BETA:g}; the divergence alone decides there: pass less")
-    return float(beta)
+    def at(self, beta: float) -> Terms:
+        """The same subset of edges for another β."""
+        return Terms.of(beta, self.entropy, self.divergence, self.barrier)
+
+
+@dataclass(frozen=True, eq=False)
+class Barrier:
+    """The degree barrier −α Σ ln d_i(w) over the nodes that have an edge in the graph.
+
+    Degrees are in the graph's own unit, before any new weights; a floor under them lets an uncovered node pull edges
+    in while J stays finite.
+    """
+
+    graph: Graph
+    alpha: float
+
+    @cached_property
+    def floor(self) -> float:
+        """Smallest degree inside the logarithm."""
+        return max(BARRIER_FLOOR * float(self.graph.weights.min()), float(np.finfo(np.float64).tiny))
+
+    def degrees(self, w: FloatArray) -> FloatArray:
+        """Degrees in σ(w) of the nodes that have an edge in the graph, 1 elsewhere, shape (N,)."""
+        return self.of_covered(edge_strengths(self.graph, self.graph.weights * w))
+
+    def of_covered(self, degrees: FloatArray) -> FloatArray:
+        """The degrees with 1, whose logarithm is zero, for nodes that have no edge in the graph."""
+        return np.where(self.graph.degrees() > 0, degrees, 1.0)
+
+    def value(self, degrees: FloatArray) -> float:
+        """The barrier at these degrees."""
+        return -self.alpha * float(np.log(np.maximum(degrees, self.floor)).sum())
+
+    def change(self, degrees: FloatArray, step: FloatArray) -> FloatArray:
+        """What the barrier gains where each of the degrees moves by its step."""
+        before, after = np.maximum(degrees, self.floor), np.maximum(degrees + step, self.floor)
+        return -self.alpha * (np.log(after) - np.log(before))
+
+    def at(self, w: FloatArray) -> float:
+        """The barrier at the selection w."""
+        return self.value(self.degrees(w)) if self.alpha else 0.0
+
+    def gradient(self, w: FloatArray) -> FloatArray:
+        """Its derivative −α μ (1/d_u + 1/d_v) in the selection of each edge, shape (M,)."""
+        inverse = 1 / np.maximum(self.degrees(w), self.floor)
+        with np.errstate(over="ignore"):
+            pull = self.alpha * self.graph.weights * (inverse[self.graph.source] + inverse[self.graph.target])
+        return -np.minimum(pull, _STEEPEST)
+
+
+# The entropies of the kept graph and of the mixture, at selections of the edges of one graph.
+
+
+@dataclass(frozen=True, eq=False)
+class _Entropies:
+    """S(σ̃) and S(σ̄) by arrays of NumPy, for any entropy.
+
+    With T the trace of a matrix and q_e the edge term of its entropy, ∂S/∂y_e = −(q_e + 2S)/T for the weight y_e of
+    each edge; the chain rule through the trace of σ̃ gives the gradients of the mixture.
+    """
+
+    graph: Graph
+    weights: FloatArray
+    entropy: str
+    mixture: Mixture
+
+    rounding = _ROUNDING
+    """Divergences below this are zero but for rounding."""
+
+    def selection(self, mask: BoolArray) -> Kept:
+        """A subset as a selection w, in the type that takes the least time and memory."""
+        return mask.astype(np.float64)
+
+    def evaluate(self, y: FloatArray, gradient: bool = False) -> tuple[float, FloatArray | None]:
+        """Entropy of edge weights y and the edge term of its gradient."""
+        return ENTROPIES[self.entropy].evaluate(self.graph, y, gradient)
+
+    def of_original(self) -> float:
+        """S(ρ̃)."""
+        return self.evaluate(self.weights)[0]
+
+    def kept(self, w: FloatArray) -> FloatArray:
+        """Weights of the kept edges, shape (M,)."""
+        y = self.weights * w
+        if not y.max() > 0:
+            raise _nothing_kept()
+        # Entropies are scale invariant, but a selection of the lightest edges must not underflow.
+        return y / y.max() if y.max() < _LIGHT else y
+
+    def mixed(self, kept: FloatArray) -> FloatArray:
+        """Weights of the mixture, shape (M,)."""
+        return mixed_weights(self.mixture, kept, self.weights)
+
+    def values(self, w: FloatArray) -> tuple[float, float]:
+        """S(σ̃) and S(σ̄)."""
+        y = self.kept(w)
+        return self.evaluate(y)[0], self.evaluate(self.mixed(y))[0]
+
+    def combination(self, w: FloatArray, of_kept: float, of_mixed: float) -> tuple[float, float, FloatArray]:
+        """S(σ̃), S(σ̄), and the gradient in w of a combination of the two."""
+        y = self.kept(w)
+        kept, mixed = self.evaluate(y, True), self.evaluate(self.mixed(y), True)
+        return self._combined(w, y, kept, mixed, of_kept, of_mixed)
+
+    def combinations(
+        self, selections: FloatArray, of_kept: float, of_mixed: float
+    ) -> list[tuple[float, float, FloatArray]]:
+        """As :meth:`combination` for several selections, shape (B, M), by one batched eigenproblem where that pays."""
+        if self.entropy != "exact" or self.graph.n_nodes > _BATCHED_NODES:
+            return [self.combination(w, of_kept, of_mixed) for w in selections]
+        kept = [self.kept(w) for w in selections]
+        found = list(zip(*exact_entropies(self.graph, np.array(kept + [self.mixed(y) for y in kept])), strict=True))
+        pairs = zip(selections, kept, found[: len(kept)], found[len(kept) :], strict=True)
+        return [self._combined(w, y, of_y, of_mix, of_kept, of_mixed) for w, y, of_y, of_mix in pairs]
+
+    def _combined(
+        self, w: FloatArray, y: FloatArray, kept: Any, mixed: Any, of_kept: float, of_mixed: float
+    ) -> tuple[float, float, FloatArray]:
+        (s, term), (s_mixed, mixed_term) = kept, mixed
+        t = 2 * float(y.sum())
+        mu = self.weights * (float(y.max()) / float((self.weights * w).max()))
+        slope = -mu * (term + 2 * s) / t
+        if self.mixture == "listing":
+            mixed_slope = -mu * (mixed_term + 2 * s_mixed) / (t + 2 * float(self.weights.sum()))
+        else:
+            mixed_slope = -0.5 * mu * (mixed_term - 2 * float(y @ mixed_term) / t) / t
+        return float(s), float(s_mixed), of_kept * slope + of_mixed * mixed_slope
+
+
+@dataclass(frozen=True, eq=False)
+class LargeEntropies(_Entropies):
+    """S(σ̃) and S(σ̄) of a large graph by the degree or the local entropy, in compiled passes over the edges."""
+
+    rounding = _LARGE_ROUNDING
+
+    @cached_property
+    def sums(self) -> EdgeSums:
+        """Sums over the edges."""
+        return EdgeSums(self.graph, self.weights)
+
+    @cached_property
+    def _everything(self) -> Side:
+        return self._side_of_kept(np.ones(self.graph.n_edges, np.uint8))
+
+    @property
+    def original_degrees(self) -> FloatArray:
+        """Degrees of the original graph in scaled weights, shape (N,)."""
+        return self._everything.degrees
+
+    def selection(self, mask: BoolArray) -> Kept:
+        """A subset as a selection w, in the type that takes the least time and memory."""
+        return mask.view(np.uint8)
+
+    def of_original(self) -> float:
+        """S(ρ̃)."""
+        return self._everything.entropy(float(self.original_degrees.sum()))
+
+    def values(self, w: Kept) -> tuple[float, float]:
+        """S(σ̃) and S(σ̄)."""
+        if self._is_light(w):
+            return super().values(w)
+        kept, mixed = self.sides(w)
+        t, m = self.traces(kept)
+        return kept.entropy(t), mixed.entropy(m)
+
+    def combination(self, w: Kept, of_kept: float, of_mixed: float) -> tuple[float, float, FloatArray]:
+        """S(σ̃), S(σ̄), and the gradient in w of a combination of the two."""
+        if self._is_light(w):
+            return super().combination(w, of_kept, of_mixed)
+        kept, mixed = self.sides(w, pull=True)
+        t, m = self.traces(kept)
+        s, s_mixed = kept.entropy(t), mixed.entropy(m)
+        node, node_mixed = _at_nodes(kept, t), _at_nodes(mixed, m)
+        if self.mixture == "equation":
+            along = float(kept.degrees @ node_mixed) + 2 * mixed.correction - mixed.kappa * mixed.along
+            factor, constant = -0.5 * of_mixed / t, -2 * along / t
+        else:
+            factor, constant = -of_mixed / m, 2 * s_mixed
+        a = -of_kept / t
+        own = [(kept, a), (mixed, factor)] if self.entropy == "local" else []
+        slope = self.sums.slopes(w, a * node + factor * node_mixed, a * 2 * s + factor * constant, own)
+        return s, s_mixed, slope
+
+    def sides(self, w: Kept, pull: bool = False) -> tuple[Side, Side]:
+        """The kept graph and the mixture, in one unit; `pull` as in :meth:`EdgeSums.side`."""
+        kept = self._side_of_kept(w, pull)
+        trace, total = float(kept.degrees.sum()), float(self.original_degrees.sum())
+        kappa, _ = mixture_scale(self.mixture, trace, total)
+        degrees = kept.degrees + kappa * self.original_degrees
+        local = self.entropy == "local"
+        return kept, self.sums.side(w, kappa, degrees, local=local, least=LIGHTEST * 2 * trace, pull=pull)
+
+    def traces(self, kept: Side) -> tuple[float, float]:
+        """Traces of the kept graph and of the mixture, in the unit of :meth:`sides`."""
+        trace = float(kept.degrees.sum())
+        return trace, mixture_scale(self.mixture, trace, float(self.original_degrees.sum()))[1]
+
+    def _side_of_kept(self, w: Kept, pull: bool = False) -> Side:
+        degrees = self.sums.degrees(w)
+        trace = float(degrees.sum())
+        if not trace > 0:
+            raise _nothing_kept()
+        return self.sums.side(w, 0.0, degrees, local=self.entropy == "local", least=LIGHTEST * trace, pull=pull)
+
+    def _is_light(self, w: Kept) -> bool:
+        return not self.sums.equal and float((self.weights * w).max()) < _LIGHT
+
+
+def _nothing_kept() -> GraphError:
+    return GraphError("no edge is kept, so the entropy of the kept graph is not defined")
+
+
+def _at_nodes(side: Side, trace: float) -> FloatArray:
+    """What each end of an edge contributes to the edge term of the gradient."""
+    logs = np.where(side.degrees > 0, side.logs - np.log(trace), -np.inf)
+    logs = np.maximum(logs, np.log(EIGENVALUE_FLOOR))
+    return logs + side.pull if side.pull.size else logs
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +384,8 @@ class Objective:
     entropy: str = "exact"
     mixture: Mixture = "equation"
     weights: FloatArray = field(init=False)
-    sums: EdgeSums | None = field(init=False)
+    barrier: Barrier = field(init=False)
+    entropies: _Entropies = field(init=False)
     _estimated: tuple[int, Terms, Terms, Estimate] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -135,35 +398,35 @@ class Objective:
         if not self.graph.n_edges:
             raise GraphError("the graph has no edges: there is nothing to keep, and its entropy is not defined")
         object.__setattr__(self, "weights", scaled(self.graph.weights))
-        large = self.entropy in ("degree", "local") and self.graph.n_edges >= LARGE_EDGES
-        object.__setattr__(self, "sums", EdgeSums(self.graph, self.weights) if large else None)
+        object.__setattr__(self, "barrier", Barrier(self.graph, self.alpha))
+        self._evaluate_by(LargeEntropies if self._is_many() else _Entropies)
+
+    def _is_many(self) -> bool:
+        return self.entropy in ("degree", "local") and self.graph.n_edges >= LARGE_EDGES
+
+    def _evaluate_by(self, kind: type[_Entropies]) -> None:
+        object.__setattr__(self, "entropies", kind(self.graph, self.weights, self.entropy, self.mixture))
 
     def by_local_sweeps(self) -> Objective:
         """The same with the local entropy, by compiled loops whatever the size of the graph."""
         local = replace(self, entropy="local")
-        if local.sums is None:
-            object.__setattr__(local, "sums", EdgeSums(local.graph, local.weights))
+        local._evaluate_by(LargeEntropies)
         return local
 
-    @cached_property
-    def _everything(self) -> Side:
-        """The original graph as a large one."""
-        assert self.sums is not None
-        return self._bulk_kept(self.sums, np.ones(self.graph.n_edges, np.uint8))
+    @property
+    def is_large(self) -> bool:
+        """Whether entropies are computed by compiled passes over the edges."""
+        return isinstance(self.entropies, LargeEntropies)
 
-    @cached_property
-    def original_degrees(self) -> FloatArray:
-        """Degrees of the original graph in scaled weights, shape (N,)."""
-        return edge_strengths(self.graph, self.weights) if self.sums is None else self._everything.degrees
+    @property
+    def is_stochastic(self) -> bool:
+        """Whether values are estimates with errors."""
+        return entropy_named(self.entropy).stochastic
 
     @cached_property
     def original_entropy(self) -> float:
         """S(ρ̃) in nats."""
-        if self.sums is not None:
-            return self._everything.entropy(float(self.original_degrees.sum()))
-        if self.is_stochastic:
-            return self.original_estimate.value
-        return self.entropy_of(self.weights)[0]
+        return self.original_estimate.value if self.is_stochastic else self.entropies.of_original()
 
     @property
     def original_estimate(self) -> Estimate:
@@ -171,11 +434,6 @@ class Objective:
         if self._estimated is not None:
             return self._estimated[3]
         return self._estimate([self.weights], [[1.0]])[0]
-
-    @property
-    def is_stochastic(self) -> bool:
-        """Whether values are estimates with errors."""
-        return entropy_named(self.entropy).stochastic
 
     def _estimate(
         self, ys: Sequence[FloatArray], combinations: Sequence[Sequence[float]], exempt: tuple[int, ...] = ()
@@ -194,32 +452,21 @@ class Objective:
         """
         key = hash(np.asarray(w).tobytes())
         if self._estimated is None or self._estimated[0] != key:
-            y = self._kept(w)
-            mixed = self.mixed(y, 2 * float(y.sum()))
-            ys = [scaled(y), self.weights, scaled(mixed)]
-            factors = [[1.0, 0.0, 0.0], [-0.5, -0.5, 1.0], [1 - self.beta, -self.beta, 2 * self.beta], [0.0, 1.0, 0.0]]
+            y = self.entropies.kept(w)
+            ys = [scaled(y), self.weights, scaled(self.entropies.mixed(y))]
+            of_kept, of_mixed, of_original = coefficients(self.beta)
+            factors = [[1.0, 0.0, 0.0], [-0.5, -0.5, 1.0], [of_kept, of_original, of_mixed], [0.0, 1.0, 0.0]]
             s, d, j, original = self._estimate(ys, factors, exempt=(2,))
-            barrier = self._barrier(w)
+            barrier = self.barrier.at(w)
             values = Terms(j.value + barrier, s.value, d.value, barrier)
             errors = Terms(j.error, s.error, d.error, 0.0)
             object.__setattr__(self, "_estimated", (key, values, errors, original))
         assert self._estimated is not None
         return self._estimated[1], self._estimated[2]
 
-    def entropy_of(self, y: FloatArray, gradient: bool = False) -> tuple[float, FloatArray | None]:
-        """Entropy of edge weights y and the edge term of its gradient."""
-        return ENTROPIES[self.entropy].evaluate(self.graph, y, gradient)
-
     def selection(self, mask: BoolArray) -> Kept:
         """A subset as a selection w, in the type that takes the least time and memory."""
-        return mask.view(np.uint8) if self.sums is not None else mask.astype(np.float64)
-
-    def mixed(self, y: FloatArray, trace: float) -> FloatArray:
-        """Edge weights of the mixture σ̄ for kept weights y of trace `trace`."""
-        total = 2 * float(self.weights.sum())
-        if self.mixture == "listing":
-            return (y + self.weights) / (trace + total)
-        return 0.5 * (y / trace + self.weights / total)
+        return self.entropies.selection(mask)
 
     def terms(self, w: FloatArray) -> Terms:
         """Value of every part of J_β at the selection w, shape (M,), entries ≥ 0.
@@ -231,13 +478,7 @@ class Objective:
         """
         if self.is_stochastic:
             return self.estimated(w)[0]
-        if self._in_bulk(w):
-            kept, mixed = self.sides(w)
-            t, m = self.traces(kept)
-            return self._terms(kept.entropy(t), mixed.entropy(m), self._barrier(w))
-        y = self._kept(w)
-        mixed = self.mixed(y, 2 * float(y.sum()))
-        return self._terms(self.entropy_of(y)[0], self.entropy_of(mixed)[0], self._barrier(w))
+        return self._terms(w, *self.entropies.values(w))
 
     def terms_and_gradient(self, w: FloatArray) -> tuple[Terms, FloatArray]:
         """The parts of J_β and its gradient at the selection w.
@@ -245,18 +486,16 @@ class Objective:
         The slope of an edge that would join two components of the kept graph is infinite; the gradient
         given for it is that of a floor under the eigenvalues, large and finite.
         """
-        kept, mixed, slope = self._combination(w, 1 - self.beta, 2 * self.beta)
+        kept, mixed, slope = self.entropies.combination(w, *coefficients(self.beta)[:2])
         if self.alpha:
-            slope += self._barrier_gradient(w)
-        if self.is_stochastic:
-            return self.estimated(w)[0], slope
-        return self._terms(kept, mixed, self._barrier(w)), slope
+            slope += self.barrier.gradient(w)
+        return self.estimated(w)[0] if self.is_stochastic else self._terms(w, kept, mixed), slope
 
-    def _terms(self, kept: float, mixed: float, barrier: float) -> Terms:
-        divergence = mixed - 0.5 * (kept + self.original_entropy)
-        if abs(divergence) < (ROUNDING if self.sums is None else BULK_ROUNDING) or -BULK_ROUNDING < divergence < 0:
+    def _terms(self, w: FloatArray, kept: float, mixed: float) -> Terms:
+        divergence = divergence_between(mixed, kept, self.original_entropy)
+        if abs(divergence) < self.entropies.rounding or -_LARGE_ROUNDING < divergence < 0:
             divergence = 0.0
-        return Terms(kept + 2 * self.beta * divergence + barrier, kept, divergence, barrier)
+        return Terms.of(self.beta, kept, divergence, self.barrier.at(w))
 
     def value(self, w: FloatArray) -> float:
         """J_β at the selection w."""
@@ -273,142 +512,14 @@ class Objective:
 
     def divergence_and_gradient(self, w: FloatArray) -> tuple[float, FloatArray]:
         """D(σ̃‖ρ̃) and its gradient at the selection w."""
-        kept, mixed, slope = self._combination(w, -0.5, 1.0)
-        return mixed - 0.5 * (kept + self.original_entropy), slope
+        kept, mixed, slope = self.entropies.combination(w, -0.5, 1.0)
+        return divergence_between(mixed, kept, self.original_entropy), slope
 
     def gradients(self, selections: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """J_β and its gradient at several selections, shapes (B, M) to (B,) and (B, M).
-
-        Small graphs take one batched eigendecomposition.
-        """
-        if self.entropy != "exact" or self.graph.n_nodes > BATCHED_NODES:
-            pairs = [self.value_and_gradient(w) for w in selections]
-            return np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
-        kept = [self._kept(w) for w in selections]
-        mixed = [self.mixed(y, 2 * float(y.sum())) for y in kept]
-        values, terms = exact_entropies(self.graph, np.array(kept + mixed))
-        found: list[tuple[float, FloatArray]] = []
-        for i, w in enumerate(selections):
-            j = i + len(kept)
-            of_both = self._slopes(w, kept[i], float(values[i]), terms[i], float(values[j]), terms[j])
-            found.append(self._combined(w, *of_both))
-        return np.array([value for value, _ in found]), np.array([slope for _, slope in found])
-
-    def _combined(
-        self, w: FloatArray, kept: float, kept_slope: FloatArray, mixed: float, mixed_slope: FloatArray
-    ) -> tuple[float, FloatArray]:
-        slope = (1 - self.beta) * kept_slope + 2 * self.beta * mixed_slope
-        return self._terms(kept, mixed, self._barrier(w)).objective, slope + self._barrier_gradient(w)
-
-    def _combination(self, w: FloatArray, of_kept: float, of_mixed: float) -> tuple[float, float, FloatArray]:
-        """S(σ̃), S(σ̄), and the gradient in w of a combination of the two."""
-        if self._in_bulk(w):
-            return self._bulk_combination(w, of_kept, of_mixed)
-        kept, kept_slope, mixed, mixed_slope = self._entropies(w)
-        return kept, mixed, of_kept * kept_slope + of_mixed * mixed_slope
-
-    def _in_bulk(self, w: FloatArray) -> bool:
-        return self.sums is not None and (self.sums.equal or float((self.weights * w).max()) >= 1e-100)
-
-    def _bulk_kept(self, sums: EdgeSums, w: Kept, pull: bool = False) -> Side:
-        degrees = sums.degrees(w)
-        trace = float(degrees.sum())
-        if not trace > 0:
-            raise _nothing_kept()
-        return sums.side(w, 0.0, degrees, local=self.entropy == "local", least=LIGHTEST * trace, pull=pull)
-
-    def sides(self, w: Kept, pull: bool = False) -> tuple[Side, Side]:
-        """The kept graph and the mixture of a large graph, in one unit; `pull` as in :meth:`EdgeSums.side`."""
-        assert self.sums is not None
-        kept = self._bulk_kept(self.sums, w, pull)
-        trace, total = float(kept.degrees.sum()), float(self.original_degrees.sum())
-        kappa = trace / total if self.mixture == "equation" else 1.0
-        degrees = kept.degrees + kappa * self.original_degrees
-        local = self.entropy == "local"
-        mixed = self.sums.side(w, kappa, degrees, local=local, least=LIGHTEST * 2 * trace, pull=pull)
-        return kept, mixed
-
-    def traces(self, kept: Side) -> tuple[float, float]:
-        """Traces of the kept graph and of the mixture, in the unit of :meth:`sides`."""
-        trace, total = float(kept.degrees.sum()), float(self.original_degrees.sum())
-        return trace, 2 * trace if self.mixture == "equation" else trace + total
-
-    def _bulk_combination(self, w: Kept, of_kept: float, of_mixed: float) -> tuple[float, float, FloatArray]:
-        assert self.sums is not None
-        kept, mixed = self.sides(w, pull=True)
-        t, m = self.traces(kept)
-        s, s_mixed = kept.entropy(t), mixed.entropy(m)
-        node, node_mixed = _at_nodes(kept, t), _at_nodes(mixed, m)
-        if self.mixture == "equation":
-            along = float(kept.degrees @ node_mixed) + 2 * mixed.correction - mixed.kappa * mixed.along
-            factor, constant = -0.5 * of_mixed / t, -2 * along / t
-        else:
-            factor, constant = -of_mixed / m, 2 * s_mixed
-        a = -of_kept / t
-        own = [(kept, a), (mixed, factor)] if self.entropy == "local" else []
-        slope = self.sums.slopes(w, a * node + factor * node_mixed, a * 2 * s + factor * constant, own)
-        return s, s_mixed, slope
-
-    def _entropies(self, w: FloatArray) -> tuple[float, FloatArray, float, FloatArray]:
-        """S(σ̃) and S(σ̄), each with its gradient in w."""
-        y = self._kept(w)
-        s, term = self.entropy_of(y, True)
-        mixed, mixed_term = self.entropy_of(self.mixed(y, 2 * float(y.sum())), True)
-        assert term is not None
-        assert mixed_term is not None
-        return self._slopes(w, y, s, term, mixed, mixed_term)
-
-    def _slopes(
-        self, w: FloatArray, y: FloatArray, s: float, term: FloatArray, mixed: float, mixed_term: FloatArray
-    ) -> tuple[float, FloatArray, float, FloatArray]:
-        t = 2 * float(y.sum())
-        mu = self.weights * (float(y.max()) / float((self.weights * w).max()))
-        slope = -mu * (term + 2 * s) / t
-        if self.mixture == "listing":
-            mixed_slope = -mu * (mixed_term + 2 * mixed) / (t + 2 * float(self.weights.sum()))
-        else:
-            mixed_slope = -0.5 * mu * (mixed_term - 2 * float(y @ mixed_term) / t) / t
-        return s, slope, mixed, mixed_slope
-
-    def _kept(self, w: FloatArray) -> FloatArray:
-        y = self.weights * w
-        if not y.max() > 0:
-            raise _nothing_kept()
-        # Entropies are scale invariant, but a selection of the lightest edges must not underflow.
-        return y / y.max() if y.max() < 1e-100 else y
-
-    def barrier_floor(self) -> float:
-        """Smallest degree inside the barrier's logarithm."""
-        return max(BARRIER_FLOOR * float(self.graph.weights.min()), float(np.finfo(np.float64).tiny))
-
-    def barrier_degrees(self, w: FloatArray) -> tuple[FloatArray, float]:
-        """Degrees in σ(w) of the nodes that have an edge in the graph (1 elsewhere), and the floor under them."""
-        degrees = edge_strengths(self.graph, self.graph.weights * w)
-        floor = self.barrier_floor()
-        return np.where(self.graph.degrees() > 0, degrees, 1.0), floor
-
-    def _barrier(self, w: FloatArray) -> float:
-        if self.alpha == 0:
-            return 0.0
-        degrees, floor = self.barrier_degrees(w)
-        return -self.alpha * float(np.log(np.maximum(degrees, floor)).sum())
-
-    def _barrier_gradient(self, w: FloatArray) -> FloatArray | float:
-        if self.alpha == 0:
-            return 0.0
-        degrees, floor = self.barrier_degrees(w)
-        inverse = 1 / np.maximum(degrees, floor)
-        with np.errstate(over="ignore"):
-            pull = self.alpha * self.graph.weights * (inverse[self.graph.source] + inverse[self.graph.target])
-        return -np.minimum(pull, _STEEPEST)
-
-
-def _nothing_kept() -> GraphError:
-    return GraphError("no edge is kept, so the entropy of the kept graph is not defined")
-
-
-def _at_nodes(side: Side, trace: float) -> FloatArray:
-    """What each end of an edge contributes to the edge term of the gradient."""
-    logs = np.where(side.degrees > 0, side.logs - np.log(trace), -np.inf)
-    logs = np.maximum(logs, np.log(EIGENVALUE_FLOOR))
-    return logs + side.pull if side.pull.size else logs
+        """J_β and its gradient at several selections, shapes (B, M) to (B,) and (B, M)."""
+        found = self.entropies.combinations(selections, *coefficients(self.beta)[:2])
+        values = [self._terms(w, kept, mixed).objective for w, (kept, mixed, _) in zip(selections, found, strict=True)]
+        slopes = [slope for _, _, slope in found]
+        if self.alpha:
+            slopes = [slope + self.barrier.gradient(w) for w, slope in zip(selections, slopes, strict=True)]
+        return np.array(values), np.array(slopes)

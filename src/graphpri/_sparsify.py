@@ -545,9 +545,8 @@ def _reweighed(before: Terms, objective: Objective, weights: FloatArray) -> tupl
     """The terms with new weights and their errors; the barrier is that of the degrees before."""
     w = weights / objective.graph.weights
     now = objective.terms(w)
-    value = now.entropy + 2 * objective.beta * now.divergence + before.barrier
     errors = objective.estimated(w)[1] if objective.is_stochastic else None
-    return now._replace(objective=value, barrier=before.barrier), errors
+    return Terms.of(objective.beta, now.entropy, now.divergence, before.barrier), errors
 
 
 def path(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphpri._entropy import entropy_named
+from graphpri._objective import Terms
 from graphpri._stochastic import Estimate
 from graphpri.measures.information import (
     UNITS,
@@ -78,4 +79,5 @@ def objective(view: View) -> float:
     barrier = barrier_of(view.origin.graph, view.graph, s.alpha)
     if _is_stochastic(view):
         return _told(view, "objective", together(view).objective) + barrier
-    return (nats(view).value + 2 * s.beta * divergence_in_nats(view).value) / UNITS[s.unit] + barrier
+    terms = Terms.of(s.beta, nats(view).value, divergence_in_nats(view).value, 0.0)
+    return terms.objective / UNITS[s.unit] + barrier

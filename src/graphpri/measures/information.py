@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._entropy import LN2, entropy_named, scaled
-from graphpri._objective import DEFAULT_BETA, Mixture, Objective, entropy_for
+from graphpri._objective import (
+    DEFAULT_BETA,
+    Barrier,
+    Mixture,
+    Objective,
+    Terms,
+    coefficients,
+    divergence_between,
+    entropy_for,
+    mixed_weights,
+)
 from graphpri._stochastic import TARGET, Estimate
 from graphpri._stochastic import estimate as estimate_entropies
 from graphpri.errors import GraphError, OptionError
@@ -135,18 +145,17 @@ def method_for(graph: Graph, method: str = "auto") -> str:
     return "stochastic" if graph.n_edges <= STOCHASTIC_EDGES else chosen
 
 
-def mixed_weights(over: Overlay, mixture: Mixture) -> FloatArray:
+def overlay_mixture(over: Overlay, mixture: Mixture) -> FloatArray:
     """Edge weights of the mixture σ̄ of the two graphs of an overlay, shape (M,)."""
     if mixture == "listing":
         top = max(float(over.original.max()), float(over.kept.max()))
-        return over.original / top + over.kept / top
-    g, h = scaled(over.original), scaled(over.kept)
-    return 0.5 * (g / g.sum() + h / h.sum())
+        return mixed_weights(mixture, over.kept / top, over.original / top)
+    return mixed_weights(mixture, scaled(over.kept), scaled(over.original))
 
 
 def mixed_entropy(over: Overlay, name: str, mixture: Mixture) -> float:
     """Entropy in nats of the mixture σ̄ of the two graphs of an overlay."""
-    return entropy_of(over.graph, name, mixed_weights(over, mixture))
+    return entropy_of(over.graph, name, overlay_mixture(over, mixture))
 
 
 class Joint(NamedTuple):
@@ -168,8 +177,9 @@ def joint_estimate(
     seed: int = 0,
 ) -> Joint:
     """Estimate S, D and J of the two graphs of an overlay; `target` is the error of S and of D."""
-    ys = scaled(over.kept), scaled(over.original), scaled(mixed_weights(over, mixture))
-    combinations = [[1, 0, 0], [0, 1, 0], [-0.5, -0.5, 1], [1 - beta, -beta, 2 * beta]]
+    ys = scaled(over.kept), scaled(over.original), scaled(overlay_mixture(over, mixture))
+    of_kept, of_mixed, of_original = coefficients(beta)
+    combinations = [[1, 0, 0], [0, 1, 0], [-0.5, -0.5, 1], [of_kept, of_original, of_mixed]]
     goals = target, target, target, np.inf
     s, original, d, j = estimate_entropies(over.graph, ys, combinations, target=goals, probes=probes, rng=seed)
     return Joint(s, original, d, j)
@@ -177,7 +187,7 @@ def joint_estimate(
 
 def divergence_of(mixed: float, original: float, kept: float) -> float:
     """D from the entropies of the mixture and of its two parts."""
-    return _not_below_zero(mixed - 0.5 * (original + kept))
+    return _not_below_zero(divergence_between(mixed, kept, original))
 
 
 def barrier_of(original: Graph, kept: Graph, alpha: float) -> float:
@@ -199,8 +209,7 @@ def barrier_of(original: Graph, kept: Graph, alpha: float) -> float:
             "so that H must be part of G; pass alpha=0"
         )
     selection = np.isin(mine, other).astype(np.float64)
-    degrees, floor = Objective(original, 0.0, alpha, "degree").barrier_degrees(selection)
-    return -alpha * float(np.log(np.maximum(degrees, floor)).sum())
+    return Barrier(original, alpha).at(selection)
 
 
 def _not_below_zero(value: float) -> float:
@@ -426,7 +435,7 @@ def _terms(graph: Graph, kept: Graph, method: str, mixture: Mixture, beta: float
         found = joint_estimate(over, mixture, beta)
         return found.divergence.value, found.objective.value
     s, d = _divergence(graph, kept, over, name, mixture)
-    return d, s + 2 * beta * d
+    return d, Terms.of(beta, s, d, 0.0).objective
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,7 @@ def solve(
         # Estimating is left to the caller: it takes long, and an interruption must not cost the subset.
         return replace(found, objective=objective.value(objective.selection(found.mask))) if exact else found
     monitor = Monitor(callback, time_limit, beta=objective.beta)
-    large = objective.sums is not None
+    large = objective.is_large
     search = None if large else _search(objective, k, constraints, monitor, seed)
     with single_thread():
         try:

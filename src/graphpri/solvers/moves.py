@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._entropy import LocalParts, edge_strengths, local_parts, log_mean_inverse, xlogx
-from graphpri._objective import Objective
+from graphpri._objective import Objective, coefficients, mixture_scale
 from graphpri._runtime import require
 from graphpri.graph import BoolArray, FloatArray
 
@@ -46,6 +46,7 @@ class Landscape(ABC):
         self.graph = objective.graph
         self.mu = objective.weights
         self.beta = objective.beta
+        self._of_kept, self._of_mixed, self._of_original = coefficients(objective.beta)
         self.total = 2 * float(self.mu.sum())
         self.follows_trace = objective.mixture == "equation" and objective.beta > 0
         self.exact_swaps = not objective.graph.is_weighted or bool(np.all(self.mu == self.mu[0]))
@@ -90,7 +91,7 @@ class Landscape(ABC):
         self._kappa = self.trace / self.total if self.follows_trace else 1.0
         self._f, self._slopes = self._build(self._kappa)
         if self.objective.alpha:
-            self._degrees, self._floor = self.objective.barrier_degrees(mask.astype(np.float64))
+            self._degrees = self.objective.barrier.degrees(mask.astype(np.float64))
         self.value = self._entropic(self._f, self.trace) + self._log_barrier()
 
     def flips(self) -> FloatArray:
@@ -177,7 +178,7 @@ class Landscape(ABC):
 
     def _scale(self) -> FloatArray:
         mixed = self.trace + (self._kappa if self.follows_trace else 1.0) * self.total
-        weights = (1 - self.beta) / self.trace, 2 * self.beta / mixed
+        weights = self._of_kept / self.trace, self._of_mixed / mixed
         return np.array([weights[side] for side in self.sides])
 
     def _entropic(self, f: FloatArray, trace: float) -> float:
@@ -185,60 +186,54 @@ class Landscape(ABC):
 
     def _entropic_of(self, f: FloatArray, trace: FloatArray | np.float64) -> FloatArray:
         """Entropic part of J from F of the used sides (first axis) and the kept trace."""
-        value: FloatArray = np.full(np.shape(trace), -self.beta * self.objective.original_entropy)
+        value: FloatArray = np.full(np.shape(trace), self._of_original * self.objective.original_entropy)
         for side, of_side in zip(self.sides, f, strict=True):
             if side == 0:
-                value = value + (1 - self.beta) * (np.log(trace) + of_side / trace)
+                value = value + self._of_kept * (np.log(trace) + of_side / trace)
                 continue
             if self.follows_trace:
                 shift = trace / self.total - self._kappa
                 first, second = self._slopes
                 of_side = of_side + shift * (first + 0.5 * second * shift)
-                mixed = 2 * trace
-            else:
-                mixed = trace + self.total
-            value = value + 2 * self.beta * (np.log(mixed) + of_side / mixed)
+            _, mixed = mixture_scale(self.objective.mixture, trace, self.total)
+            value = value + self._of_mixed * (np.log(mixed) + of_side / mixed)
         return value
 
     def _trace_slope(self) -> float:
         """Derivative of the entropic part of J in the trace, the matrices of both sides held."""
         t = self.trace
-        slope = (1 - self.beta) * (1 - self._f[0] / t) / t
+        slope = self._of_kept * (1 - self._f[0] / t) / t
         if self.follows_trace:
             shift = t / self.total - self._kappa
             first, second = self._slopes
             f = self._f[1] + shift * (first + 0.5 * second * shift)
-            slope += 2 * self.beta * (1 / t + ((first + second * shift) / self.total - f / t) / (2 * t))
+            slope += self._of_mixed * (1 / t + ((first + second * shift) / self.total - f / t) / (2 * t))
         elif self.beta > 0:
             mixed = t + self.total
-            slope += 2 * self.beta * (1 - self._f[1] / mixed) / mixed
+            slope += self._of_mixed * (1 - self._f[1] / mixed) / mixed
         return slope
 
     def _log_barrier(self) -> float:
         if self.objective.alpha == 0:
             return 0.0
-        return -self.objective.alpha * float(np.log(np.maximum(self._degrees, self._floor)).sum())
+        return self.objective.barrier.value(self._degrees)
 
     def _barrier_flips(self, sign: FloatArray) -> FloatArray:
         if self.objective.alpha == 0:
             return np.zeros(1)
         u, v, mu = self.graph.source, self.graph.target, sign * self.graph.weights
-        return sum((self._barrier_step(self._degrees[x], mu) for x in (u, v)), start=np.zeros(mu.size))
-
-    def _barrier_step(self, degrees: FloatArray, step: FloatArray) -> FloatArray:
-        before, after = np.maximum(degrees, self._floor), np.maximum(degrees + step, self._floor)
-        return -self.objective.alpha * (np.log(after) - np.log(before))
+        change = self.objective.barrier.change
+        return sum((change(self._degrees[x], mu) for x in (u, v)), start=np.zeros(mu.size))
 
     def _barrier_shared(self, out: Edges, into: Edges) -> FloatArray:
         """What the sum of two single changes misses where the two edges share a node."""
-        extra = np.zeros((out.size, into.size))
+        extra, change = np.zeros((out.size, into.size)), self.objective.barrier.change
         less, more = -self.graph.weights[out][:, None], self.graph.weights[into][None, :]
         for a in (self.graph.source, self.graph.target):
             for b in (self.graph.source, self.graph.target):
                 rows, columns = np.nonzero(a[out][:, None] == b[into][None, :])
                 d, x, y = self._degrees[a[out[rows]]], less[rows, 0], more[0, columns]
-                both = self._barrier_step(d, x + y) - self._barrier_step(d, x) - self._barrier_step(d, y)
-                extra[rows, columns] += both
+                extra[rows, columns] += change(d, x + y) - change(d, x) - change(d, y)
         return extra
 
 

@@ -42,7 +42,7 @@ class Pool:
 
     def best(self, beta: float) -> tuple[BoolArray, float]:
         """The subset with the smallest J_β, and J there; of equals the one with the smallest divergence."""
-        values = [t.entropy + 2 * beta * t.divergence + t.barrier for t in self.terms]
+        values = [terms.at(beta).objective for terms in self.terms]
         least = min(values)
         tied = [i for i, value in enumerate(values) if value <= least + tolerance(least, beta)]
         least_divergence = min(self.terms[i].divergence for i in tied)
@@ -82,7 +82,7 @@ def solve_betas(
     from_scratch = "path" if k is None else "normal"
     plan = [(beta, True) for beta in scratch] + [(beta, False) for beta in ascending[::-1] + ascending]
     settled: dict[float, bytes] = {}
-    status = CONVERGED if objective.sums is None else SETTLED
+    status = CONVERGED if not objective.is_large else SETTLED
     try:
         for done, (beta, afresh) in enumerate(plan):
             start = None if afresh or not pool.masks else pool.best(beta)[0]

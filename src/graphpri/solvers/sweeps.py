@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._entropy import EdgeSums, Side, weight_of
-from graphpri._objective import Objective
+from graphpri._objective import LargeEntropies, Objective, coefficients
 from graphpri._runtime import compiled, in_chunks, inlined, require
 from graphpri._selection import best_forest_by, tolerance
 from graphpri.graph import BoolArray, FloatArray, IntArray, id_dtype
@@ -452,9 +452,10 @@ class Sweeps:
     """
 
     def __init__(self, objective: Objective, constraints: Constraints, fixed_size: bool) -> None:
-        assert objective.sums is not None
+        assert isinstance(objective.entropies, LargeEntropies)
         self.objective, self.graph, self.constraints = objective, objective.graph, constraints
-        self.sums: EdgeSums = objective.sums
+        self.entropies = objective.entropies
+        self.sums: EdgeSums = objective.entropies.sums
         n, m = self.graph.n_nodes, self.graph.n_edges
         needed = _BYTES_AN_EDGE * m + _BYTES_A_NODE * n
         require(needed, f"the search on {m} edges and {n} nodes", "free memory, or sparsify a part of the graph")
@@ -508,7 +509,7 @@ class Sweeps:
         if self.constraints.connected:
             # Prices for the first forest: as if every edge kept its share of the budget.
             share = np.full(self.graph.n_edges, k / self.graph.n_edges)
-            self._set_up(*self.objective.sides(share, pull=True))
+            self._set_up(*self.entropies.sides(share, pull=True))
             self._hold_forest(self.prices())
         loose = self.state <= 1
         among, held = int(np.count_nonzero(loose)), int(np.count_nonzero(self.state == 3))
@@ -522,15 +523,15 @@ class Sweeps:
         if self.equal and not self.local and self._trace == 2 * self.size:
             kept, mixed = self._sides_now()
         else:
-            kept, mixed = self.objective.sides(self._kept, pull=True)
+            kept, mixed = self.entropies.sides(self._kept, pull=True)
             self._set_up(kept, mixed)
-        o, (t, m) = self.objective, self.objective.traces(kept)
-        j = (1 - o.beta) * kept.entropy(t) + 2 * o.beta * mixed.entropy(m)
+        o, (t, m) = self.objective, self.entropies.traces(kept)
+        of_kept, of_mixed, of_original = coefficients(o.beta)
+        j = of_kept * kept.entropy(t) + of_mixed * mixed.entropy(m)
         barrier = 0.0
         if o.alpha:
-            degrees = np.where(o.original_degrees > 0, kept.degrees * self._unit, 1.0)
-            barrier = -o.alpha * float(np.log(np.maximum(degrees, self._floor)).sum())
-        self.value = j - o.beta * o.original_entropy + barrier
+            barrier = o.barrier.value(o.barrier.of_covered(kept.degrees * self._unit))
+        self.value = j + of_original * o.original_entropy + barrier
         if self.extra is not None:
             self.value += float(self.extra[self.mask].sum(dtype=np.float64))
         return self.value
@@ -541,28 +542,25 @@ class Sweeps:
         return float(self.graph.weights.max())
 
     @cached_property
-    def _floor(self) -> float:
-        return self.objective.barrier_floor()
-
-    @cached_property
     def _mean_weights(self) -> FloatArray:
         """Mean weight of the edges at each node."""
-        return np.asarray(self.objective.original_degrees / np.maximum(self.graph.degrees(), 1))
+        return np.asarray(self.entropies.original_degrees / np.maximum(self.graph.degrees(), 1))
 
     def _sides_now(self) -> tuple[Side, Side]:
         """Both sides where the degrees are known and nothing has changed that moves are set up with."""
-        degrees, original = self._nodes[:, 0].astype(np.float64), self.objective.original_degrees
+        degrees, original = self._nodes[:, 0].astype(np.float64), self.entropies.original_degrees
         zeros, kappa = np.empty(0, np.uint8), (self._c[5] - 1) / 2
         kept = self.sums.side(zeros, 0.0, degrees, local=False)
         return kept, self.sums.side(zeros, kappa, degrees + kappa * original, local=False)
 
     def _set_up(self, kept: Side, mixed: Side) -> None:
 
-        o, (t, m) = self.objective, self.objective.traces(kept)
+        o, (t, m) = self.objective, self.entropies.traces(kept)
+        of_kept, of_mixed, _ = coefficients(o.beta)
         self._trace = t
         slope = self._trace_slope(kept, mixed, t, m) if self.moves_trace else 0.0
-        floor = self._floor / self._unit if o.alpha else 1.0
-        self._c = ((1 - o.beta) / t, 2 * o.beta / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa)
+        floor = o.barrier.floor / self._unit if o.alpha else 1.0
+        self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa)
         self._nodes[:, 0] = kept.degrees
         self._nodes[:, 1] = mixed.degrees - kept.degrees
         if self._bend is not None:
@@ -582,14 +580,14 @@ class Sweeps:
 
     def _trace_slope(self, kept: Side, mixed: Side, t: float, m: float) -> float:
         """Derivative of J in the trace, the matrix of the kept graph held."""
-        beta = self.objective.beta
-        slope = (1 - beta) * (1 - kept.f / t) / t
+        of_kept, of_mixed, _ = coefficients(self.objective.beta)
+        slope = of_kept * (1 - kept.f / t) / t
         if self.objective.mixture == "listing":
-            return slope + 2 * beta * (1 - mixed.f / m) / m
-        original = self.objective.original_degrees
+            return slope + of_mixed * (1 - mixed.f / m) / m
+        original = self.entropies.original_degrees
         logs = np.where(mixed.degrees > 0, mixed.logs + 1, 0.0)
         along = -float((logs + mixed.pull if self.local else logs) @ original) - mixed.along
-        return slope + 2 * beta * (1 / t + (along / float(original.sum()) - mixed.f / t) / m)
+        return slope + of_mixed * (1 / t + (along / float(original.sum()) - mixed.f / t) / m)
 
     def cut_short(self, k: int) -> tuple[BoolArray, float]:
         """A subset of `k` edges that the constraints allow, and J there, where there was no time for a better one."""
