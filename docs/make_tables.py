@@ -26,7 +26,7 @@ from graphpri import datasets
 from graphpri._entropy import evaluate, exact_entropies
 from graphpri._objective import Objective
 from graphpri.graph import Graph
-from graphpri.solvers.moves import ResolventLandscape
+from graphpri.solvers.moves import ExactEvaluator
 
 Row = dict[str, Any]
 
@@ -212,7 +212,7 @@ def swaps() -> Iterator[Row]:
             objective = Objective(graph, beta)
             rng = np.random.default_rng(0)
             out, into = (rng.choice(np.flatnonzero(side), 20, replace=False) for side in (mask, ~mask))
-            landscape = ResolventLandscape(objective)
+            landscape = ExactEvaluator(objective)
             landscape.reset(mask)
             predicted, _ = landscape.pairs(out, into)
             exact = np.array([[_swapped(objective, mask, i, j) for j in into] for i in out]) - landscape.value

@@ -18,7 +18,7 @@ from graphpri._laplacian import effective_resistance, laplacian_pinv
 from graphpri._objective import Objective
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import GraphPRIError, MemoryLimitError, OptionError
-from graphpri.solvers.moves import ResolventLandscape
+from graphpri.solvers.moves import ExactEvaluator
 
 
 class Work(NamedTuple):
@@ -33,10 +33,10 @@ def graph(n: int = 700, degree: int = 4) -> graphpri.Graph:
     return barabasi_albert(n, degree, seed=1)
 
 
-def landscape(g: graphpri.Graph) -> None:
-    found = ResolventLandscape(Objective(g, 4.0, 0.0, "exact"))
+def evaluator(g: graphpri.Graph) -> None:
+    found = ExactEvaluator(Objective(g, 4.0, 0.0, "exact"))
     found.reset(np.arange(g.n_edges) % 3 == 0)
-    found.flips()
+    found.swap_changes()
 
 
 @lru_cache
@@ -47,22 +47,22 @@ def dense(n: int, share: float) -> np.ndarray:
 
 WORK = {
     "entropy": Work(
-        "entropy",
+        "_entropy",
         lambda: _entropy.evaluate(graph(), "exact"),
         ("the exact entropy of a component of 700 nodes", "'stochastic'"),
     ),
     "gradient": Work(
-        "entropy",
+        "_entropy",
         lambda: _entropy.evaluate(graph(), "exact", gradient=True),
         ("the exact entropy of a component of 700 nodes", "'local'"),
     ),
-    "solver": Work(
-        "solvers.resolvent", lambda: landscape(graph()), ("component of 700 nodes and 2784 edges", "'local'")
-    ),
-    "solver of many edges": Work("solvers.resolvent", lambda: landscape(graph(300, 60)), ("14400 edges", "'degree'")),
-    "pseudo-inverse": Work("laplacian", lambda: laplacian_pinv(graph()), ("pseudo-inverse", "laplacian_solve")),
+    "solver": Work("solvers.moves", lambda: evaluator(graph()), ("component of 700 nodes and 2784 edges", "'local'")),
+    "solver of many edges": Work("solvers.moves", lambda: evaluator(graph(300, 60)), ("14400 edges", "'degree'")),
+    "pseudo-inverse": Work("_laplacian", lambda: laplacian_pinv(graph()), ("pseudo-inverse", "laplacian_solve")),
     "resistance": Work(
-        "spectral", lambda: effective_resistance(graph(), method="exact"), ("component of 700 nodes", 'method="sketch"')
+        "_laplacian",
+        lambda: effective_resistance(graph(), method="exact"),
+        ("component of 700 nodes", 'method="sketch"'),
     ),
     "matrix of few entries": Work(
         "interop.matrices",

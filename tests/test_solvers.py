@@ -17,7 +17,7 @@ from graphpri._objective import Objective
 from graphpri._selection import count_edges
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
-from graphpri.solvers.budgeted import LANDSCAPES, solve
+from graphpri.solvers.budgeted import EVALUATORS, solve
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.local_search import BridgeFinder, Constraints
 from graphpri.solvers.moves import quadrature
@@ -67,18 +67,18 @@ SETTINGS = [
 def test_landscape_predicts_flips_and_swaps(name, beta, alpha, mixture, weighted):
     graph = karate(weighted)
     objective = Objective(graph, beta, alpha, name, mixture)
-    landscape = LANDSCAPES[name](objective)
+    evaluator = EVALUATORS[name](objective)
     mask = np.random.default_rng(3).random(graph.n_edges) < 0.5
-    landscape.reset(mask)
+    evaluator.reset(mask)
     value = objective.value(mask.astype(float))
-    assert landscape.value == pytest.approx(value, abs=1e-11)
+    assert evaluator.value == pytest.approx(value, abs=1e-11)
     out, into = np.flatnonzero(mask)[::4], np.flatnonzero(~mask)[::4]
-    predicted, _ = landscape.pairs(out, into)
+    predicted, _ = evaluator.pairs(out, into)
     true = np.array([[objective.value(flipped(mask, e, f).astype(float)) - value for f in into] for e in out])
-    # The exact and the degree landscape are exact where swaps keep the trace; elsewhere the scale of the
+    # The exact and the degree evaluator are exact where swaps keep the trace; elsewhere the scale of the
     # mixture, and for the local entropy the neighbours, enter by expansion.
     exact = name != "local" and (not weighted or mixture == "listing" or beta == 0)
-    scale = max(1.0, beta) / landscape.trace
+    scale = max(1.0, beta) / evaluator.trace
     tolerance = 1e-3 * scale if exact else 0.15 * np.abs(true).max()
     assert np.abs(predicted - true).max() < tolerance
 
@@ -88,25 +88,25 @@ def test_landscape_predicts_flips_and_swaps(name, beta, alpha, mixture, weighted
 def test_landscape_predicts_single_changes_of_a_free_size(name, weighted):
     graph = karate(weighted)
     objective = Objective(graph, 4.0, 0.0, name)
-    landscape = LANDSCAPES[name](objective, fixed_size=False)
+    evaluator = EVALUATORS[name](objective, fixed_size=False)
     mask = np.random.default_rng(3).random(graph.n_edges) < 0.5
-    landscape.reset(mask)
-    true = values_of(objective, [flipped(mask, e) for e in range(graph.n_edges)]) - landscape.value
-    assert np.abs(landscape.toggles() - true).max() < (0.3 if name == "local" else 0.12) * np.abs(true).max()
+    evaluator.reset(mask)
+    true = values_of(objective, [flipped(mask, e) for e in range(graph.n_edges)]) - evaluator.value
+    assert np.abs(evaluator.flip_changes() - true).max() < (0.3 if name == "local" else 0.12) * np.abs(true).max()
 
 
 def test_a_chain_of_predicted_moves_stays_close_to_j():
     graph = zoo.disjoint(karate(), zoo.ring(9), zoo.complete(5))
     objective = Objective(graph, 8.0)
-    landscape = LANDSCAPES["exact"](objective)
+    evaluator = EVALUATORS["exact"](objective)
     rng = np.random.default_rng(1)
-    landscape.reset(rng.random(graph.n_edges) < 0.6)
+    evaluator.reset(rng.random(graph.n_edges) < 0.6)
     for _ in range(25):
-        out, into = np.flatnonzero(landscape.mask), np.flatnonzero(~landscape.mask)
+        out, into = np.flatnonzero(evaluator.mask), np.flatnonzero(~evaluator.mask)
         e, f = out[[rng.integers(out.size)]], into[[rng.integers(into.size)]]
-        _, terms = landscape.pairs(e, f)
-        landscape.move((int(e[0]),), (int(f[0]),), terms[:, 0, 0])
-    assert landscape.value == pytest.approx(objective.value(landscape.mask.astype(float)), abs=2e-3)
+        _, terms = evaluator.pairs(e, f)
+        evaluator.move((int(e[0]),), (int(f[0]),), terms[:, 0, 0])
+    assert evaluator.value == pytest.approx(objective.value(evaluator.mask.astype(float)), abs=2e-3)
 
 
 def test_quadrature_gives_the_change_of_a_rank_one_update():

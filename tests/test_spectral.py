@@ -34,7 +34,7 @@ def by_dense_inverse(graph: Graph) -> np.ndarray:
 
 
 def by_fractions(graph: Graph) -> np.ndarray:
-    """Resistances by Gaussian elimination without rounding, the last node earthed."""
+    """Resistances by Gaussian elimination without rounding, the last node grounded."""
     n = graph.n_nodes - 1
     a = [[Fraction(0)] * (n + 1) + [Fraction(int(i == j)) for j in range(n)] for i in range(n)]
     for u, v, w in zip(*(x.tolist() for x in (graph.source, graph.target, graph.weights)), strict=True):

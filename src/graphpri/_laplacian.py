@@ -192,7 +192,7 @@ class Part(NamedTuple):
         a = sp.csr_array((np.concatenate([self.w, self.w]), (rows, columns)), shape=(n, n))
         return sp.csr_array(sp.diags_array(self.strengths()) - a)
 
-    def unearthed(self) -> NDArray[np.int64]:
+    def ungrounded(self) -> NDArray[np.int64]:
         """All nodes but the strongest of each component, which is held at voltage 0."""
         order = np.lexsort((-self.strengths(), self.member))
         first = np.ones(order.size, bool)
@@ -248,8 +248,8 @@ def too_wide(part: Part) -> GraphError:
 
 
 def inverse_factor(part: Part) -> FloatArray:
-    """Z with Zᵀ Z = the inverse of the Laplacian without its earthed nodes, whose columns in Z are zero."""
-    keep = part.unearthed()
+    """Z with Zᵀ Z = the inverse of the Laplacian without its grounded nodes, whose columns in Z are zero."""
+    keep = part.ungrounded()
     dense = np.asfortranarray(part.laplacian().toarray())
     factor = np.zeros((keep.size, part.nodes.size), order="F")
     with single_thread(), np.errstate(all="ignore"):
@@ -273,17 +273,17 @@ def _cholesky_of_conductances(dense: FloatArray, keep: NDArray[np.int64]) -> Flo
     Markov chains. Operations Research 33(5), 1985.
     """
     a = -dense[np.ix_(keep, keep)]
-    earthed = np.ones(dense.shape[0], bool)
-    earthed[keep] = False
-    to_earth = -dense[np.ix_(keep, earthed)].sum(axis=1)
+    grounded = np.ones(dense.shape[0], bool)
+    grounded[keep] = False
+    to_ground = -dense[np.ix_(keep, grounded)].sum(axis=1)
     lower = np.zeros_like(a, order="F")
     for i in range(keep.size):
         links = a[i, i + 1 :].copy()
-        total = links.sum() + to_earth[i]
+        total = links.sum() + to_ground[i]
         lower[i, i] = np.sqrt(total)
         lower[i + 1 :, i] = -links / np.sqrt(total)
         a[i + 1 :, i + 1 :] += np.outer(links / total, links)
-        to_earth[i + 1 :] += links / total * to_earth[i]
+        to_ground[i + 1 :] += links / total * to_ground[i]
     return lower
 
 
@@ -343,7 +343,7 @@ class System:
     def _directly(self, b: FloatArray, tol: float) -> FloatArray:
         if self._lu is None:
             self._lu = self._factorised()
-        keep = self.part.unearthed()
+        keep = self.part.ungrounded()
         x = np.zeros_like(b)
         x[keep] = self._lu.solve(b[keep])
         residual = self.multiply(x) - b
@@ -380,7 +380,7 @@ class System:
             return None
 
     def _factorised(self) -> Any:
-        keep = self.part.unearthed()
+        keep = self.part.ungrounded()
         reduced = sp.csc_array(self.laplacian[keep][:, keep])
         options = {"SymmetricMode": True}
         try:
@@ -690,7 +690,7 @@ def _exact(part: Part) -> FloatArray:
     if spread(part) > _FACTOR_RANGE and m * float(n) ** 2 <= _MERGE_WORK:
         return _by_merging(part)
     r = _by_factorisation(part)
-    if abs((r * part.w).sum() - part.unearthed().size) > 1e-6 * n:
+    if abs((r * part.w).sum() - part.ungrounded().size) > 1e-6 * n:
         raise too_wide(part)
     return r
 

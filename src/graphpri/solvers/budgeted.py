@@ -1,4 +1,4 @@
-"""The default solver: elimination, then swaps and kicks, for a given number of edges or for a free one."""
+"""The default solver: backward elimination, swaps, then iterated local search, for a given or a free size."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from graphpri.solvers.local_search import (
     Constraints,
     Search,
     around_nodes,
+    bulk_flips,
+    bulk_swaps,
     descend,
     eliminate,
-    exchange,
-    kicked,
-    toggle,
+    perturbed,
 )
-from graphpri.solvers.moves import DegreeLandscape, Landscape, LocalLandscape, ResolventLandscape, scattered
+from graphpri.solvers.moves import DegreeEvaluator, ExactEvaluator, LocalEvaluator, MoveEvaluator, scattered
 from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
 from graphpri.solvers.sweeps import Run, Sweeps
 
 EffortName = Literal["fast", "normal", "best"]
 
-LANDSCAPES: dict[str, type[Landscape]] = {
-    "exact": ResolventLandscape,
-    "degree": DegreeLandscape,
-    "local": LocalLandscape,
+EVALUATORS: dict[str, type[MoveEvaluator]] = {
+    "exact": ExactEvaluator,
+    "degree": DegreeEvaluator,
+    "local": LocalEvaluator,
 }
 
 
@@ -41,9 +41,9 @@ class Effort:
     """How long to search.
 
     `share` of the edges go at a time in the elimination; swaps are chosen among `widths` candidates on
-    either side; kicks end after `patience` (grown with β) without a gain, or at `work` seconds of a
+    either side; perturbations end after `patience` (grown with β) without a gain, or at `work` seconds of a
     nominal machine. A third of that may go to other starts, where β < 2. A free size is searched from
-    the `sizes` best sizes of the elimination, and large graphs see at most `exchanges` bulk exchanges, or
+    the `sizes` best sizes of the elimination, and large graphs see at most `bulk_steps` bulk swaps, or
     sweeps that look at `visits` edges. On a graph that is large for the exact entropy, `corrections`
     rounds of exact prices set those of the local entropy right.
     """
@@ -53,7 +53,7 @@ class Effort:
     patience: float
     work: float
     sizes: int
-    exchanges: int
+    bulk_steps: int
     visits: float
     corrections: int
 
@@ -90,7 +90,7 @@ LEAST_DESCENT = 20
 """Moves below which another start is not worth a descent."""
 
 BULK_FIRST = 4000
-"""Above this many edges, a bulk exchange comes before the swaps."""
+"""Above this many edges, a bulk swap comes before the single ones."""
 
 SWAP_LIMIT = 30_000
 """Above this many edges, edges are exchanged in bulk only."""
@@ -127,7 +127,7 @@ def solve(
     effort : {"fast", "normal", "best"}
         How long to search.
     seed : int, Generator or None
-        For the kicks; None is 0.
+        For perturbations and ties; None is 0.
     callback : callable, optional
         Gets a :class:`Progress` after every step, and stops the search by returning True.
     time_limit : float, optional
@@ -182,15 +182,15 @@ def _search(
     monitor: Monitor,
     seed: int | np.random.Generator | None,
 ) -> Search:
-    landscape = LANDSCAPES[objective.entropy](objective, fixed_size=k is not None)
+    evaluator = EVALUATORS[objective.entropy](objective, fixed_size=k is not None)
     rng = np.random.default_rng(0 if seed is None else seed)
-    return Search(landscape, constraints, monitor, rng, sizes_vary=k is None)
+    return Search(evaluator, constraints, monitor, rng, sizes_vary=k is None)
 
 
 def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> str:
     """Search by single moves; returns the status."""
-    landscape = search.landscape
-    if start is None and isinstance(landscape, ResolventLandscape) and _wants_draft(landscape):
+    evaluator = search.evaluator
+    if start is None and isinstance(evaluator, ExactEvaluator) and _wants_draft(evaluator):
         start = _draft(search, k)
         search.reset(start)
         if _is_corrected(search):
@@ -203,19 +203,19 @@ def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | No
 
 
 def _is_corrected(search: Search) -> bool:
-    return search.landscape.work > CORRECTED_NODES**2
+    return search.evaluator.work > CORRECTED_NODES**2
 
 
 def _correct(search: Search, k: int | None, rounds: int) -> None:
-    """Improve the landscape's subset by sweeps of the local entropy, whose prices are set right at each round.
+    """Improve the evaluator's subset by sweeps of the local entropy, whose prices are set right at each round.
 
     The exact price of every edge takes one eigenproblem; how prices change as edges move is left to the local
     entropy.
     """
-    landscape = search.landscape
-    local = landscape.objective.by_local_sweeps()
+    evaluator = search.evaluator
+    local = evaluator.objective.by_local_sweeps()
     sweeps, least = Sweeps(local, search.constraints, k is not None), least_size(local, search.constraints)
-    mask, value, prices = landscape.mask.copy(), landscape.value, _exact_prices(search, k)
+    mask, value, prices = evaluator.mask.copy(), evaluator.value, _exact_prices(search, k)
     spread = float(np.subtract(*np.quantile(prices[np.isfinite(prices)], [0.75, 0.25])))
     inertia, tries = INERTIA, 0
     while tries < rounds and inertia > LEAST_INERTIA:
@@ -228,16 +228,16 @@ def _correct(search: Search, k: int | None, rounds: int) -> None:
         search.reset(monitor.best)
         tries += 1
         if search.lowers(value):
-            mask, value, prices = landscape.mask.copy(), landscape.value, _exact_prices(search, k)
+            mask, value, prices = evaluator.mask.copy(), evaluator.value, _exact_prices(search, k)
         else:
             inertia *= 2  # too far from where the prices hold
 
 
 def _exact_prices(search: Search, k: int | None) -> FloatArray:
-    """What keeping each edge costs J at the landscape's subset."""
-    landscape = search.landscape
-    changes = landscape.toggles() if k is None else landscape.flips()
-    return np.where(landscape.mask, -changes, changes)
+    """What keeping each edge costs J at the evaluator's subset: its Lagrangian price, to rank against the budget's."""
+    evaluator = search.evaluator
+    changes = evaluator.flip_changes() if k is None else evaluator.swap_changes()
+    return np.where(evaluator.mask, -changes, changes)
 
 
 def _sweep(
@@ -262,32 +262,32 @@ def _sweep(
             monitor.offer(*sweeps.cut_short(least))
 
 
-def _wants_draft(landscape: ResolventLandscape) -> bool:
-    most = DRAFT_NODES if landscape.exact_swaps else DRAFT_NODES_WEIGHTED
-    return landscape.work > most**2
+def _wants_draft(evaluator: ExactEvaluator) -> bool:
+    most = DRAFT_NODES if evaluator.exact_swaps else DRAFT_NODES_WEIGHTED
+    return evaluator.work > most**2
 
 
 def _draft(search: Search, k: int | None) -> BoolArray:
     """A subset by the local entropy, from which the exact search starts on graphs where that is slow."""
     monitor, fast = search.monitor.for_draft(), EFFORTS["fast"]
-    objective = replace(search.landscape.objective, entropy="local")
+    objective = replace(search.evaluator.objective, entropy="local")
     if _is_corrected(search) or objective.graph.n_edges > SWAP_LIMIT:
         objective = objective.by_local_sweeps()
         _sweep(objective, k, search.constraints, EFFORTS["normal"], monitor, None)
     else:
-        landscape = LocalLandscape(objective, fixed_size=not search.sizes_vary)
-        draft = Search(landscape, search.constraints, monitor, search.rng, search.sizes_vary)
+        evaluator = LocalEvaluator(objective, fixed_size=not search.sizes_vary)
+        draft = Search(evaluator, search.constraints, monitor, search.rng, search.sizes_vary)
         _start(draft, k, fast, None)
         if draft.sizes_vary:
-            toggle(draft, fast.exchanges)
-        exchange(draft, max(int(draft.landscape.mask.sum()) // 20, 1), 2 * fast.exchanges)
+            bulk_flips(draft, fast.bulk_steps)
+        bulk_swaps(draft, max(int(draft.evaluator.mask.sum()) // 20, 1), 2 * fast.bulk_steps)
         descend(draft, fast.widths, most=100)
     assert monitor.best is not None
     return monitor.best
 
 
 def _start(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> None:
-    """Bring the landscape to a feasible subset of the right size: the end, or the best of an elimination."""
+    """Bring the evaluator to a feasible subset of the right size: the end, or the best of an elimination."""
     c = search.constraints
     if k is None and start is not None:
         return search.reset(start)
@@ -297,19 +297,19 @@ def _start(search: Search, k: int | None, level: Effort, start: BoolArray | None
         return _start_of_free_size(search, start, level)
     if start.sum() < k:
         order = np.argsort(~start, kind="stable")
-        start = take_top(search.landscape.graph, order, k, connected=c.connected, protect=c.protect, forbid=c.forbid)
-    *_, mask = eliminate(search, start, k, _share(level, search.landscape))
-    search.monitor.offer(mask, search.landscape.value)
+        start = take_top(search.evaluator.graph, order, k, connected=c.connected, protect=c.protect, forbid=c.forbid)
+    *_, mask = eliminate(search, start, k, _share(level, search.evaluator))
+    search.monitor.offer(mask, search.evaluator.value)
     return None
 
 
 def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None:
     """Descend from the best subsets of an elimination that differ in size, and stay at the best."""
-    landscape = search.landscape
+    evaluator = search.evaluator
     passed: list[tuple[float, int, BoolArray]] = []
-    for mask in eliminate(search, start, least_size(landscape.objective, search.constraints), level.share / 2):
-        search.monitor.offer(mask, landscape.value)
-        passed.append((landscape.value, int(mask.sum()), mask))
+    for mask in eliminate(search, start, least_size(evaluator.objective, search.constraints), level.share / 2):
+        search.monitor.offer(mask, evaluator.value)
+        passed.append((evaluator.value, int(mask.sum()), mask))
     chosen: list[tuple[float, int, BoolArray]] = []
     values = np.array([value for value, _, _ in passed])
     for number in ascending(values, np.array([size for _, size, _ in passed]), search.unit):
@@ -318,11 +318,11 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
             chosen.append(entry)
     for _, _, mask in chosen[: level.sizes]:
         search.reset(mask)
-        if landscape.graph.n_edges <= SWAP_LIMIT:
+        if evaluator.graph.n_edges <= SWAP_LIMIT:
             descend(search, level.widths[:1])
-    _offer_single_edges(landscape.objective, search.constraints, search.monitor)
+    _offer_single_edges(evaluator.objective, search.constraints, search.monitor)
     assert search.monitor.best is not None
-    landscape.reset(search.monitor.best)
+    evaluator.reset(search.monitor.best)
 
 
 def _offer_single_edges(objective: Objective, constraints: Constraints, monitor: Monitor) -> None:
@@ -350,79 +350,80 @@ def least_size(objective: Objective, constraints: Constraints) -> int:
     return max(least, 1)
 
 
-def _share(level: Effort, landscape: Landscape) -> float:
-    return level.share if landscape.graph.n_edges <= SWAP_LIMIT else max(level.share, 0.1)
+def _share(level: Effort, evaluator: MoveEvaluator) -> float:
+    return level.share if evaluator.graph.n_edges <= SWAP_LIMIT else max(level.share, 0.1)
 
 
 def _improve(search: Search, level: Effort) -> str:
-    """Exchange, swap and kick from the landscape's subset; return the status."""
-    landscape = search.landscape
+    """Bulk swaps, single swaps, then perturbations from the evaluator's subset; return the status."""
+    evaluator = search.evaluator
     if search.sizes_vary:
-        toggle(search, level.exchanges)
-    size = int(landscape.mask.sum())
-    if landscape.graph.n_edges > SWAP_LIMIT:
-        if exchange(search, max(size // 20, 1), level.exchanges):
+        bulk_flips(search, level.bulk_steps)
+    size = int(evaluator.mask.sum())
+    if evaluator.graph.n_edges > SWAP_LIMIT:
+        if bulk_swaps(search, max(size // 20, 1), level.bulk_steps):
             return "converged: no exchange of edges improves J"
         return UNFINISHED
-    if not search.sizes_vary and landscape.graph.n_edges > BULK_FIRST:
-        exchange(search, max(size // 20, 1), level.exchanges)
+    if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
+        bulk_swaps(search, max(size // 20, 1), level.bulk_steps)
     descend(search, level.widths)
-    if landscape.beta < ENTROPY_RULES and not search.sizes_vary:
+    if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
-    return _kick(search, level) if level.patience else CONVERGED
+    return _perturb(search, level) if level.patience else CONVERGED
 
 
 def _try_starts(search: Search, level: Effort) -> None:
     """Descend from the best subsets around single nodes, and stay at the best of all."""
-    landscape = search.landscape
+    evaluator = search.evaluator
     budget = level.work / 3 / _seconds_per_move(search)
     if budget < LEAST_DESCENT:
         return
-    best, value = landscape.mask.copy(), landscape.value
+    best, value = evaluator.mask.copy(), evaluator.value
     subsets = around_nodes(search, int(best.sum()))
-    values = np.array([landscape.objective.value(landscape.objective.selection(subset)) for subset in subsets])
+    values = np.array([evaluator.objective.value(evaluator.objective.selection(subset)) for subset in subsets])
     tried = [value]
     for number in ascending(values, np.arange(values.size), search.unit):
         if budget < LEAST_DESCENT:
             break
         found = float(values[number])
-        if min(abs(found - other) for other in tried) <= tolerance(found, landscape.beta):
+        if min(abs(found - other) for other in tried) <= tolerance(found, evaluator.beta):
             continue
         tried.append(found)
         search.reset(subsets[number])
         budget -= 5 + descend(search, level.widths[:1])
-        if landscape.value < value - search.gain:
-            best, value = landscape.mask.copy(), landscape.value
-    landscape.reset(best)
+        if evaluator.value < value - search.gain:
+            best, value = evaluator.mask.copy(), evaluator.value
+    evaluator.reset(best)
 
 
-def _kick(search: Search, level: Effort) -> str:
-    landscape, monitor = search.landscape, search.monitor
+def _perturb(search: Search, level: Effort) -> str:
+    """Iterated local search (Lourenço, Martin and Stützle, 2003): perturb the best subset, descend, keep the better."""
+    evaluator, monitor = search.evaluator, search.monitor
     # Local minima are many where the divergence rules.
-    rugged = 1 + 1.5 * min(max(landscape.beta - 2, 0.0), 18.0)
-    joined = int(np.count_nonzero(landscape.graph.degrees()))
+    rugged = 1 + 1.5 * min(max(evaluator.beta - 2, 0.0), 18.0)
+    joined = int(np.count_nonzero(evaluator.graph.degrees()))
     patience = round(level.patience * max(2.0, joined / 16) * rugged)
     budget = level.work / _seconds_per_move(search)
-    best, value, flips = landscape.mask.copy(), landscape.value, landscape.flips()
+    best, value, flips = evaluator.mask.copy(), evaluator.value, evaluator.swap_changes()
     failures, number, moves = 0, 0, 0.0
-    reset_moves = 3 * max(1.0, landscape.work**0.5 / 200)
+    reset_moves = 3 * max(1.0, evaluator.work**0.5 / 200)
     while failures < patience and moves < budget:
-        landscape.mask = best
-        subset = kicked(search, number, flips)
+        evaluator.mask = best
+        subset = perturbed(search, number, flips)
         number += 1
         failures += 1
         if np.array_equal(subset, best):
             continue
-        landscape.reset(subset)
+        evaluator.reset(subset)
         moves += reset_moves + descend(search, level.widths[:1], most=60, beat=(best, value))
-        search.step("kick", number, max(failures / patience, moves / budget))
-        if landscape.value < value - search.gain:
-            landscape.reset(landscape.mask)
-            if landscape.value < value - search.gain:
-                best, value, failures = landscape.mask.copy(), landscape.value, 0
-                flips = landscape.flips()
+        search.step("perturb", number, max(failures / patience, moves / budget))
+        if evaluator.value < value - search.gain:
+            evaluator.reset(evaluator.mask)
+            if evaluator.value < value - search.gain:
+                best, value, failures = evaluator.mask.copy(), evaluator.value, 0
+                flips = evaluator.swap_changes()
                 monitor.offer(best, value)
-    landscape.reset(best)
+    evaluator.reset(best)
     if failures >= patience:
         return CONVERGED
     return UNFINISHED
@@ -430,17 +431,17 @@ def _kick(search: Search, level: Effort) -> str:
 
 def _seconds_per_move(search: Search) -> float:
     """Nominal time of a move, so that the amount of work does not depend on a clock."""
-    bridges = 4e-7 * search.landscape.graph.n_edges if search.constraints.connected else 0.0
-    return 3e-4 + 1.3e-7 * search.landscape.work + bridges
+    bridges = 4e-7 * search.evaluator.graph.n_edges if search.constraints.connected else 0.0
+    return 3e-4 + 1.3e-7 * search.evaluator.work + bridges
 
 
 def _cut_short(search: Search, k: int | None) -> BoolArray:
     """A feasible subset where the search was stopped before it had one."""
-    landscape, c = search.landscape, search.constraints
-    size = int(landscape.mask.sum()) if k is None else k
-    if np.isnan(landscape.value):
-        landscape.reset(np.ones(landscape.graph.n_edges, bool) if c.forbid is None else ~c.forbid)
-    changes = landscape.flips()
-    ranks = places(np.where(landscape.mask, -changes, changes), search.ties, search.unit)
-    order = np.lexsort((ranks, ~landscape.mask))
-    return take_top(landscape.graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)
+    evaluator, c = search.evaluator, search.constraints
+    size = int(evaluator.mask.sum()) if k is None else k
+    if np.isnan(evaluator.value):
+        evaluator.reset(np.ones(evaluator.graph.n_edges, bool) if c.forbid is None else ~c.forbid)
+    changes = evaluator.swap_changes()
+    ranks = places(np.where(evaluator.mask, -changes, changes), search.ties, search.unit)
+    order = np.lexsort((ranks, ~evaluator.mask))
+    return take_top(evaluator.graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)

@@ -1,4 +1,4 @@
-"""The moves of the budgeted solver: elimination, swaps, exchange of many edges, kicks."""
+"""Local search over subsets of edges: elimination, single swaps, bulk moves and perturbations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from graphpri._selection import (
     tolerance,
 )
 from graphpri.graph import BoolArray, FloatArray, Graph
-from graphpri.solvers.moves import Edges, Landscape
+from graphpri.solvers.moves import Edges, MoveEvaluator
 from graphpri.solvers.solution import Monitor
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -140,12 +140,12 @@ class Constraints:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A landscape, its constraints, the random numbers and the monitor of one run.
+    """An evaluator, its constraints, the random numbers and the monitor of one run.
 
     With `sizes_vary` single additions and removals are moves as well.
     """
 
-    landscape: Landscape
+    evaluator: MoveEvaluator
     constraints: Constraints
     monitor: Monitor
     rng: np.random.Generator
@@ -156,25 +156,25 @@ class Search:
     finder: BridgeFinder | None = field(init=False)
 
     def __post_init__(self) -> None:
-        finder = BridgeFinder(self.landscape.graph) if self.constraints.connected else None
+        finder = BridgeFinder(self.evaluator.graph) if self.constraints.connected else None
         object.__setattr__(self, "finder", finder)
-        m = self.landscape.graph.n_edges
+        m = self.evaluator.graph.n_edges
         object.__setattr__(self, "free", self.constraints.free(m))
         object.__setattr__(self, "ties", tie_keys(m, deepcopy(self.rng)))
 
     def reset(self, mask: BoolArray) -> None:
         """Go to a feasible subset and offer it as the best."""
-        self.landscape.reset(mask)
-        self.monitor.offer(mask, self.landscape.value)
+        self.evaluator.reset(mask)
+        self.monitor.offer(mask, self.evaluator.value)
 
     def step(self, stage: str, step: int, fraction: float) -> None:
-        """Report a step of the landscape."""
-        self.monitor.step(stage, step, int(self.landscape.mask.sum()), self.landscape.value, fraction)
+        """Report a step of the evaluator."""
+        self.monitor.step(stage, step, int(self.evaluator.mask.sum()), self.evaluator.value, fraction)
 
     @property
     def unit(self) -> float:
         """Change of J where F changes by 1."""
-        return max(abs(1 - self.landscape.beta), self.landscape.beta) / self.landscape.trace
+        return max(abs(1 - self.evaluator.beta), self.evaluator.beta) / self.evaluator.trace
 
     @property
     def gain(self) -> float:
@@ -182,8 +182,8 @@ class Search:
         return PREDICTION_ERROR * self.unit
 
     def lowers(self, before: float) -> bool:
-        """Whether J of the landscape's subset lies below another value by more than rounding."""
-        return self.landscape.value < before - tolerance(before, self.landscape.beta)
+        """Whether J of the evaluator's subset lies below another value by more than rounding."""
+        return self.evaluator.value < before - tolerance(before, self.evaluator.beta)
 
     def smallest(self, changes: FloatArray, among: Edges, count: int) -> Edges:
         """The edges of `among` with the smallest changes, at most `count`."""
@@ -194,26 +194,26 @@ class Search:
         return ascending(changes, self.ties, self.unit)
 
     def forest(self, changes: FloatArray) -> BoolArray:
-        """Spanning forest of the landscape's subset, of the edges that must stay and then those worth most."""
+        """Spanning forest of the evaluator's subset, of the edges that must stay and then those worth most."""
         ranks = places(changes, self.ties, self.unit)
-        return best_forest(self.landscape.graph, np.lexsort((-ranks, self.free, ~self.landscape.mask)))
+        return best_forest(self.evaluator.graph, np.lexsort((-ranks, self.free, ~self.evaluator.mask)))
 
 
 def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterator[BoolArray]:
     """Drop edges from a feasible subset down to `k`, a share of them at a time, cheapest first.
 
-    Yields the subset after each step, the landscape standing at it; the first one is `start`.
+    Yields the subset after each step, the evaluator standing at it; the first one is `start`.
     """
-    landscape, constraints = search.landscape, search.constraints
+    evaluator, constraints = search.evaluator, search.constraints
     mask, total = start, int(start.sum())
     for step in count(1):
-        landscape.reset(mask)
+        evaluator.reset(mask)
         yield mask
         size = int(mask.sum())
         if size <= k:
             return
         search.step("eliminate", step, (total - size) / max(total - k, 1))
-        changes = landscape.toggles() if search.sizes_vary else landscape.flips()
+        changes = evaluator.flip_changes() if search.sizes_vary else evaluator.swap_changes()
         droppable = mask & search.free
         if constraints.connected:
             droppable &= ~search.forest(changes)
@@ -239,13 +239,13 @@ class Move(NamedTuple):
         return self.out, self.into
 
 
-Banned = set[tuple[tuple[int, ...], tuple[int, ...]]]
+Tabu = set[tuple[tuple[int, ...], tuple[int, ...]]]
 NO_MOVE = Move(np.inf, (), (), np.empty(0))
 
 
-def best_move(search: Search, width: int, banned: Banned) -> Move:
-    """The best predicted move at the landscape's subset, from `width` candidates on either side."""
-    landscape, mask = search.landscape, search.landscape.mask
+def best_move(search: Search, width: int, tabu: Tabu) -> Move:
+    """The best predicted move at the evaluator's subset, from `width` candidates on either side."""
+    evaluator, mask = search.evaluator, search.evaluator.mask
     bridges = search.finder.find(mask) if search.finder is not None else None
     loose = mask & search.free
     if bridges is not None:
@@ -253,13 +253,13 @@ def best_move(search: Search, width: int, banned: Banned) -> Move:
     dropped = np.flatnonzero(~mask & search.free)
     moves: list[Move] = []
     if search.sizes_vary:
-        moves.append(_best_toggle(search, loose, dropped, banned))
-    changes = landscape.flips()
+        moves.append(_best_flip(search, loose, dropped, tabu))
+    changes = evaluator.swap_changes()
     out, into = search.smallest(changes, np.flatnonzero(loose), width), search.smallest(changes, dropped, width)
     if out.size and into.size:
-        moves.append(_best_pair(search, *landscape.pairs(out, into), out, into, banned))
+        moves.append(_best_pair(search, *evaluator.pairs(out, into), out, into, tabu))
     if bridges is not None and dropped.size:
-        moves.append(_best_bridge_swap(search, bridges, changes, dropped, width, banned))
+        moves.append(_best_bridge_swap(search, bridges, changes, dropped, width, tabu))
     best = NO_MOVE
     for move in moves:
         if move.change < best.change - (NOISE * search.unit if best.edges[0] or best.edges[1] else 0.0):
@@ -267,8 +267,8 @@ def best_move(search: Search, width: int, banned: Banned) -> Move:
     return best
 
 
-def _best_pair(search: Search, changes: FloatArray, terms: FloatArray, out: Edges, into: Edges, banned: Banned) -> Move:
-    for dropped, added in banned:
+def _best_pair(search: Search, changes: FloatArray, terms: FloatArray, out: Edges, into: Edges, tabu: Tabu) -> Move:
+    for dropped, added in tabu:
         if len(dropped) == len(added) == 1:
             changes[np.ix_(out == dropped[0], into == added[0])] = np.inf
     rows, columns = np.divmod(lowest(changes.ravel(), search.unit), into.size)
@@ -277,25 +277,25 @@ def _best_pair(search: Search, changes: FloatArray, terms: FloatArray, out: Edge
     return Move(float(changes[i, j]), (int(out[i]),), (int(into[j]),), terms[:, i, j])
 
 
-def _best_toggle(search: Search, loose: BoolArray, dropped: Edges, banned: Banned) -> Move:
-    changes = search.landscape.toggles()
+def _best_flip(search: Search, loose: BoolArray, dropped: Edges, tabu: Tabu) -> Move:
+    changes = search.evaluator.flip_changes()
     allowed = loose.copy()
     allowed[dropped] = True
-    for out, into in banned:
+    for out, into in tabu:
         if len(out) + len(into) == 1:
             allowed[list(out + into)] = False
     changes = np.where(allowed, changes, np.inf)
     equal = lowest(changes, search.unit)
     edge = int(equal[np.argmin(search.ties[equal])])
-    sides = ((edge,), ()) if search.landscape.mask[edge] else ((), (edge,))
-    return Move(float(changes[edge]), *sides, search.landscape.toggle_terms(edge))
+    sides = ((edge,), ()) if search.evaluator.mask[edge] else ((), (edge,))
+    return Move(float(changes[edge]), *sides, search.evaluator.flip_terms_of(edge))
 
 
 def _best_bridge_swap(
-    search: Search, bridges: Bridges, changes: FloatArray, dropped: Edges, width: int, banned: Banned
+    search: Search, bridges: Bridges, changes: FloatArray, dropped: Edges, width: int, tabu: Tabu
 ) -> Move:
     """Swap of a bridge for a dropped edge across the same cut."""
-    tied = np.flatnonzero(search.landscape.mask & search.free & bridges.is_bridge)
+    tied = np.flatnonzero(search.evaluator.mask & search.free & bridges.is_bridge)
     out = search.smallest(changes, tied, max(width // 2, 8))
     crossing = bridges.reconnects(out, dropped)
     ranks = places(changes[dropped], search.ties[dropped], search.unit)
@@ -306,69 +306,71 @@ def _best_bridge_swap(
     if not columns.size:
         return NO_MOVE
     into = dropped[columns]
-    pairs, terms = search.landscape.pairs(out, into)
+    pairs, terms = search.evaluator.pairs(out, into)
     pairs[~crossing[:, columns]] = np.inf
-    return _best_pair(search, pairs, terms, out, into, banned)
+    return _best_pair(search, pairs, terms, out, into, tabu)
 
 
 def descend(
     search: Search, widths: tuple[int, ...], *, most: int | None = None, beat: tuple[BoolArray, float] | None = None
 ) -> int:
-    """Make the best move until none helps; return the number of moves.
+    """Steepest descent: make the best move until none helps; return the number of moves.
 
-    The landscape's predictions are checked against J itself now and then, at once after one was wrong: the
+    Moves that turned out not to help are tabu until the subset is better (Glover, 1989).
+
+    The evaluator's predictions are checked against J itself now and then, at once after one was wrong: the
     subset at the end is the best checked one. With `beat`, a subset and its J, the search ends where it
     falls back to that subset, and a result that is not better is not checked.
     """
-    landscape = search.landscape
-    checked, checked_value = landscape.mask.copy(), landscape.value
+    evaluator = search.evaluator
+    checked, checked_value = evaluator.mask.copy(), evaluator.value
     interval, pending, moves, width = 32, 0, 0, 0
-    banned: Banned = set()
+    tabu: Tabu = set()
     while most is None or moves < most:
-        move = best_move(search, widths[width], banned)
+        move = best_move(search, widths[width], tabu)
         if helps := move.change < -search.gain:
-            landscape.move(move.out, move.into, move.terms)
+            evaluator.move(move.out, move.into, move.terms)
             moves, pending = moves + 1, pending + 1
-            search.step("swap" if beat is None else "kick", moves, 0.5)
-            if beat is not None and np.array_equal(landscape.mask, beat[0]):
+            search.step("swap" if beat is None else "perturb", moves, 0.5)
+            if beat is not None and np.array_equal(evaluator.mask, beat[0]):
                 return moves
-            if pending < interval and landscape.drift < 0.03:
+            if pending < interval and evaluator.drift < 0.03:
                 continue
         elif not pending:
             width += 1
             if width == len(widths):
                 break
             continue
-        if beat is not None and landscape.value > beat[1] + search.gain and not helps:
+        if beat is not None and evaluator.value > beat[1] + search.gain and not helps:
             return moves
-        landscape.reset(landscape.mask)
+        evaluator.reset(evaluator.mask)
         if search.lowers(checked_value):
-            checked, checked_value = landscape.mask.copy(), landscape.value
+            checked, checked_value = evaluator.mask.copy(), evaluator.value
             search.monitor.offer(checked, checked_value)
-            banned.clear()
+            tabu.clear()
         else:
-            landscape.reset(checked)
+            evaluator.reset(checked)
             if interval == 1 and helps:
-                banned.add(move.edges)
-                if len(banned) > 2:
+                tabu.add(move.edges)
+                if len(tabu) > 2:
                     break
             interval = 1
         pending = 0
     if pending:
-        landscape.reset(landscape.mask)
+        evaluator.reset(evaluator.mask)
         if not search.lowers(checked_value):
-            landscape.reset(checked)
-        search.monitor.offer(landscape.mask, landscape.value)
+            evaluator.reset(checked)
+        search.monitor.offer(evaluator.mask, evaluator.value)
     return moves
 
 
-def toggle(search: Search, most: int) -> None:
-    """Drop and add many edges at once, of a free size: half of those that help alone, halved where J rises."""
-    landscape, constraints = search.landscape, search.constraints
-    few = landscape.mask.size
+def bulk_flips(search: Search, most: int) -> None:
+    """Bulk flips of a free size: drop and add half of the edges that help alone, halved again where J rises."""
+    evaluator, constraints = search.evaluator, search.constraints
+    few = evaluator.mask.size
     for step in range(1, most + 1):
-        changes = landscape.toggles()
-        mask, value = landscape.mask.copy(), landscape.value
+        changes = evaluator.flip_changes()
+        mask, value = evaluator.mask.copy(), evaluator.value
         helps = search.free & (changes < -search.gain)
         if constraints.connected:
             helps &= ~(mask & search.forest(changes))
@@ -376,30 +378,30 @@ def toggle(search: Search, most: int) -> None:
         few = min(few, (chosen.size + 1) // 2)
         if few < 2:
             return
-        search.step("toggle", step, step / most)
+        search.step("flip", step, step / most)
         new = mask.copy()
         new[search.smallest(changes, chosen, few)] ^= True
         if not new.any():
             return
-        landscape.reset(new)
+        evaluator.reset(new)
         if search.lowers(value):
-            search.monitor.offer(new, landscape.value)
+            search.monitor.offer(new, evaluator.value)
         else:
-            landscape.reset(mask)
+            evaluator.reset(mask)
             few //= 2
 
 
-def exchange(search: Search, start: int, most: int) -> bool:
-    """Swap the c cheapest kept edges for the c best dropped ones, c halved where J does not fall.
+def bulk_swaps(search: Search, start: int, most: int) -> bool:
+    """Bulk swaps: the c cheapest kept edges for the c best dropped ones, c halved where J does not fall.
 
-    Returns whether that ended before `most` exchanges were tried.
+    Returns whether that ended before `most` of them were tried.
     """
-    landscape, constraints = search.landscape, search.constraints
+    evaluator, constraints = search.evaluator, search.constraints
     few = start
-    changes = landscape.flips()
+    changes = evaluator.swap_changes()
     for step in range(1, most + 1):
-        search.step("exchange", step, step / most)
-        mask, value = landscape.mask.copy(), landscape.value
+        search.step("swap", step, step / most)
+        mask, value = evaluator.mask.copy(), evaluator.value
         loose = mask & search.free
         if constraints.connected:
             loose &= ~search.forest(changes)
@@ -410,20 +412,20 @@ def exchange(search: Search, start: int, most: int) -> bool:
         new = mask.copy()
         new[search.smallest(changes, out, few)] = False
         new[search.smallest(changes, into, few)] = True
-        landscape.reset(new)
+        evaluator.reset(new)
         if search.lowers(value):
-            search.monitor.offer(new, landscape.value)
-            changes = landscape.flips()
+            search.monitor.offer(new, evaluator.value)
+            changes = evaluator.swap_changes()
         else:
-            landscape.reset(mask)
+            evaluator.reset(mask)
             few //= 2
     return False
 
 
-def kicked(search: Search, number: int, flips: FloatArray) -> BoolArray:
-    """A feasible subset of the same size near the landscape's: whole nodes, a few edges, or a few nearby ones."""
-    landscape, rng = search.landscape, search.rng
-    graph, mask = landscape.graph, landscape.mask
+def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
+    """A perturbation of the evaluator's subset, of the same size: whole nodes, a few edges, or a few nearby ones."""
+    evaluator, rng = search.evaluator, search.rng
+    graph, mask = evaluator.graph, evaluator.mask
     size = int(mask.sum())
     place = np.empty(mask.size)
     place[search.ascending(flips)] = np.linspace(0, 1, mask.size, endpoint=False)
@@ -447,14 +449,14 @@ def kicked(search: Search, number: int, flips: FloatArray) -> BoolArray:
 
 def _random_node(search: Search, edges: Edges) -> int:
     """An end of a random one of the edges."""
-    graph, rng = search.landscape.graph, search.rng
+    graph, rng = search.evaluator.graph, search.rng
     ends = graph.source if rng.random() < 0.5 else graph.target
     return int(ends[edges[rng.integers(edges.size)]])
 
 
 def _incident(search: Search, among: BoolArray) -> BoolArray:
     """The edges of `among` at one random node that has any."""
-    graph = search.landscape.graph
+    graph = search.evaluator.graph
     if not among.any():
         return among
     node = _random_node(search, np.flatnonzero(among))
@@ -463,7 +465,7 @@ def _incident(search: Search, among: BoolArray) -> BoolArray:
 
 def _nearby(search: Search) -> Edges:
     """Edges at the neighbours of a random node."""
-    graph = search.landscape.graph
+    graph = search.evaluator.graph
     node = _random_node(search, np.arange(graph.n_edges))
     incident = (graph.source == node) | (graph.target == node)
     close = np.zeros(graph.n_nodes, bool)
@@ -484,14 +486,14 @@ def around_nodes(search: Search, k: int) -> list[BoolArray]:
 
     Up to 32 nodes, spread evenly over the order of degrees, times the lengths of the walk.
     """
-    graph, c = search.landscape.graph, search.constraints
+    graph, c = search.evaluator.graph, search.constraints
     degrees = settle(graph.strengths())
     order = np.lexsort((np.arange(graph.n_nodes), -degrees))
     order = order[degrees[order] > 0]
     seeds = order[np.unique(np.linspace(0, order.size - 1, min(MOST_PLACES, order.size)).astype(np.int64))]
     walk = np.zeros((graph.n_nodes, seeds.size))
     walk[seeds, np.arange(seeds.size)] = 1.0
-    adjacency = graph.adjacency(search.landscape.mu)
+    adjacency = graph.adjacency(search.evaluator.mu)
     divisor = np.maximum(np.asarray(adjacency.sum(axis=1)).ravel(), 1e-300)[:, None]
     keyed = np.argsort(search.ties)
     subsets: list[BoolArray] = []

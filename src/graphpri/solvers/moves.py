@@ -1,7 +1,7 @@
-"""How J_β changes when edges are dropped or added: the common part of every entropy.
+"""Move evaluation: how J_β changes when edges are dropped, added or swapped, for each entropy.
 
 With y the kept weights and t = 2 Σ y, every entropy of this library has the form S = ln T + F/T, where F is
-a function of the unnormalised matrix. A landscape holds F of the kept graph σ and of the mixture σ + κρ
+a function of the unnormalised matrix. An evaluator holds F of the kept graph σ and of the mixture σ + κρ
 (κ = t / tr ρ by the equation, 1 by the listing), and predicts from their changes what a move does to J.
 """
 
@@ -21,7 +21,7 @@ from graphpri.graph import BoolArray, FloatArray
 Edges = NDArray[np.int64]
 
 
-class Landscape(ABC):
+class MoveEvaluator(ABC):
     """Exact value of J at a subset of edges, and the change that a flip or a swap of edges makes.
 
     Parameters
@@ -94,7 +94,7 @@ class Landscape(ABC):
             self._degrees = self.objective.barrier.degrees(mask.astype(np.float64))
         self.value = self._entropic(self._f, self.trace) + self._log_barrier()
 
-    def flips(self) -> FloatArray:
+    def swap_changes(self) -> FloatArray:
         """Change of J for flipping each edge as one half of a swap (the trace enters to first order)."""
         terms = self._flip_terms()
         sign = np.where(self.mask, -1.0, 1.0)
@@ -103,7 +103,7 @@ class Landscape(ABC):
             change += self._trace_slope() * 2 * self.mu * sign
         return change + self._barrier_flips(sign)
 
-    def toggles(self) -> FloatArray:
+    def flip_changes(self) -> FloatArray:
         """Change of J for dropping or adding each edge alone; infinite for dropping the last one."""
         sign = np.where(self.mask, -1.0, 1.0)
         trace = self.trace + 2 * self.mu * sign
@@ -132,7 +132,7 @@ class Landscape(ABC):
         single = self._barrier_flips(np.where(self.mask, -1.0, 1.0))
         return change + single[out][:, None] + single[into] + self._barrier_shared(out, into), terms
 
-    def toggle_terms(self, edge: int) -> FloatArray:
+    def flip_terms_of(self, edge: int) -> FloatArray:
         """Change of F on each used side for flipping one edge."""
         return self._flip_terms()[:, edge]
 
@@ -238,24 +238,24 @@ class Landscape(ABC):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Landscapes of the degree and the local entropy, in O(M) memory and time.
+# Moves by the degree and the local entropy, in O(M) memory and time.
 # ---------------------------------------------------------------------------------------------------------------------
 
 LEFT = 1e-12
 """Share of a degree below which what is left of it after a flip is rounding."""
 
 
-class DegreeLandscape(Landscape):
+class DegreeEvaluator(MoveEvaluator):
     """The degree entropy, F = −Σ d ln d: flips and swaps are exact."""
 
     def __init__(self, objective: Objective, fixed_size: bool = True) -> None:
         super().__init__(objective, fixed_size)
         self._original = edge_strengths(self.graph, self.mu)
 
-    def flips(self) -> FloatArray:
+    def swap_changes(self) -> FloatArray:
         """Change of J for flipping each edge as one half of a swap (the trace enters to first order)."""
         if not self.exact_swaps or self.objective.alpha:
-            return super().flips()
+            return super().swap_changes()
         # With equal weights a node has one answer for all its kept edges and one for the dropped ones.
         mu = float(self.mu[0])
         down, up = (self._scale() @ (xlogx(self._d) - xlogx(np.maximum(self._d + s * mu, 0.0))) for s in (-1, 1))
@@ -298,7 +298,7 @@ class DegreeLandscape(Landscape):
         self._d[:, ends] = np.maximum(self._d[:, ends] + sign * self.mu[edge], 0.0)
 
 
-class LocalLandscape(Landscape):
+class LocalEvaluator(MoveEvaluator):
     """The local entropy, F = −Σ d ln d − Σ y² Λ(d_u, d_v).
 
     A flip is exact in its own two degrees and its own term; the terms of its neighbours follow to first
@@ -354,9 +354,9 @@ class LocalLandscape(Landscape):
         """Leave the set-up to the next reset: a few moves shift the terms of few edges."""
 
 
-def _add_shared(terms: FloatArray, landscape: Landscape, degrees: FloatArray, out: Edges, into: Edges) -> None:
+def _add_shared(terms: FloatArray, evaluator: MoveEvaluator, degrees: FloatArray, out: Edges, into: Edges) -> None:
     """Correct the sum of two flips of −Σ d ln d where the two edges share a node, in place."""
-    graph, mu = landscape.graph, landscape.mu
+    graph, mu = evaluator.graph, evaluator.mu
     for a in (graph.source, graph.target):
         for b in (graph.source, graph.target):
             rows, columns = np.nonzero(a[out][:, None] == b[into][None, :])
@@ -559,7 +559,7 @@ class _BlockState:
         self._flips += 1
 
 
-class ResolventLandscape(Landscape):
+class ExactEvaluator(MoveEvaluator):
     """The exact entropy, for graphs whose largest component has up to a thousand nodes or so."""
 
     def __init__(self, objective: Objective, fixed_size: bool = True) -> None:
