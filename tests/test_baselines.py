@@ -308,9 +308,9 @@ def by_networkit(graph: Graph) -> dict[str, np.ndarray]:
     g, kit = baselines.to_networkit(graph), nk.sparsification
     triangles = kit.TriangleEdgeScore(g).run().scores()
     scores = {
-        "local_degree": kit.LocalDegreeScore(g).run().scores(),
-        "local_similarity": kit.LocalSimilarityScore(g, triangles).run().scores(),
-        "triangles": triangles,
+        "local_degree_scores": kit.LocalDegreeScore(g).run().scores(),
+        "local_similarity_scores": kit.LocalSimilarityScore(g, triangles).run().scores(),
+        "triangle_counts": triangles,
     }
     return {name: np.asarray(values, float) for name, values in scores.items()}
 
@@ -323,16 +323,16 @@ def test_scores_of_neighbourhoods_are_networkits(graph):
     for name, theirs in by_networkit(graph).items():
         ours = getattr(baselines, name)(graph)
         # Neighbours of equal degree stand in no particular order with NetworKit, once there are more than 16.
-        if name != "local_degree" or graph.degrees().max() <= 16:
+        if name != "local_degree_scores" or graph.degrees().max() <= 16:
             assert (ours == theirs).all(), name
         assert np.sort(ours) == pytest.approx(np.sort(theirs), abs=0.15)
 
 
 @pytest.mark.parametrize("graph", [*NEIGHBOURHOODS, zoo.large(), zoo.complete(60), zoo.star(300)])
-@pytest.mark.parametrize("name", ["local_degree", "local_similarity", "triangles"])
+@pytest.mark.parametrize("name", ["local_degree_scores", "local_similarity_scores", "triangle_counts"])
 def test_compiled_scores_are_those_of_whole_arrays(graph, name, monkeypatch):
     arrays = getattr(baselines, name)(graph)
-    monkeypatch.setattr(baselines, "LARGE", 0)
+    monkeypatch.setattr(baselines, "LARGE_GRAPH", 0)
     for threads in ("1", "3"):
         monkeypatch.setenv("GRAPHPRI_THREADS", threads)
         assert (getattr(baselines, name)(graph) == arrays).all()
@@ -353,12 +353,12 @@ def test_scores_of_real_neighbourhoods_are_networkits(name, monkeypatch):
     graph = Graph.from_edges(u, v, parallel="first", loops="drop")
     theirs = by_networkit(graph)
     local_degree = baselines.local_degree_scores(graph)
-    assert (local_degree != theirs["local_degree"]).mean() < 0.3  # ties
-    for name in ("triangles", "local_similarity"):
+    assert (local_degree != theirs["local_degree_scores"]).mean() < 0.3  # ties
+    for name in ("triangle_counts", "local_similarity_scores"):
         assert (getattr(baselines, name)(graph) == theirs[name]).all()
-    monkeypatch.setattr(baselines, "LARGE", 0)
+    monkeypatch.setattr(baselines, "LARGE_GRAPH", 0)
     assert (baselines.local_degree_scores(graph) == local_degree).all()
-    for name in ("triangles", "local_similarity"):
+    for name in ("triangle_counts", "local_similarity_scores"):
         assert (getattr(baselines, name)(graph) == theirs[name]).all()
 
 
@@ -507,9 +507,9 @@ def test_betweenness_stands_more_paths_than_floats_can_count():
 
 def test_fires_burn_trees():
     graph = zoo.GRAPHS["two_cliques"]
-    arcs = baselines.Arcs.of(graph)
+    arcs = baselines._arcs(graph)
     starts = np.random.default_rng(0).integers(0, 10, 200)
-    fire, edge = baselines._burn(arcs, baselines.Wood.of(graph), starts, 0.6, np.random.default_rng(1))
+    fire, edge = baselines._burn(arcs, baselines.Reach.of(graph), starts, 0.6, np.random.default_rng(1))
     for i in range(200):
         burnt = edge[fire == i]
         mask = np.isin(np.arange(graph.n_edges), burnt)
@@ -522,7 +522,7 @@ def test_fires_burn_trees():
 
 def test_a_fire_spreads_to_a_geometric_number_of_neighbours():
     n, fires = 400, 3000
-    arcs, wood = baselines.Arcs.of(zoo.star(n)), baselines.Wood.of(zoo.star(n))
+    arcs, wood = baselines._arcs(zoo.star(n)), baselines.Reach.of(zoo.star(n))
     fire, edge = baselines._burn(arcs, wood, np.zeros(fires, np.int64), 0.6, np.random.default_rng(1))
     burnt = np.bincount(fire, minlength=fires)
     expected = fires * np.append(0.4 * 0.6 ** np.arange(8), 0.6**8)

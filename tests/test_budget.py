@@ -55,7 +55,7 @@ def test_selections_are_those_of_a_full_sort(large, seed, ties, connected, ranke
     forbid &= ~protect
     constraints = {"connected": connected, "protect": protect, "forbid": forbid}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_selection, "LARGE", large)
+        patch.setattr(_selection, "LARGE_GRAPH", large)
         for k in range(1, m + 1):
             try:
                 check_budget(graph, k, **constraints)
@@ -74,7 +74,7 @@ def test_selections_are_those_of_a_full_sort(large, seed, ties, connected, ranke
 @both_ways
 @pytest.mark.parametrize("graph", [*zoo.ALL.values(), zoo.large()])
 def test_forests_are_those_of_scipy(graph, large, monkeypatch):
-    monkeypatch.setattr(_selection, "LARGE", large)
+    monkeypatch.setattr(_selection, "LARGE_GRAPH", large)
     scores = np.random.default_rng(2).permutation(graph.n_edges).astype(float)
     a = graph.adjacency(graph.n_edges - scores)
     mask = best_forest(graph, rank(scores))
@@ -89,7 +89,7 @@ def test_ways_agree_on_a_large_graph_with_ties(monkeypatch):
     protect, forbid = (np.random.default_rng(seed).random(graph.n_edges) < 0.01 for seed in (5, 6))
     forbid &= ~protect & ~best_forest(graph, np.arange(graph.n_edges))
     for large in WAYS.values():
-        monkeypatch.setattr(_selection, "LARGE", large)
+        monkeypatch.setattr(_selection, "LARGE_GRAPH", large)
         options = {"connected": True, "protect": protect, "forbid": forbid}
         masks.append(select_top(graph, scores, 30_000, np.random.default_rng(3), **options))
     assert (masks[0] == masks[1]).all()
@@ -121,7 +121,7 @@ def test_keys_are_a_permutation_that_the_seed_draws():
 
 @both_ways
 def test_equal_scores_give_random_forests_and_exactly_k(large, monkeypatch):
-    monkeypatch.setattr(_selection, "LARGE", large)
+    monkeypatch.setattr(_selection, "LARGE_GRAPH", large)
     graph, scores = zoo.complete(7), np.zeros(21)
     masks = [select_top(graph, scores, 6, np.random.default_rng(seed), connected=True) for seed in range(30)]
     assert all(mask.sum() == 6 and graph.components(mask)[0] == 1 for mask in masks)

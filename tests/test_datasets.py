@@ -372,7 +372,7 @@ def test_compiled_generators_make_the_same_graphs(m, extra, seed, share):
     calls = (lambda: barabasi_albert(n, m, seed), lambda: erdos_renyi(n, share * (n - 1), seed))
     arrays = [call() for call in calls]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(generators, "LARGE", 0)
+        patch.setattr(generators, "LARGE_GRAPH", 0)
         for before, call in zip(arrays, calls, strict=True):
             after = call()
             assert after.n_nodes == before.n_nodes

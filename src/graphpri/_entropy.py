@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import connected_components
 
 from graphpri._runtime import compiled, in_chunks, inlined, require, single_thread
 from graphpri.errors import GraphError, OptionError
-from graphpri.graph import FloatArray, Graph, IntArray
+from graphpri.graph import FloatArray, Graph, IntArray, places_within
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compiled loops over edges for the degree and the local entropy: node sums, corrections, slopes.
@@ -342,15 +342,9 @@ def log_mean_inverse(x: FloatArray, y: FloatArray) -> FloatArray:
     return np.where(near, series, logs / far) / high
 
 
-def edge_strengths(graph: Graph, y: FloatArray) -> FloatArray:
-    """Sum of the edge values y at each node, shape (N,)."""
-    total = np.bincount(graph.source, y, graph.n_nodes) + np.bincount(graph.target, y, graph.n_nodes)
-    return cast("FloatArray", total)
-
-
 def degree_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
     """H(q) = −Σ q ln q of the degree distribution q = degrees/T (the paper's Graph-PRI*), O(M)."""
-    q = edge_strengths(graph, y / (2 * y.sum()))
+    q = graph.strengths(y / (2 * y.sum()))
     value = -float(xlogx(q).sum())
     if not gradient:
         return Evaluation(value, None)
@@ -375,7 +369,7 @@ class LocalParts(NamedTuple):
 
 def local_parts(graph: Graph, a: FloatArray) -> LocalParts:
     """Degrees and correction terms of edge weights a."""
-    d = edge_strengths(graph, a)
+    d = graph.strengths(a)
     kept = a > LIGHTEST
     u, v, w = graph.source[kept], graph.target[kept], a[kept]
     x, z = d[u], d[v]
@@ -399,7 +393,7 @@ def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
     """H(q) − Σ a² Λ(q_u, q_v) with a = y/T: second order around the degrees (Daleckii–Krein), O(M)."""
     a = y / (2 * y.sum())
     if not gradient:
-        q = edge_strengths(graph, a)
+        q = graph.strengths(a)
         kept = a > LIGHTEST
         w = a[kept]
         correction = w * (w * log_mean_inverse(q[graph.source[kept]], q[graph.target[kept]]))
@@ -423,10 +417,7 @@ def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
     n, u, v = graph.n_nodes, graph.source, graph.target
     links = sp.coo_array((kept[kept], (u[kept], v[kept])), shape=(n, n))
     count, member = connected_components(links, directed=False)
-    sizes = np.bincount(member, minlength=count)
-    order = np.argsort(member, kind="stable")
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    sizes, place = places_within(member, count)
     edge_component = np.where(kept, member[u], -1)
     value = 0.0
     diagonal = np.full(n, np.log(EIGENVALUE_FLOOR))

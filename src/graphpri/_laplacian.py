@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator, splu
 
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, require, single_thread
 from graphpri.errors import GraphError, OptionError
-from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, id_dtype
+from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, group, id_dtype
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compiled loops of Laplacian systems and resistances, for several vectors at once: imported for large graphs only.
@@ -391,8 +391,6 @@ class System:
 
 def _arcs(part: Part) -> tuple[NDArray[np.int64], NDArray[Any], FloatArray, int]:
     """Neighbours of each node one after the other: where they start, which they are, and their weights with stride."""
-    from graphpri.graph import group
-
     n, m = part.nodes.size, part.w.size
     ids = id_dtype(max(n, 2 * m))
     start, arc = group(np.concatenate([part.u, part.v]), np.arange(2 * m, dtype=ids), n)
@@ -490,10 +488,10 @@ def stacks(member: NDArray[Any]) -> Iterator[Stack]:
     place[order] = np.arange(member.size) - np.repeat(first, sizes)
     for size in np.unique(sizes[(sizes > 1) & (sizes <= DENSE)]):
         every = np.flatnonzero(sizes == size)
-        for group in np.array_split(every, max(1, every.size * size**2 // _STACK_ENTRIES)):
+        for batch in np.array_split(every, max(1, every.size * size**2 // _STACK_ENTRIES)):
             slot_of = np.full(sizes.size, -1)
-            slot_of[group] = np.arange(group.size)
-            yield Stack(order[first[group][:, None] + np.arange(size)], slot_of[member], place)
+            slot_of[batch] = np.arange(batch.size)
+            yield Stack(order[first[batch][:, None] + np.arange(size)], slot_of[member], place)
 
 
 def large_parts(graph: Graph, member: NDArray[Any], count: int) -> Iterator[tuple[Part, float]]:

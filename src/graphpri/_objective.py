@@ -27,7 +27,6 @@ from graphpri._entropy import (
     EdgeSums,
     Kept,
     Side,
-    edge_strengths,
     entropy_named,
     exact_entropies,
     scaled,
@@ -144,7 +143,7 @@ class Barrier:
 
     def degrees(self, w: FloatArray) -> FloatArray:
         """Degrees in σ(w) of the nodes that have an edge in the graph, 1 elsewhere, shape (N,)."""
-        return self.of_covered(edge_strengths(self.graph, self.graph.weights * w))
+        return self.of_covered(self.graph.strengths(self.graph.weights * w))
 
     def of_covered(self, degrees: FloatArray) -> FloatArray:
         """The degrees with 1, whose logarithm is zero, for nodes that have no edge in the graph."""

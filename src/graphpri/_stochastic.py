@@ -31,7 +31,6 @@ from numpy.typing import ArrayLike, NDArray
 from graphpri._entropy import (
     EIGENVALUE_FLOOR,
     Evaluation,
-    edge_strengths,
     exact_entropy,
     local_parts,
     log_mean_inverse,
@@ -178,16 +177,9 @@ class Pattern:
     """
 
     def __init__(self, graph: Graph) -> None:
-        n, m = graph.n_nodes, graph.n_edges
-        u, v = graph.source, graph.target
-        # In this order the rows come out sorted: smaller neighbours first.
-        where = np.concatenate([v, u]), np.concatenate([u, v])
-        entries = sp.coo_array((np.tile(np.arange(m, dtype=u.dtype), 2), where), shape=(n, n))
-        entries.has_canonical_format = True
-        rows: Any = entries.tocsr()
         self.graph = graph
-        self.large = n >= LARGE_NODES or m >= LARGE_EDGES
-        self.starts, self.ends, self.edges = rows.indptr, rows.indices, rows.data
+        self.large = graph.n_nodes >= LARGE_NODES or graph.n_edges >= LARGE_EDGES
+        self.starts, self.ends, self.edges = graph.neighbours
 
 
 class Laplacian:
@@ -535,7 +527,7 @@ class _Weighting:
 
     def __init__(self, pattern: Pattern, y: FloatArray) -> None:
         graph, a = pattern.graph, y / (2 * y.sum())
-        d = edge_strengths(graph, a)
+        d = graph.strengths(a)
         self.graph, self.laplacian, self.parts = graph, Laplacian(pattern, a, d), _Components(graph, a)
         self._root = _power(d, -1 / 3)
         self.first, self._trace = _orders(graph, a, d, self._root)
@@ -636,7 +628,7 @@ def log_term(
     """
     pattern = Pattern(graph)
     u, v, a = graph.source, graph.target, y / (2 * y.sum())
-    d = edge_strengths(graph, a)
+    d = graph.strengths(a)
     laplacian = Laplacian(pattern, a, d)
     components = _Components(graph, a)
     parts = _known_parts(graph, laplacian, a, d)
@@ -689,7 +681,7 @@ def _known_parts(graph: Graph, laplacian: Laplacian, a: FloatArray, d: FloatArra
     root = np.where(d > 0, floored ** (-2 / 3), 0.0)
     edge = np.where(a > 0, 2 * a * log_mean_inverse(floored[u], floored[v]), 0.0)
     at_u, at_v = (a * root[u]) ** 2 * root[v], (a * root[v]) ** 2 * root[u]
-    node = np.bincount(u, at_u, graph.n_nodes) + np.bincount(v, at_v, graph.n_nodes)
+    node = graph.node_sums(at_u, at_v)
     common = root[u] * root[v] * laplacian.common(root)
     ends = log[u] + log[v]
     known = ends + edge - 0.5 * (node[u] + node[v] - 2 * common)

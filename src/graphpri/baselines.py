@@ -26,7 +26,7 @@ from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
 from graphpri._selection import best_forest, check_budget, rank, select_top, settle
 from graphpri.errors import GraphError, OptionError
-from graphpri.graph import BoolArray, FloatArray, Graph, id_dtype
+from graphpri.graph import BoolArray, FloatArray, Graph, Neighbours, group, id_dtype
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compiled loops of edge scores: imported for large graphs only.
@@ -118,27 +118,11 @@ _SEARCH_STATES = 2**18  # nodes and edges of the searches held at once; sized fo
 _FIRE_STATES = 2**22
 
 
-class Arcs(NamedTuple):
-    """Neighbours of each node and the edges to them: those of node i at ``start[i]:start[i + 1]``."""
-
-    start: NDArray[np.int64]
-    node: NDArray[np.int64]
-    edge: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, graph: Graph) -> Arcs:
-        tails = np.concatenate([graph.source, graph.target]).astype(np.int64)
-        order = np.argsort(tails, kind="stable")
-        heads = np.concatenate([graph.target, graph.source]).astype(np.int64)
-        start = np.concatenate([[0], np.cumsum(graph.degrees())])
-        return cls(start, heads[order], np.tile(np.arange(graph.n_edges), 2)[order])
-
-    def leaving(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Positions of the arcs that leave the nodes, one node after the other, and which of the nodes each leaves."""
-        counts = self.start[nodes + 1] - self.start[nodes]
-        entry = np.repeat(np.arange(nodes.size), counts)
-        first = np.cumsum(counts) - counts
-        return (self.start[nodes] - first)[entry] + np.arange(entry.size), entry
+def _arcs(graph: Graph) -> Neighbours:
+    """Neighbours of each node, larger ones first: the order in which random draws have always been dealt."""
+    n, m = graph.n_nodes, graph.n_edges
+    start, arc = group(np.concatenate([graph.source, graph.target]), np.arange(2 * m), n)
+    return Neighbours(start, np.concatenate([graph.target, graph.source]).astype(np.int64)[arc], arc % max(m, 1))
 
 
 def to_networkit(graph: Graph) -> Any:
@@ -186,13 +170,7 @@ def _upward(graph: Graph) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]
     one, two = number[graph.source], number[graph.target]
     tail, head, edge = np.minimum(one, two), np.maximum(one, two), np.arange(m, dtype=ids)
     del one, two
-    if m >= LARGE_GRAPH:
-        from graphpri.graph import group
-
-        start, edge = group(tail, edge, n)
-    else:
-        edge = edge[np.argsort(tail, kind="stable")]
-        start = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=n))])
+    start, edge = group(tail, edge, n)
     return start, head[edge], edge
 
 
@@ -251,8 +229,6 @@ def local_degree_scores(graph: Graph) -> FloatArray:
     degree = graph.degrees()
     if graph.n_edges < LARGE_GRAPH:
         return _rank_exponents(graph, degree[graph.target], degree[graph.source])
-    from graphpri.graph import group
-
     n, ids = graph.n_nodes, id_dtype(max(graph.n_nodes, graph.n_edges))
     by_target, below = group(graph.target, np.arange(graph.n_edges, dtype=ids), n)
     by_source = np.searchsorted(graph.source, np.arange(n + 1, dtype=graph.source.dtype))
@@ -318,14 +294,14 @@ def betweenness(graph: Graph, pivots: int | None, rng: np.random.Generator) -> F
         pivots = n if n * graph.n_edges <= _EXACT_WORK else _PIVOTS
     pivots = min(pivots, n)
     sources = np.arange(n) if pivots == n else np.sort(rng.choice(n, pivots, replace=False))
-    arcs, total = Arcs.of(graph), np.zeros(graph.n_edges)
+    arcs, total = _arcs(graph), np.zeros(graph.n_edges)
     width = max(1, _SEARCH_STATES // max(1, n + graph.n_edges))
     for a in range(0, pivots, width):
         _add_dependencies(arcs, sources[a : a + width], total)
     return settle(total * (n / (2 * max(1, pivots))))
 
 
-def _add_dependencies(arcs: Arcs, sources: NDArray[np.int64], total: FloatArray) -> None:
+def _add_dependencies(arcs: Neighbours, sources: NDArray[np.int64], total: FloatArray) -> None:
     """Brandes' algorithm from several sources at once; adds to each edge the paths from them that use it.
 
     A state is a node in the search from one source. Path counts are kept relative to the largest of their
@@ -336,7 +312,7 @@ def _add_dependencies(arcs: Arcs, sources: NDArray[np.int64], total: FloatArray)
     last, paths, beyond = np.empty_like(level), np.zeros(level.size), np.zeros(level.size)
     states = np.arange(sources.size) * n + sources
     level[states], paths[states] = 0, 1.0
-    steps: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], FloatArray]] = []
+    steps: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any], FloatArray]] = []
     while states.size:
         position, entry = arcs.leaving(states % n)
         tail = states[entry]
@@ -365,12 +341,12 @@ def forest_fire_scores(graph: Graph, burn: float, rounds: float, rng: np.random.
     burn/(1 − burn)) that don't burn yet, drawn at random, along the edges to them. Fires are lit one after
     the other until `rounds` times M edges have burnt.
     """
-    arcs, burnt, wood = Arcs.of(graph), np.zeros(graph.n_edges), Wood.of(graph)
+    arcs, burnt, reach = _arcs(graph), np.zeros(graph.n_edges), Reach.of(graph)
     inhabited = np.flatnonzero(graph.degrees())
-    reach = float(wood.size[inhabited].mean())
-    left, width, most = rounds * graph.n_edges, 1, max(1, int(_FIRE_STATES / reach))
+    mean_size = float(reach.size[inhabited].mean())
+    left, width, most = rounds * graph.n_edges, 1, max(1, int(_FIRE_STATES / mean_size))
     while left > 0:
-        fire, edge = _burn(arcs, wood, rng.choice(inhabited, width), burn, rng)
+        fire, edge = _burn(arcs, reach, rng.choice(inhabited, width), burn, rng)
         length = np.cumsum(np.bincount(fire, minlength=width))
         lit = int(np.searchsorted(length, left)) + 1
         np.add.at(burnt, edge[fire < lit], 1.0)
@@ -379,35 +355,33 @@ def forest_fire_scores(graph: Graph, burn: float, rounds: float, rng: np.random.
     return burnt
 
 
-class Wood(NamedTuple):
+class Reach(NamedTuple):
     """What a fire from each node can reach: the size of its component, and the place of each node in its own."""
 
     size: NDArray[np.int64]
     place: NDArray[np.int64]
 
     @classmethod
-    def of(cls, graph: Graph) -> Wood:
+    def of(cls, graph: Graph) -> Reach:
         count, member = graph.components()
-        sizes = np.bincount(member, minlength=count)
-        order = np.argsort(member, kind="stable")
-        place = np.empty(graph.n_nodes, np.int64)
-        place[order] = np.arange(graph.n_nodes) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        sizes, place = places_within(member, count)
         return cls(sizes[member], place)
 
 
 def _burn(
-    arcs: Arcs, wood: Wood, starts: NDArray[np.int64], burn: float, rng: np.random.Generator
+    arcs: Neighbours, reach: Reach, starts: NDArray[np.int64], burn: float, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """One fire from each start; the fire and the edge of every burning."""
-    base = np.cumsum(wood.size[starts]) - wood.size[starts]
-    burning = np.zeros(int(wood.size[starts].sum()), bool)
+    base = np.cumsum(reach.size[starts]) - reach.size[starts]
+    burning = np.zeros(int(reach.size[starts].sum()), bool)
     fire, nodes = np.arange(starts.size), starts
-    burning[base + wood.place[starts]] = True
-    fires, edges = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    burning[base + reach.place[starts]] = True
+    fires: list[NDArray[Any]] = [np.empty(0, np.int64)]
+    edges: list[NDArray[Any]] = [np.empty(0, np.int64)]
     while nodes.size:
         sparks = rng.geometric(1 - burn, nodes.size) - 1
         position, entry = arcs.leaving(nodes)
-        state = base[fire[entry]] + wood.place[arcs.node[position]]
+        state = base[fire[entry]] + reach.place[arcs.node[position]]
         free = ~burning[state]
         position, entry, state = position[free], entry[free], state[free]
         order = np.lexsort((rng.random(entry.size), entry))

@@ -14,7 +14,6 @@ from graphpri._sparsify import SolverName, sparsify
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops
 from graphpri.interop import Source, load
-from graphpri.measures.information import edge_keys
 from graphpri.solvers.budgeted import EffortName
 
 try:
@@ -219,7 +218,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         source, _ = self._load(self._checked(X, reset=False))
-        fitted, here = edge_keys(self._graph), edge_keys(source.graph)
+        fitted, here = self._graph.edge_keys(), source.graph.edge_keys()
         at = np.minimum(np.searchsorted(fitted, here), fitted.size - 1)
         if (unknown := fitted[at] != here).any():
             u, v = source.graph.edge_labels(int(np.argmax(unknown)))

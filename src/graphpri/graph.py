@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, Literal, NamedTuple, cast, get_args
@@ -241,7 +241,7 @@ def invert(order: Rows, start: int, place: Rows) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Compiled stable counting sort of edges by one of their nodes: imported for large graphs only.
+# What is kept of each node together: compressed rows (CSR), filled by SciPy's counting sort.
 # ---------------------------------------------------------------------------------------------------------------------
 
 Ids = NDArray[np.integer[Any]]
@@ -262,27 +262,36 @@ def group(keys: Ids, values: Ids, n_keys: int) -> tuple[NDArray[np.int64], Ids]:
     start : ndarray of int64, shape (n_keys + 1,)
     values : ndarray of int, shape (M,)
     """
-    start = np.zeros(n_keys + 1, np.int64)
-    placed = np.empty_like(values)
-    sort_by_key(keys, values, start, placed)
-    return start, placed
+    rows = _rows(keys, np.broadcast_to(keys.dtype.type(0), keys.shape), values, n_keys)
+    return rows.indptr.astype(np.int64, copy=False), rows.data
 
 
-@compiled
-def sort_by_key(keys: Ids, values: Ids, start: NDArray[np.int64], placed: Ids) -> None:
-    """Fill `start`, zero at first, and `placed`."""
-    n = start.size - 1
-    for i in range(keys.size):
-        start[keys[i] + 1] += 1
-    for k in range(n):
-        start[k + 1] += start[k]
-    for i in range(keys.size):
-        k = keys[i]
-        placed[start[k]] = values[i]
-        start[k] += 1
-    for k in range(n, 0, -1):
-        start[k] = start[k - 1]
-    start[0] = 0
+def _rows(row: Ids, column: Ids, values: Any, n: int) -> Any:
+    """A CSR array with the entries of each row in the order in which they stand, none joined."""
+    entries = sp.coo_array((values, (row, column)), shape=(n, n))
+    entries.has_canonical_format = True
+    return entries.tocsr()
+
+
+class Neighbours(NamedTuple):
+    """Neighbours of each node and the edges to them: those of node i at ``start[i]:start[i + 1]``.
+
+    Attributes
+    ----------
+    start : ndarray of int, shape (N + 1,)
+    node, edge : ndarray of int, shape (2M,)
+    """
+
+    start: Ids
+    node: Ids
+    edge: Ids
+
+    def leaving(self, nodes: Ids) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Positions of the arcs that leave the nodes, one node after the other, and which of the nodes each leaves."""
+        counts = self.start[nodes + 1] - self.start[nodes]
+        entry = np.repeat(np.arange(nodes.size), counts)
+        first = np.cumsum(counts) - counts
+        return (self.start[nodes] - first)[entry] + np.arange(entry.size), entry
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -805,22 +814,45 @@ class Graph:
         """Labels of the two ends of an edge number."""
         return self.label(int(self.source[edge])), self.label(int(self.target[edge]))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # without what is cached
+
     def degrees(self) -> NDArray[np.int64]:
         """Number of edges at each node, shape (N,)."""
+        return self._degrees.copy()
+
+    @cached_property
+    def _degrees(self) -> NDArray[np.int64]:
         ends = np.bincount(self.source, minlength=self.n_nodes)
         return ends + np.bincount(self.target, minlength=self.n_nodes)
 
-    def strengths(self) -> FloatArray:
-        """Sum of the weights at each node, shape (N,)."""
-        ends = np.bincount(self.source, self.weights, self.n_nodes)
-        return cast("FloatArray", ends + np.bincount(self.target, self.weights, self.n_nodes))
+    def strengths(self, y: FloatArray | None = None) -> FloatArray:
+        """Sum of the weights at each node, shape (N,); `y`, shape (M,), replaces the graph's own weights."""
+        y = self.weights if y is None else y
+        return self.node_sums(y, y)
+
+    def node_sums(self, at_source: FloatArray, at_target: FloatArray) -> FloatArray:
+        """Sum at each node of what every edge brings to either end, shapes (M,) and (M,) to (N,)."""
+        ends = np.bincount(self.source, at_source, self.n_nodes)
+        return cast("FloatArray", ends + np.bincount(self.target, at_target, self.n_nodes))
+
+    def edge_keys(self) -> NDArray[np.int64]:
+        """One number per edge, ascending, that two graphs on the same nodes share, shape (M,)."""
+        return self.source.astype(np.int64) * self.n_nodes + self.target
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """Neighbours of each node in ascending order, and the edges to them."""
+        # Edges are sorted, so that with smaller neighbours first the rows come out sorted without a sort.
+        ends = np.concatenate([self.target, self.source]), np.concatenate([self.source, self.target])
+        edges = np.arange(self.n_edges, dtype=id_dtype(self.n_edges))
+        rows = _rows(*ends, np.concatenate([edges, edges]), self.n_nodes)
+        return Neighbours(rows.indptr, rows.indices, rows.data)
 
     def adjacency(self, weights: FloatArray | None = None) -> sp.csr_array:
         """Symmetric weighted adjacency matrix, shape (N, N); `weights` replaces the graph's own."""
-        w = self.weights if weights is None else weights
-        rows = np.concatenate([self.source, self.target])
-        columns = np.concatenate([self.target, self.source])
-        return sp.csr_array((np.concatenate([w, w]), (rows, columns)), shape=(self.n_nodes, self.n_nodes))
+        w, (start, node, edge) = self.weights if weights is None else weights, self.neighbours
+        return sp.csr_array((w[edge], node.copy(), start.copy()), shape=(self.n_nodes, self.n_nodes))
 
     def laplacian(self, weights: FloatArray | None = None) -> sp.csr_array:
         """Graph Laplacian ρ = D − A as a sparse matrix, shape (N, N)."""
@@ -829,10 +861,13 @@ class Graph:
 
     def components(self, mask: BoolArray | None = None) -> tuple[int, NDArray[np.int32]]:
         """Number of connected components and the component of each node, with the masked edges only."""
-        u, v = (self.source, self.target) if mask is None else (self.source[mask], self.target[mask])
-        a = sp.coo_array((np.ones(u.size, np.int8), (u, v)), shape=(self.n_nodes, self.n_nodes))
-        count, member = connected_components(a, directed=False)
-        return int(count), member
+        if mask is None:
+            return self._components[0], self._components[1].copy()
+        return _components(self.n_nodes, self.source[mask], self.target[mask])
+
+    @cached_property
+    def _components(self) -> tuple[int, NDArray[np.int32]]:
+        return _components(self.n_nodes, self.source, self.target)
 
     def select(self, mask: BoolArray, weights: FloatArray | None = None) -> Graph:
         """The graph of the edges in `mask` on the same nodes.
@@ -852,6 +887,20 @@ class Graph:
             return replace(self, source=u, target=v, weights=weights[mask], weight_name=self.weight_name or "weight")
         kept = self.weights[mask] if self.is_weighted else unit_weights(u.size)
         return replace(self, source=u, target=v, weights=kept)
+
+
+def _components(n_nodes: int, u: IntArray, v: IntArray) -> tuple[int, NDArray[np.int32]]:
+    links = sp.coo_array((np.ones(u.size, np.int8), (u, v)), shape=(n_nodes, n_nodes))
+    count, member = connected_components(links, directed=False)
+    return int(count), member
+
+
+def places_within(member: NDArray[np.integer[Any]], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number of nodes of each of `count` components, and the place of each node in its own, in the order of nodes."""
+    sizes = np.bincount(member, minlength=count)
+    place = np.empty(member.size, np.int64)
+    place[np.argsort(member, kind="stable")] = np.arange(member.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return sizes, place
 
 
 class Canonical(NamedTuple):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks
 from graphpri.errors import OptionError
-from graphpri.graph import Graph, id_dtype, unit_weights
+from graphpri.graph import Graph, group, id_dtype, unit_weights
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compiled loops of the generators: imported for large graphs only.
@@ -269,8 +269,6 @@ def _attach_by_loops(rng: np.random.Generator, target: NDArray[Any], known: int,
 
 def _by_low(n: int, low: NDArray[Any], high: NDArray[Any]) -> Graph:
     """The graph of edges that are sorted by their higher end."""
-    from graphpri.graph import group
-
     start, target = group(low, high, n)
     source = np.repeat(np.arange(n, dtype=low.dtype), np.diff(start))
     for ends in (source, target):

@@ -140,7 +140,7 @@ def _find_edges(graph: Graph, pairs: Sequence[tuple[Hashable, Hashable]], name: 
                 raise OptionError(f"{name}: the edge {pair!r} names a node that the graph doesn't have: {label!r}")
             ends[row, side] = found
     wanted = ends.min(axis=1, initial=graph.n_nodes) * graph.n_nodes + ends.max(axis=1, initial=0)
-    keys = graph.source.astype(np.int64) * graph.n_nodes + graph.target
+    keys = graph.edge_keys()
     at = np.searchsorted(keys, wanted)
     there = keys[np.minimum(at, max(keys.size - 1, 0))] == wanted if keys.size else np.zeros(wanted.size, bool)
     if not there.all():

@@ -97,14 +97,9 @@ class Overlay(NamedTuple):
     kept: FloatArray
 
 
-def edge_keys(graph: Graph) -> NDArray[np.int64]:
-    """One number per edge, ascending, that two graphs on the same nodes share."""
-    return graph.source.astype(np.int64) * graph.n_nodes + graph.target
-
-
 def overlay(original: Graph, kept: Graph) -> Overlay:
     """Lay `kept` over `original`; the graph is `original` itself where that has all the edges."""
-    mine, other = edge_keys(original), edge_keys(kept)
+    mine, other = original.edge_keys(), kept.edge_keys()
     at = np.searchsorted(mine, other)
     if bool((mine.take(at, mode="clip") == other).all()):
         return Overlay(original, original.weights, _placed(kept.weights, at, mine.size))
@@ -200,7 +195,7 @@ def barrier_of(original: Graph, kept: Graph, alpha: float) -> float:
     """
     if alpha == 0:
         return 0.0
-    mine, other = edge_keys(original), edge_keys(kept)
+    mine, other = original.edge_keys(), kept.edge_keys()
     foreign = ~np.isin(other, mine)
     if foreign.any():
         u, v = kept.edge_labels(int(np.argmax(foreign)))

@@ -11,7 +11,7 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.sparse.csgraph import maximum_flow
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from graphpri._entropy import edge_strengths, scaled
+from graphpri._entropy import scaled
 from graphpri._laplacian import DENSE, Part, grounded_inverse, large_parts, pseudo_inverse, stacks
 from graphpri._runtime import single_thread
 from graphpri.errors import GraphError
@@ -419,7 +419,7 @@ def flow_ratio(view: View) -> float:
     """Edges carry up to their weight either way; where all weigh the same, a flow is a number of disjoint paths."""
     # Weights are taken by the largest first: a share of one near the smallest float would be nothing.
     top = max(float(v.graph.weights.max()) for v in (view.origin, view))
-    unit = max(float(edge_strengths(v.graph, v.graph.weights / top).max()) for v in (view.origin, view)) / _UNITS
+    unit = max(float(v.graph.strengths(v.graph.weights / top).max()) for v in (view.origin, view)) / _UNITS
     key = "flows", top, unit
     if key not in view.origin.memory:
         view.origin.memory[key] = flows(view.origin, top, unit)

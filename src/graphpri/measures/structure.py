@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from scipy.stats import ks_2samp, rankdata
 
-from graphpri._entropy import edge_strengths, scaled
+from graphpri._entropy import scaled
 from graphpri._runtime import single_thread
 from graphpri._selection import settle
 from graphpri.baselines import to_networkit, triangle_counts
@@ -139,7 +139,7 @@ _LOUVAIN = Cost("M", lambda g: g.n_edges, 5e6)
 def _closed(view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Pairs of neighbours of each node that are joined, and all pairs."""
     d = view.degrees.astype(np.float64)
-    return edge_strengths(view.graph, triangle_counts(view.graph)) / 2, d * (d - 1) / 2
+    return view.graph.strengths(triangle_counts(view.graph)) / 2, d * (d - 1) / 2
 
 
 @measure("transitivity", "share of paths of two edges that close", group=_CLUSTERING, both=True, affordable=_TRIANGLES)
@@ -175,7 +175,7 @@ def modularity(view: View) -> float:
     member, graph = communities(view.origin), view.graph
     w = scaled(graph.weights)
     within = float(w[member[graph.source] == member[graph.target]].sum())
-    strengths = np.bincount(member, edge_strengths(graph, w))
+    strengths = np.bincount(member, graph.strengths(w))
     return within / float(w.sum()) - float(((strengths / (2 * w.sum())) ** 2).sum())
 
 
@@ -351,7 +351,7 @@ def _leading(a: sp.csr_array, start: FloatArray) -> FloatArray:
 def pagerank(view: View) -> FloatArray:
     """PageRank with damping 0.85, weights included; L. Page et al., The PageRank citation ranking (1999)."""
     n, w = view.graph.n_nodes, scaled(view.graph.weights)
-    strengths = edge_strengths(view.graph, w)
+    strengths = view.graph.strengths(w)
     dangling = strengths < 1e-300
     share = np.divide(1.0, strengths, out=np.zeros(n), where=~dangling)
     a = view.graph.adjacency(w)

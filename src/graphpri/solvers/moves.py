@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._entropy import LocalParts, edge_strengths, local_parts, log_mean_inverse, xlogx
+from graphpri._entropy import LocalParts, local_parts, log_mean_inverse, xlogx
 from graphpri._objective import Objective, coefficients, mixture_scale
 from graphpri._runtime import require
 from graphpri.graph import BoolArray, FloatArray
@@ -250,7 +250,7 @@ class DegreeEvaluator(MoveEvaluator):
 
     def __init__(self, objective: Objective, fixed_size: bool = True) -> None:
         super().__init__(objective, fixed_size)
-        self._original = edge_strengths(self.graph, self.mu)
+        self._original = self.graph.strengths(self.mu)
 
     def swap_changes(self) -> FloatArray:
         """Change of J for flipping each edge as one half of a swap (the trace enters to first order)."""
@@ -264,7 +264,7 @@ class DegreeEvaluator(MoveEvaluator):
 
     def _build(self, kappa: float) -> tuple[FloatArray, tuple[float, float]]:
         graph, original = self.graph, self._original
-        kept = edge_strengths(graph, np.where(self.mask, self.mu, 0.0))
+        kept = graph.strengths(np.where(self.mask, self.mu, 0.0))
         self._d = np.stack([(kept, kept + kappa * original)[side] for side in self.sides])
         f = np.zeros(2)
         f[self.sides] = -xlogx(self._d).sum(axis=1)
@@ -317,7 +317,7 @@ class LocalEvaluator(MoveEvaluator):
             f[side] = -float(xlogx(parts.degrees).sum()) - float(parts.own.sum())
             self._of_side.append((y, parts))
             if side and self.moves_scale:
-                original = edge_strengths(self.graph, self.mu)
+                original = self.graph.strengths(self.mu)
                 d = np.where(parts.degrees > 0, parts.degrees, 1.0)
                 first = (np.log(d) + 1 + parts.node) @ original + parts.twice @ self.mu
                 slopes = -float(first), -float((original / d) @ original)

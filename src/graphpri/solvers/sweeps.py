@@ -22,7 +22,7 @@ from graphpri._entropy import EdgeSums, Side, weight_of
 from graphpri._objective import LargeEntropies, Objective, coefficients
 from graphpri._runtime import compiled, in_chunks, inlined, require
 from graphpri._selection import best_forest_by, tolerance
-from graphpri.graph import BoolArray, FloatArray, IntArray, id_dtype
+from graphpri.graph import BoolArray, FloatArray, IntArray
 from graphpri.solvers.local_search import ENTROPY_RULES, Constraints
 from graphpri.solvers.solution import Monitor
 
@@ -300,17 +300,6 @@ def take(
             moved(j, sign * m, mu is None, near, nodes, bend, c)
             done += 1
     return done
-
-
-@compiled
-def arcs(source: IntArray, target: IntArray, place: NDArray[np.int64], edge: IntArray, other: IntArray) -> None:
-    """Fill in the edges at each node and the nodes at their other ends; `place` moves on to the next node's."""
-    for e in range(source.size):
-        u, v = source[e], target[e]
-        p, q = place[u], place[v]
-        edge[p], other[p] = e, v
-        edge[q], other[q] = e, u
-        place[u], place[v] = p + 1, q + 1
 
 
 @compiled
@@ -679,12 +668,8 @@ class Sweeps:
     @cached_property
     def _arcs(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
         """First place of each node in the two lists that follow, then edges and other ends node by node."""
-        first = np.zeros(self.graph.n_nodes + 1, np.int64)
-        np.cumsum(self.graph.degrees(), out=first[1:])
-        edge = np.empty(2 * self.graph.n_edges, id_dtype(self.graph.n_edges))
-        other = np.empty(2 * self.graph.n_edges, self.graph.source.dtype)
-        arcs(*self.sums.ends[:2], first[:-1].copy(), edge, other)
-        return first, edge, other
+        start, node, edge = self.graph.neighbours
+        return start.astype(np.int64), edge, node
 
     def hold(self) -> None:
         """Fix a spanning forest of the kept edges, those cheapest to keep, where components must not fall apart."""

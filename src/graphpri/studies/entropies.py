@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.sparse.linalg import eigsh
 
 from graphpri import datasets
-from graphpri._entropy import ENTROPIES, edge_strengths, xlogx
+from graphpri._entropy import ENTROPIES, xlogx
 from graphpri._stochastic import Laplacian, Pattern, estimate, log_term, log_times, steps, tridiagonal
 from graphpri.graph import FloatArray, Graph
 from graphpri.studies.figures import look, panels
@@ -68,7 +68,7 @@ def _stochastic(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient:
 
 def _quadratic(graph: Graph, a: FloatArray, _: np.random.Generator, gradient: bool) -> Found:
     """Q = 1 − tr ρ̃², a lower bound of S."""
-    d = edge_strengths(graph, a)
+    d = graph.strengths(a)
     value = 1 - float(d @ d + 2 * (a @ a))
     return value, -2 * (d[graph.source] + d[graph.target] + 2 * a) if gradient else None
 
@@ -85,7 +85,7 @@ def _finger(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: boo
 def _finger_degree(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
     """H̃ = −Q ln(2 max d), with the bound of λ_max that the degrees give (the same)."""
     q, of_q = _quadratic(graph, a, rng, gradient)
-    d = edge_strengths(graph, a)
+    d = graph.strengths(a)
     node, value = int(d.argmax()), -q * float(np.log(2 * d.max()))
     if of_q is None:
         return value, None
@@ -147,7 +147,7 @@ def _applied(series: Any, matrix: Any, z: FloatArray, top: float) -> FloatArray:
 
 def _lanczos(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
     """Lanczos quadrature with nothing taken away: Gauss's rule, the mean over the probes."""
-    operator = Laplacian(Pattern(graph), a, edge_strengths(graph, a))
+    operator = Laplacian(Pattern(graph), a, graph.strengths(a))
     z = _signs(graph, rng)
     if gradient:
         return np.nan, -_edge_mean(graph, z, log_times(operator, _centred(graph, z), STEPS))
