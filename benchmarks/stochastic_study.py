@@ -22,7 +22,8 @@ from graphpri._entropy import ENTROPIES, scaled, xlogx
 from graphpri._runtime import single_thread
 from graphpri._stochastic import estimate, log_term
 from graphpri.graph import FloatArray, Graph
-from graphpri.measures.information import joint_estimate, overlay
+from graphpri.measures.information import joint_estimate
+from graphpri.measures.registry import overlay
 from graphs import communities, geometric, preferential
 from outcome import environment, markdown_table
 

@@ -123,7 +123,7 @@ def test_entropies_are_by_one_measure_for_all_rows():
     expected = graphpri.von_neumann_entropy(own.graph, "local", unit="bits")
     assert table[0]["entropy"] == pytest.approx(expected, abs=1e-12)
     assert table[0]["objective"] == pytest.approx(
-        graphpri.objective(KARATE, own, 4, 0.01, method="local", unit="bits"), abs=1e-12
+        graphpri.objective(KARATE, own, 4, 0.01, entropy="local", unit="bits"), abs=1e-12
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
-from importlib import import_module
 from itertools import combinations
 
 import networkx as nx
@@ -18,7 +18,7 @@ from scipy.stats import ks_2samp, spearmanr
 
 import graphpri
 import zoo
-from graphpri import _laplacian
+from graphpri import _laplacian, _objective
 from graphpri import measures as ms
 from graphpri._objective import Objective
 from graphpri._selection import best_forest
@@ -88,7 +88,11 @@ def test_entropy_of_a_graph_without_edges_is_refused(graph):
         (lambda g: graphpri.von_neumann_entropy(g, "eigen"), "entropy='eigen'"),
         (lambda g: graphpri.von_neumann_entropy(g, unit="dits"), "unit='dits'"),
         (lambda g: graphpri.divergence(g, g, mixture="sum"), "mixture='sum'"),
-        (lambda g: graphpri.divergence(g, g, method="x"), "entropy='x'"),
+        (lambda g: graphpri.divergence(g, g, entropy="x"), "entropy='x'"),
+        (lambda g: graphpri.divergence(g, g, method="degree"), "chosen by entropy='degree'"),
+        (lambda g: graphpri.von_neumann_entropy(g, method="degree"), "chosen by entropy='degree'"),
+        (lambda g: graphpri.objective(g, g, 1.0, method="degree"), "chosen by entropy='degree'"),
+        (lambda g: graphpri.report(g, g, method="degree"), "chosen by entropy='degree'"),
         (lambda g: graphpri.objective(g, g, -1), "beta=-1"),
         (lambda g: graphpri.objective(g, g, 1, -2), "alpha=-2"),
         (lambda g: graphpri.divergence(g, np.ones(5, bool)), "mask of 5 entries does not fit 9 edges"),
@@ -188,14 +192,14 @@ def test_the_barrier_is_in_nats_whatever_the_unit():
     assert graphpri.divergence(G, mask, unit="bits") == pytest.approx(graphpri.divergence(G, mask) / LN2)
 
 
-@pytest.mark.parametrize("method", ["exact", "degree", "local"])
+@pytest.mark.parametrize("entropy", ["exact", "degree", "local"])
 @pytest.mark.parametrize("mixture", ["equation", "listing"])
-def test_objective_agrees_with_the_solvers_own(method, mixture):
+def test_objective_agrees_with_the_solvers_own(entropy, mixture):
     graph = zoo.random_graph(15, 40, 2, weighted=True)
-    own = Objective(graph, 3.0, 0.02, method, mixture)
+    own = Objective(graph, 3.0, 0.02, entropy, mixture)
     for seed in range(4):
         mask = random_mask(graph, seed)
-        found = graphpri.objective(graph, mask, 3.0, 0.02, method=method, mixture=mixture)
+        found = graphpri.objective(graph, mask, 3.0, 0.02, entropy=entropy, mixture=mixture)
         assert found == pytest.approx(own.value(mask.astype(float)), abs=1e-11)
 
 
@@ -210,17 +214,17 @@ def graphs_on(n: int) -> st.SearchStrategy[Graph]:
     )
 
 
-@pytest.mark.parametrize("method", ["exact", "degree"])
+@pytest.mark.parametrize("entropy", ["exact", "degree"])
 @given(a=graphs_on(8), b=graphs_on(8), c=graphs_on(8), scale=st.floats(-100, 100))
 @settings(max_examples=25)
-def test_the_root_of_the_divergence_is_a_metric(method, a, b, c, scale):
-    ab, bc, ac = (np.sqrt(graphpri.divergence(*pair, method=method)) for pair in ((a, b), (b, c), (a, c)))
+def test_the_root_of_the_divergence_is_a_metric(entropy, a, b, c, scale):
+    ab, bc, ac = (np.sqrt(graphpri.divergence(*pair, entropy=entropy)) for pair in ((a, b), (b, c), (a, c)))
     assert ac <= ab + bc + 1e-9
-    assert ab == pytest.approx(np.sqrt(graphpri.divergence(b, a, method=method)), abs=1e-6)
+    assert ab == pytest.approx(np.sqrt(graphpri.divergence(b, a, entropy=entropy)), abs=1e-6)
     assert 0 <= ab**2 <= LN2 + 1e-12
     scaled = zoo.reweighted(a, a.weights * 10.0**scale)
-    assert graphpri.divergence(a, scaled, method=method) == pytest.approx(0, abs=1e-12)
-    assert graphpri.divergence(scaled, b, method=method) == pytest.approx(ab**2, abs=1e-10)
+    assert graphpri.divergence(a, scaled, entropy=entropy) == pytest.approx(0, abs=1e-12)
+    assert graphpri.divergence(scaled, b, entropy=entropy) == pytest.approx(ab**2, abs=1e-10)
 
 
 def test_graphs_without_a_common_node_are_ln_2_apart():
@@ -487,7 +491,7 @@ def test_distances_in_large_graphs_are_from_a_seeded_sample_and_close(monkeypatc
     mask = spanning_mask(graph, 1, 0.7)
     names = ["mean_distance", "stretch", "closeness_rank"]
     exact = graphpri.report(graph, mask, measures=names)
-    monkeypatch.setattr(ms.distances, "ALL_STEPS", 1e5)
+    monkeypatch.setattr(ms.structure, "ALL_STEPS", 1e5)
     sampled, again, other = (graphpri.report(graph, mask, measures=names, seed=s) for s in (0, 0, 1))
     assert dict(sampled) == dict(again) != dict(other)
     assert any("drawn at random (seed 0)" in note for note in sampled.notes)
@@ -505,7 +509,7 @@ def test_centralities_agree_with_networkx(name):
     def listed(values: dict) -> np.ndarray:
         return np.array([values[graph.label(i)] for i in range(graph.n_nodes)])
 
-    central = ms.centrality
+    central = ms.structure
     np.testing.assert_allclose(central.betweenness(view) / 2, listed(nx.betweenness_centrality(G, normalized=False)))
     np.testing.assert_allclose(central.closeness(view), listed(nx.harmonic_centrality(G)), rtol=1e-9)
     np.testing.assert_allclose(central.pagerank(view), listed(nx.pagerank(G, tol=1e-12, max_iter=1000)), rtol=1e-7)
@@ -516,16 +520,16 @@ def test_centralities_agree_with_networkx(name):
 
 def test_eigenvector_centrality_of_large_graphs_is_the_dense_one(monkeypatch):
     graph = barabasi_albert(150, 3, 5)
-    dense = ms.centrality.eigenvector(view_of(graph, graph))
-    monkeypatch.setattr(ms.centrality, "_DENSE", 10)
-    np.testing.assert_allclose(ms.centrality.eigenvector(view_of(graph, graph)), dense, atol=2e-8)
+    dense = ms.structure.eigenvector(view_of(graph, graph))
+    monkeypatch.setattr(ms.structure, "_DENSE", 10)
+    np.testing.assert_allclose(ms.structure.eigenvector(view_of(graph, graph)), dense, atol=2e-8)
 
 
 def test_rank_correlations_are_spearmans_over_nodes_with_an_edge():
     graph = zoo.disjoint(barabasi_albert(40, 2, 3), isolated=30)
     mask = random_mask(graph, 1, 0.7)
     view = view_of(graph, mask)
-    before, after = (ms.centrality.pagerank(v)[:40] for v in (view.origin, view))
+    before, after = (ms.structure.pagerank(v)[:40] for v in (view.origin, view))
     expected = spearmanr(before, after).statistic
     assert measured("pagerank_rank", graph, mask) == pytest.approx(expected)
 
@@ -672,7 +676,7 @@ def test_core_measures_of_a_large_graph_are_quick():
 
 @pytest.fixture
 def large_report(monkeypatch) -> graphpri.Report:
-    monkeypatch.setattr(ms.information, "EXACT_STEPS", 1)
+    monkeypatch.setattr(_objective, "EXACT_STEPS", 1)
     graph = barabasi_albert(800, 4, 1)
     return graphpri.report(graph, random_mask(graph, 1, 0.4), measures="core", unit="bits", alpha=0.001)
 
@@ -707,23 +711,23 @@ def test_reports_go_by_size_and_keep_an_entropy_chosen_by_hand(monkeypatch):
     by_hand = graphpri.sparsify(graph, keep=0.5, method="random", entropy="degree")
     assert graphpri.report(graph, by_size, measures=["entropy"]).settings["entropy"] == "exact"
     assert graphpri.report(graph, by_hand, measures=["entropy"]).settings["entropy"] == "degree"
-    monkeypatch.setattr(ms.information, "EXACT_STEPS", 1)
+    monkeypatch.setattr(_objective, "EXACT_STEPS", 1)
     found = graphpri.report(graph, by_size, measures=["entropy"])
     assert (found.settings["entropy"], found.notes[-1:]) == ("stochastic", by_size.notes[-1:])
-    monkeypatch.setattr(ms.information, "STOCHASTIC_EDGES", 10)
-    monkeypatch.setattr(import_module("graphpri.measures.report"), "STOCHASTIC_EDGES", 10)
+    monkeypatch.setattr(_objective, "STOCHASTIC_EDGES", 10)
+    monkeypatch.setattr(ms.reports, "STOCHASTIC_EDGES", 10)
     found = graphpri.report(graph, by_size, measures=["entropy"])
     assert found.settings["entropy"] == "local"
     assert any('entropy="stochastic" estimates' in note for note in found.notes)
 
 
 @pytest.mark.parametrize("mixture", ["equation", "listing"])
-def test_the_stochastic_method_agrees_with_the_exact_one(mixture):
+def test_the_stochastic_entropy_agrees_with_the_exact_one(mixture):
     graph = barabasi_albert(600, 4, 2)
     mask = random_mask(graph, 3)
     for call in (
-        lambda how: graphpri.divergence(graph, mask, method=how, mixture=mixture),
-        lambda how: graphpri.objective(graph, mask, 2.0, 0.01, method=how, mixture=mixture) / 10,
+        lambda how: graphpri.divergence(graph, mask, entropy=how, mixture=mixture),
+        lambda how: graphpri.objective(graph, mask, 2.0, 0.01, entropy=how, mixture=mixture) / 10,
         lambda how: graphpri.von_neumann_entropy(graph, how),
     ):
         assert call("stochastic") == pytest.approx(call("exact"), abs=2e-3)
@@ -821,3 +825,24 @@ def test_flows_depend_on_ratios_of_weights_down_to_the_smallest_floats(unit):
     found = graphpri.report(zoo.reweighted(ring, weights * unit), kept, measures=["flow_ratio"])
     assert 0 < expected["flow_ratio"] < 1
     np.testing.assert_allclose(found["flow_ratio"], expected["flow_ratio"], rtol=1e-6)
+
+
+def test_measures_of_a_library_that_is_not_installed_are_left_out_or_name_the_extra(monkeypatch):
+    graph, mask = zoo.random_graph(30, 90, 1), np.arange(90) < 60
+    monkeypatch.setitem(sys.modules, "networkit", None)
+    found = graphpri.report(graph, mask)
+    assert {name for name, why in found.left_out.items() if "pip install 'graphpri[networkit]'" in why} == {
+        *("modularity", "community_ari", "community_nmi", "effective_diameter", "mean_distance", "stretch"),
+        *("betweenness_rank", "closeness_rank"),
+    }
+    assert {"clustering", "pagerank_rank", "spectral_distance"} <= set(found)
+    with pytest.raises(graphpri.MissingExtraError, match="networkit"):
+        graphpri.report(graph, mask, measures=["modularity"])
+
+
+def test_pictures_have_communities_without_networkit(monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkit", None)
+    cliques = zoo.disjoint(zoo.complete(5), zoo.complete(6))
+    member = ms.structure.communities_for_pictures(view_of(cliques, cliques).origin)
+    assert len(set(member[:5])) == len(set(member[5:])) == 1
+    assert member[0] != member[5]

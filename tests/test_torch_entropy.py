@@ -1,4 +1,4 @@
-"""Differentiable entropies: they are the core's, in value and gradient, for every layout, method and dtype."""
+"""Differentiable entropies: they are the core's, in value and gradient, for every layout, entropy and dtype."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from graphpri.torch.entropy import (  # noqa: E402
     log_mean_inverse,
 )
 
-METHODS = ("exact", "degree", "local")
+ENTROPIES = ("exact", "degree", "local")
 SMALL = {name: graph for name, graph in zoo.GRAPHS.items() if graph.n_nodes <= 100}
-every_method = pytest.mark.parametrize("method", METHODS)
+every_entropy = pytest.mark.parametrize("entropy", ENTROPIES)
 every_graph = pytest.mark.parametrize("graph", SMALL.values(), ids=SMALL.keys())
 
 
@@ -63,25 +63,25 @@ def some_weights(graph: Graph, seed: int = 0) -> np.ndarray[Any, Any]:
     return w
 
 
-def dense_objective(graph: Graph, w: Any, beta: float, method: str) -> Any:
+def dense_objective(graph: Graph, w: Any, beta: float, entropy: str) -> Any:
     mu = torch.tensor(graph.weights)
-    return pri_objective(matrix(graph, w * mu), matrix(graph, mu * torch.ones_like(w)), beta, method)
+    return pri_objective(matrix(graph, w * mu), matrix(graph, mu * torch.ones_like(w)), beta, entropy)
 
 
-def edge_objective(graph: Graph, w: Any, beta: float, method: str) -> Any:
+def edge_objective(graph: Graph, w: Any, beta: float, entropy: str) -> Any:
     mu = torch.tensor(graph.weights) * torch.ones_like(w)
     y, whole = torch.cat([w * mu] * 2), torch.cat([mu] * 2)
-    return pri_objective_edges(edge_index(graph), y, whole, beta, num_nodes=graph.n_nodes, method=method)[0]
+    return pri_objective_edges(edge_index(graph), y, whole, beta, num_nodes=graph.n_nodes, entropy=entropy)[0]
 
 
-@every_method
+@every_entropy
 @every_graph
 @pytest.mark.parametrize("objective", [dense_objective, edge_objective], ids=["dense", "edges"])
-def test_values_and_gradients_are_those_of_the_core(objective: Callable[..., Any], graph: Graph, method: str) -> None:
+def test_values_and_gradients_are_those_of_the_core(objective: Callable[..., Any], graph: Graph, entropy: str) -> None:
     w = some_weights(graph)
-    value, slope = Objective(graph, 3.0, entropy=method).value_and_gradient(w)
+    value, slope = Objective(graph, 3.0, entropy=entropy).value_and_gradient(w)
     x = torch.tensor(w, requires_grad=True)
-    found = objective(graph, x, 3.0, method)
+    found = objective(graph, x, 3.0, entropy)
     found.backward()
     assert found.item() == pytest.approx(value, abs=1e-10)
     np.testing.assert_allclose(x.grad.numpy(), slope, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(slope).max()))
@@ -99,43 +99,45 @@ def graph_batch() -> tuple[list[Graph], Any, Any, Any]:
     return graphs, ends, weights, batch
 
 
-@every_method
-def test_a_batch_of_edge_lists_is_its_graphs(method: str) -> None:
+@every_entropy
+def test_a_batch_of_edge_lists_is_its_graphs(entropy: str) -> None:
     graphs, ends, weights, batch = graph_batch()
     weights = weights.requires_grad_()
-    found = pri_objective_edges(ends, weights, torch.ones_like(weights), 2.0, batch, method=method)
+    found = pri_objective_edges(ends, weights, torch.ones_like(weights), 2.0, batch, entropy=entropy)
     found.sum().backward()
-    alone = [Objective(g, 2.0, entropy=method).value_and_gradient(some_weights(g, i)) for i, g in enumerate(graphs)]
+    alone = [Objective(g, 2.0, entropy=entropy).value_and_gradient(some_weights(g, i)) for i, g in enumerate(graphs)]
     np.testing.assert_allclose(found.detach().numpy(), [value for value, _ in alone], atol=1e-12)
     # Each orientation has half of the edge's gradient.
     halves = np.concatenate([np.tile(slope / 2, 2) for _, slope in alone])
     np.testing.assert_allclose(weights.grad.numpy(), halves, atol=1e-9)
 
 
-@every_method
-def test_batches_of_matrices_are_their_matrices(method: str) -> None:
+@every_entropy
+def test_batches_of_matrices_are_their_matrices(entropy: str) -> None:
     graph = zoo.random_graph(12, 30, 0)
     stack = torch.stack([matrix(graph, torch.tensor(some_weights(graph, s))) for s in range(6)]).view(2, 3, 12, 12)
-    found = qjs_divergence(stack, stack[0, 0], method)
+    found = qjs_divergence(stack, stack[0, 0], entropy)
     assert found.shape == (2, 3)
     for i, j in np.ndindex(2, 3):
-        assert found[i, j].item() == pytest.approx(qjs_divergence(stack[i, j], stack[0, 0], method).item(), abs=1e-14)
+        assert found[i, j].item() == pytest.approx(qjs_divergence(stack[i, j], stack[0, 0], entropy).item(), abs=1e-14)
 
 
-@every_method
+@every_entropy
 @pytest.mark.parametrize("graph", [zoo.complete(5), zoo.random_graph(7, 12, 3)], ids=["complete", "random"])
-def test_first_and_second_derivatives(graph: Graph, method: str) -> None:
+def test_first_and_second_derivatives(graph: Graph, entropy: str) -> None:
     w = torch.tensor(np.random.default_rng(1).uniform(0.5, 1.0, graph.n_edges), requires_grad=True)
     for objective in (dense_objective, edge_objective):
-        function = partial(objective, graph, beta=2.5, method=method)
+        function = partial(objective, graph, beta=2.5, entropy=entropy)
         assert torch.autograd.gradcheck(function, (w,))
         assert torch.autograd.gradgradcheck(function, (w,), atol=1e-4)
 
 
-@pytest.mark.parametrize("method", ["degree", "local"])
-def test_second_derivatives_where_all_degrees_agree(method: str) -> None:
+@pytest.mark.parametrize("entropy", ["degree", "local"])
+def test_second_derivatives_where_all_degrees_agree(entropy: str) -> None:
     w = torch.ones(6, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradgradcheck(partial(dense_objective, zoo.ring(6), beta=2.0, method=method), (w,), atol=1e-4)
+    assert torch.autograd.gradgradcheck(
+        partial(dense_objective, zoo.ring(6), beta=2.0, entropy=entropy), (w,), atol=1e-4
+    )
 
 
 def test_third_derivatives_of_the_exact_entropy_are_refused() -> None:
@@ -162,51 +164,51 @@ def test_repeated_eigenvalues_and_isolated_nodes_give_no_nan() -> None:
     np.testing.assert_allclose(w.grad.numpy(), 0.0, atol=1e-12)  # K₆ is where the entropy is largest
 
 
-@every_method
+@every_entropy
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_matrix_gradients_are_symmetric_and_zero_on_the_diagonal(method: str, dtype: Any) -> None:
+def test_matrix_gradients_are_symmetric_and_zero_on_the_diagonal(entropy: str, dtype: Any) -> None:
     a = matrix(zoo.random_graph(9, 20, 4), torch.tensor(some_weights(zoo.random_graph(9, 20, 4)))).to(dtype)
     a.requires_grad_()
-    pri_objective(a, (a.detach() > 0).to(dtype), 2.0, method).backward()
+    pri_objective(a, (a.detach() > 0).to(dtype), 2.0, entropy).backward()
     assert torch.equal(a.grad.diagonal(), torch.zeros(9, dtype=dtype))
     torch.testing.assert_close(a.grad, a.grad.T)
     assert a.grad.dtype == dtype
 
 
-@every_method
+@every_entropy
 @pytest.mark.parametrize("layout", [dense_objective, edge_objective], ids=["dense", "edges"])
-def test_float32_is_near_float64(layout: Callable[..., Any], method: str) -> None:
+def test_float32_is_near_float64(layout: Callable[..., Any], entropy: str) -> None:
     graph = zoo.random_graph(40, 120, 5)
     w = torch.tensor(some_weights(graph), requires_grad=True)
     x = w.detach().float().requires_grad_()
-    double = layout(graph, w, 3.0, method)
+    double = layout(graph, w, 3.0, entropy)
     double.backward()
     unit = torch.ones(graph.n_edges)
     if layout is dense_objective:
-        single = pri_objective(matrix(graph, x), matrix(graph, unit), 3.0, method)
+        single = pri_objective(matrix(graph, x), matrix(graph, unit), 3.0, entropy)
     else:
-        single = pri_objective_edges(edge_index(graph), x.repeat(2), unit.repeat(2), 3.0, method=method)[0]
+        single = pri_objective_edges(edge_index(graph), x.repeat(2), unit.repeat(2), 3.0, entropy=entropy)[0]
     single.backward()
     assert single.dtype == torch.float32
     assert single.item() == pytest.approx(double.item(), abs=2e-5)
     torch.testing.assert_close(x.grad.double(), w.grad, atol=2e-5, rtol=1e-3)
 
 
-@every_method
+@every_entropy
 @given(exponent=st.integers(-30, 30), seed=st.integers(0, 100))
-def test_neither_scale_nor_node_order_matters(method: str, exponent: int, seed: int) -> None:
+def test_neither_scale_nor_node_order_matters(entropy: str, exponent: int, seed: int) -> None:
     graph = zoo.random_graph(8, 14, seed)
     a = matrix(graph, torch.tensor(some_weights(graph, seed)))
     order = torch.from_numpy(np.random.default_rng(seed).permutation(8))
-    found = von_neumann_entropy(torch.stack([a, a * 10.0**exponent, a[order][:, order]]), method)
+    found = von_neumann_entropy(torch.stack([a, a * 10.0**exponent, a[order][:, order]]), entropy)
     torch.testing.assert_close(found, found[:1].expand(3), atol=1e-12, rtol=0)
-    single = von_neumann_entropy((a * 10.0**exponent).float(), method)
+    single = von_neumann_entropy((a * 10.0**exponent).float(), entropy)
     assert single.item() == pytest.approx(found[0].item(), abs=1e-5)
 
 
-@every_method
+@every_entropy
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_weights_at_the_ends_of_the_range_have_the_values_and_gradients_of_others(dtype: Any, method: str) -> None:
+def test_weights_at_the_ends_of_the_range_have_the_values_and_gradients_of_others(dtype: Any, entropy: str) -> None:
     info = torch.finfo(dtype)
     graph = zoo.random_graph(9, 20, 3)
     ends = edge_index(graph)
@@ -220,9 +222,9 @@ def test_weights_at_the_ends_of_the_range_have_the_values_and_gradients_of_other
         originals = torch.stack([matrix(graph, ones) * other, matrix(graph, ones)])
         weights = torch.cat([gates * scale] * 2 + [gates] * 2), torch.cat([ones * other] * 2 + [ones] * 2)
         batch = torch.arange(2).repeat_interleave(9)
-        listed = pri_objective_edges(torch.cat([ends, ends + 9], 1), *weights, 2.0, batch, method=method)
-        mean = PRILoss(2.0, method, "mean")(a, originals)
-        return torch.cat([pri_objective(a, originals, 2.0, method), listed, mean[None]])
+        listed = pri_objective_edges(torch.cat([ends, ends + 9], 1), *weights, 2.0, batch, entropy=entropy)
+        mean = PRILoss(2.0, entropy, "mean")(a, originals)
+        return torch.cat([pri_objective(a, originals, 2.0, entropy), listed, mean[None]])
 
     def slope(scale: float, other: float) -> Any:
         gates = w.clone().requires_grad_()
@@ -235,19 +237,19 @@ def test_weights_at_the_ends_of_the_range_have_the_values_and_gradients_of_other
             slope(scale, other), slope(1.0, 1.0), atol=3e-4 if dtype == torch.float32 else 1e-8, rtol=1e-3
         )
         torch.testing.assert_close(
-            qjs_divergence(matrix(graph, w) * scale, matrix(graph, w.flip(0)) * other, method),
-            qjs_divergence(matrix(graph, w), matrix(graph, w.flip(0)), method),
+            qjs_divergence(matrix(graph, w) * scale, matrix(graph, w.flip(0)) * other, entropy),
+            qjs_divergence(matrix(graph, w), matrix(graph, w.flip(0)), entropy),
             **exact,
         )
 
 
-@every_method
-def test_derivatives_of_weights_beyond_the_range_of_sums(method: str) -> None:
+@every_entropy
+def test_derivatives_of_weights_beyond_the_range_of_sums(entropy: str) -> None:
     graph = zoo.random_graph(6, 10, 0)
 
     def far(w: Any) -> Any:
         ones = torch.ones_like(w)
-        return pri_objective(matrix(graph, w) * 1e200, matrix(graph, ones) * 1e-200, 2.0, method)
+        return pri_objective(matrix(graph, w) * 1e200, matrix(graph, ones) * 1e-200, 2.0, entropy)
 
     w = torch.tensor(np.random.default_rng(0).uniform(0.5, 1.0, 10), requires_grad=True)
     assert torch.autograd.gradcheck(far, w)
@@ -255,13 +257,13 @@ def test_derivatives_of_weights_beyond_the_range_of_sums(method: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@every_method
-def test_a_nearly_closed_gate_gives_finite_gradients(method: str, dtype: Any) -> None:
+@every_entropy
+def test_a_nearly_closed_gate_gives_finite_gradients(entropy: str, dtype: Any) -> None:
     graph = zoo.path(4)
-    expected = Objective(zoo.path(3), 0.0, entropy=method).original_entropy
+    expected = Objective(zoo.path(3), 0.0, entropy=entropy).original_entropy
     for light in (1e-7, 1e-12, 1e-20, 1e-38, 1e-300):
         w = torch.tensor([1.0, 1.0, light], dtype=dtype, requires_grad=True)
-        value = von_neumann_entropy(matrix(graph, w), method)
+        value = von_neumann_entropy(matrix(graph, w), entropy)
         value.backward()
         assert value.item() == pytest.approx(expected, abs=1e-5)
         assert torch.isfinite(w.grad).all()
@@ -275,16 +277,16 @@ def test_the_mean_inverse_lies_between_its_ends(x: float, y: float) -> None:
         assert found == pytest.approx((math.log(x) - math.log(y)) / (x - y), rel=1e-12)
 
 
-@pytest.mark.parametrize("method", ["exact", "degree"])
-def test_divergence_between_zero_and_ln_2(method: str) -> None:
+@pytest.mark.parametrize("entropy", ["exact", "degree"])
+def test_divergence_between_zero_and_ln_2(entropy: str) -> None:
     left, right = torch.zeros(2, 5, 5, dtype=torch.float64)
     left[0, 1] = left[1, 0] = 3.0
     right[2, 3] = right[3, 2] = 0.2
-    assert qjs_divergence(left, right, method).item() == pytest.approx(math.log(2), abs=1e-12)
-    assert qjs_divergence(left, left * 7, method).item() == 0.0
+    assert qjs_divergence(left, right, entropy).item() == pytest.approx(math.log(2), abs=1e-12)
+    assert qjs_divergence(left, left * 7, entropy).item() == 0.0
     ends = torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]])
     a, b = torch.tensor([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
-    assert qjs_divergence_edges(ends, a, b, method=method).item() == pytest.approx(math.log(2), abs=1e-6)
+    assert qjs_divergence_edges(ends, a, b, entropy=entropy).item() == pytest.approx(math.log(2), abs=1e-6)
 
 
 def test_closed_forms() -> None:
@@ -428,7 +430,7 @@ def test_what_is_no_dense_real_tensor_is_named_with_the_way_to_one(change: Calla
 
 def test_other_options_are_refused() -> None:
     triangle = 1 - torch.eye(3)
-    with pytest.raises(OptionError, match=r"method='stochastic': choose from 'exact', 'degree', 'local'"):
+    with pytest.raises(OptionError, match=r"entropy='stochastic': choose from 'exact', 'degree', 'local'"):
         von_neumann_entropy(triangle, "stochastic")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"torch.int64.*adjacency.float\(\)"):
         von_neumann_entropy(triangle.long())
@@ -446,9 +448,9 @@ def test_other_options_are_refused() -> None:
 
 def test_the_exact_entropy_of_a_large_edge_list_names_the_others() -> None:
     large = edge_index(zoo.ring(MOST_EXACT_NODES + 1))
-    with pytest.raises(OptionError, match="method='local' or 'degree'"):
+    with pytest.raises(OptionError, match="entropy='local' or 'degree'"):
         von_neumann_entropy_edges(large)
-    assert von_neumann_entropy_edges(large, method="degree").item() == pytest.approx(math.log(MOST_EXACT_NODES + 1))
+    assert von_neumann_entropy_edges(large, entropy="degree").item() == pytest.approx(math.log(MOST_EXACT_NODES + 1))
 
 
 def test_a_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -457,3 +459,17 @@ def test_a_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"graphpri\[torch\]"):
         importlib.import_module("graphpri.torch")
+
+
+def test_the_old_name_of_the_option_is_refused_with_the_new_one() -> None:
+    ends = torch.tensor([[0, 1], [1, 0]])
+    triangle = torch.ones(3, 3) - torch.eye(3)
+    for call in (
+        lambda: von_neumann_entropy(triangle, method="degree"),  # type: ignore[call-arg]
+        lambda: von_neumann_entropy_edges(ends, method="degree"),  # type: ignore[call-arg]
+        lambda: qjs_divergence(triangle, triangle, method="degree"),  # type: ignore[call-arg]
+        lambda: pri_objective(triangle, triangle, 1.0, method="degree"),  # type: ignore[call-arg]
+        lambda: PRILoss(method="degree"),  # type: ignore[call-arg]
+    ):
+        with pytest.raises(OptionError, match="entropies are chosen by entropy='degree'"):
+            call()

@@ -19,9 +19,9 @@ from graphpri._objective import Objective  # noqa: E402
 from graphpri.errors import GraphError, OptionError  # noqa: E402
 from graphpri.torch import Anneal, EdgeGate, PRILoss, pri_objective, von_neumann_entropy  # noqa: E402
 
-METHODS = ("exact", "degree", "local")
+ENTROPIES = ("exact", "degree", "local")
 MODES = ("gumbel", "concrete", "sigmoid")
-every_method = pytest.mark.parametrize("method", METHODS)
+every_entropy = pytest.mark.parametrize("entropy", ENTROPIES)
 every_mode = pytest.mark.parametrize("mode", MODES)
 PATH = torch.tensor([[0, 2, 1, 1, 2, 3], [1, 1, 0, 2, 3, 2]])
 
@@ -42,47 +42,47 @@ def seeded(seed: int) -> Any:
     return torch.Generator().manual_seed(seed)
 
 
-@every_method
-def test_the_loss_is_the_mean_objective_of_the_core(method: str) -> None:
+@every_entropy
+def test_the_loss_is_the_mean_objective_of_the_core(entropy: str) -> None:
     graphs = [zoo.random_graph(10, 20, seed) for seed in range(3)]
     w = np.random.default_rng(0).uniform(0.1, 1, 20)
-    expected = [Objective(g, 2.0, entropy=method).value(w) for g in graphs]
+    expected = [Objective(g, 2.0, entropy=entropy).value(w) for g in graphs]
     whole = torch.from_numpy(np.stack([g.adjacency().toarray() for g in graphs]))
     gated = torch.from_numpy(np.stack([g.adjacency(w).toarray() for g in graphs]))
-    found = PRILoss(2.0, method, reduction="none")(gated, whole)
+    found = PRILoss(2.0, entropy, reduction="none")(gated, whole)
     np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
-    assert PRILoss(2.0, method)(gated, whole).item() == pytest.approx(np.mean(expected), abs=1e-12)
-    assert PRILoss(2.0, method, reduction="sum")(gated, whole).item() == pytest.approx(np.sum(expected), abs=1e-12)
+    assert PRILoss(2.0, entropy)(gated, whole).item() == pytest.approx(np.mean(expected), abs=1e-12)
+    assert PRILoss(2.0, entropy, reduction="sum")(gated, whole).item() == pytest.approx(np.sum(expected), abs=1e-12)
 
 
-@every_method
+@every_entropy
 @pytest.mark.parametrize("pri_on", ["each", "mean"])
-def test_precomputed_entropies_change_no_digit(method: str, pri_on: Any) -> None:
+def test_precomputed_entropies_change_no_digit(entropy: str, pri_on: Any) -> None:
     whole, gate = originals(), mask_of()
-    loss = PRILoss(3.0, method, pri_on)
+    loss = PRILoss(3.0, entropy, pri_on)
     known = loss.precompute(whole)
     assert known.shape == (() if pri_on == "mean" else (4,))
     assert not known.requires_grad
     assert torch.equal(loss(gate() * whole, whole, known), loss(gate() * whole, whole))
 
 
-@every_method
-def test_the_mean_is_of_normalised_graphs(method: str) -> None:
+@every_entropy
+def test_the_mean_is_of_normalised_graphs(entropy: str) -> None:
     whole, mask = originals(), mask_of()()
     x, y = ((a / a.sum((1, 2), keepdim=True)).mean(0) for a in (mask * whole, whole))
-    expected = pri_objective(x, y, 2.0, method)
+    expected = pri_objective(x, y, 2.0, entropy)
     # A graph's own scale has no say in the average.
     scales = torch.tensor([1.0, 10.0, 0.1, 3.0], dtype=torch.float64)[:, None, None]
-    torch.testing.assert_close(PRILoss(2.0, method, "mean")(mask * whole * scales, whole / scales), expected)
-    one = PRILoss(2.0, method, "mean")(mask * whole[0], whole[0])
-    torch.testing.assert_close(one, PRILoss(2.0, method)(mask * whole[0], whole[0]))
+    torch.testing.assert_close(PRILoss(2.0, entropy, "mean")(mask * whole * scales, whole / scales), expected)
+    one = PRILoss(2.0, entropy, "mean")(mask * whole[0], whole[0])
+    torch.testing.assert_close(one, PRILoss(2.0, entropy)(mask * whole[0], whole[0]))
 
 
-@every_method
+@every_entropy
 @pytest.mark.parametrize("pri_on", ["each", "mean"])
-def test_the_loss_does_not_see_the_scale_of_the_mask(method: str, pri_on: Any) -> None:
+def test_the_loss_does_not_see_the_scale_of_the_mask(entropy: str, pri_on: Any) -> None:
     whole = originals()
-    loss = PRILoss(2.0, method, pri_on)
+    loss = PRILoss(2.0, entropy, pri_on)
     mask = mask_of()().detach().requires_grad_()
     small = (mask.detach() * 0.01).requires_grad_()
     values = [loss(m * whole, whole) for m in (mask, small)]
@@ -164,7 +164,7 @@ def test_a_graph_whose_gates_are_all_closed_gives_the_remedy_and_it_works(dense:
 
 
 def test_bad_options_of_the_loss_are_refused() -> None:
-    for options in ({"beta": -1}, {"method": "no"}, {"pri_on": "all"}, {"reduction": "max"}, {"check": "no"}):
+    for options in ({"beta": -1}, {"entropy": "no"}, {"pri_on": "all"}, {"reduction": "max"}, {"check": "no"}):
         with pytest.raises(OptionError, match=f"{next(iter(options))}="):
             PRILoss(**options)
     with pytest.raises(OptionError, match="go with edge_index"):
@@ -175,7 +175,7 @@ def test_bad_options_of_the_loss_are_refused() -> None:
     with pytest.raises(GraphError, match=r"gated\[0\] has no edges"):
         PRILoss()(whole * 0, whole)
     assert torch.isnan(PRILoss(1.0, "degree", check=False)(whole * 0, whole))
-    assert "beta=2, method='local'" in repr(PRILoss(2, "local"))
+    assert "beta=2, entropy='local'" in repr(PRILoss(2, "local"))
 
 
 @every_mode

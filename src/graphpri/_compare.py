@@ -22,8 +22,9 @@ from graphpri.graph import Directed, Graph, Loops, Parallel
 from graphpri.interop import load
 from graphpri.io import tables
 from graphpri.measures import MEASURES, Measure, Settings, View, choose
-from graphpri.measures.information import Unit, check_edges, check_unit
-from graphpri.measures.reports import said
+from graphpri.measures.information import check_edges, check_unit
+from graphpri.measures.registry import Unit
+from graphpri.measures.reports import describe
 from graphpri.solvers.budgeted import EffortName
 
 Method = str | tuple[str, Mapping[str, Any]]
@@ -99,7 +100,7 @@ class Comparison(Sequence[dict[str, Any]]):
         head = {"method": "(original)", "options": "", "keep": None, "K": None, "seed": None, "seconds": None}
         head |= {name: self.original.get(name) for name in self.measures}
         head |= {name: self.original.get(name) for name in self._errors()}
-        lines = [said(self.settings)] if self.settings else []
+        lines = [describe(self.settings)] if self.settings else []
         lines += aligned([columns, *([_shown(row, c) for c in columns] for row in [head, *self.rows])], left=2)
         failed: dict[str, list[str]] = {}
         for row in filter(_failed, self.rows):

@@ -11,7 +11,7 @@ from graphpri._sparsify import Sparsified, sparsify
 from graphpri._version import versions
 from graphpri.errors import GraphPRIError, MissingExtraError
 from graphpri.measures import MEASURES, Report, report
-from graphpri.measures.reports import said
+from graphpri.measures.reports import describe
 
 BESIDE = ("random", "local-degree", "local-similarity", "effective-resistance")
 """Methods that stand beside the one asked for, where they are others."""
@@ -138,7 +138,7 @@ def _measures(reports: Mapping[str, Report]) -> str:
             *map(_value, [first.get(f"{m.name}_original"), *(found.get(m.name) for found in reports.values())]),
         ]
         rows.append([*row, better])
-    return f'<p class="small">{escape(said(first.settings))}</p>' + _output.table(
+    return f'<p class="small">{escape(describe(first.settings))}</p>' + _output.table(
         ["measure", "original", *reports, "better"], rows
     )
 

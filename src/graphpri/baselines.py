@@ -16,7 +16,7 @@ from functools import wraps
 from math import log
 from numbers import Integral, Real
 from queue import SimpleQueue
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
 from graphpri._selection import best_forest, check_budget, rank, select_top, settle
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph, Neighbours, group, id_dtype
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -125,22 +125,24 @@ def _arcs(graph: Graph) -> Neighbours:
     return Neighbours(start, np.concatenate([graph.target, graph.source]).astype(np.int64)[arc], arc % max(m, 1))
 
 
-def to_networkit(graph: Graph) -> Any:
-    """Unweighted NetworKit graph with indexed edges, numbered as in `graph`."""
-    import networkit as nk
+def networkit(purpose: str) -> Any:
+    """The library NetworKit, or an error that says which extra brings it."""
+    try:
+        import networkit as nk
+    except ImportError as error:
+        raise MissingExtraError("NetworKit", "networkit", purpose) from error
+    return nk
 
+
+def to_networkit(graph: Graph, purpose: str = "a graph of NetworKit") -> Any:
+    """Unweighted NetworKit graph with indexed edges, numbered as in `graph`."""
+    nk = networkit(purpose)
     ends = graph.source.astype(np.uint64), graph.target.astype(np.uint64)
-    g: Any = cast(Any, nk).GraphFromCoo(ends, n=graph.n_nodes, edgesIndexed=True)
+    g: Any = nk.GraphFromCoo(ends, n=graph.n_nodes, edgesIndexed=True)
     for m in np.linspace(0, graph.n_edges - 1, 8).astype(int):
         if g.edgeId(int(graph.source[m]), int(graph.target[m])) != m:
             raise RuntimeError(f"NetworKit {nk.__version__} does not number edges in the order of insertion")
     return g
-
-
-def _sparsification() -> Any:
-    import networkit as nk
-
-    return cast(Any, nk).sparsification
 
 
 def _run(algorithm: Any) -> FloatArray:
@@ -277,7 +279,7 @@ def _logarithms(degree: NDArray[np.int64]) -> FloatArray:
 
 def simmelian_scores(graph: Graph, *, quadrilateral: bool) -> FloatArray:
     """Largest Jaccard overlap of the two ends' first neighbours, ranked by shared triangles or quadrangles."""
-    g, nk = to_networkit(graph), _sparsification()
+    g, nk = to_networkit(graph, "method 'simmelian'"), networkit("method 'simmelian'").sparsification
     if quadrilateral:
         counts = nk.ChibaNishizekiQuadrangleEdgeScore(g).run().scores()
         return _run(nk.PrefixJaccardScore(g, nk.GeometricMeanScore(g, counts).run().scores()))

@@ -323,7 +323,7 @@ def _paper(train: Connectomes, settings: Settings, seed: int) -> Fitted:
 @method("paper-exact", graphs=True)
 def _paper_exact(train: Connectomes, settings: Settings, seed: int) -> Fitted:
     """The same with exact entropies, its Graph-PRI."""
-    return _masked(MaskedGCN(method="exact", seed=seed), train, settings, seed)
+    return _masked(MaskedGCN(entropy="exact", seed=seed), train, settings, seed)
 
 
 @method("gcn", graphs=True)

@@ -192,7 +192,7 @@ class EdgeReadout:
 
         def term(mask: Any) -> Any:
             square = torch.zeros(n, n).index_put((u, v), mask)
-            return pri_objective(mean * (square + square.T), mean, self.beta, method="degree", check=False)
+            return pri_objective(mean * (square + square.T), mean, self.beta, entropy="degree", check=False)
 
         return term
 
@@ -216,7 +216,7 @@ class MaskedGCN:
         Weight of the Graph-PRI term and its β.
     tau : float
         Temperature of the mask, which is sigmoid(M / τ).
-    method : {"degree", "exact"}
+    entropy : {"degree", "exact"}
         Its entropy.
     pri_on : {"mean", "each"}
         Of the mean graph, or the mean over graphs.
@@ -246,7 +246,7 @@ class MaskedGCN:
     pri: float = 0.1
     beta: float = 2.0
     tau: float = 1.0
-    method: Literal["degree", "exact"] = "degree"
+    entropy: Literal["degree", "exact"] = "degree"
     pri_on: Literal["mean", "each"] = "mean"
     width: int = 32
     dropout: float = 0.1
@@ -306,7 +306,7 @@ class MaskedGCN:
     def _pri_loss(self, graphs: Any) -> Any:
         from graphpri.torch import PRILoss
 
-        loss = PRILoss(self.beta, method=self.method, pri_on=self.pri_on, check=False)
+        loss = PRILoss(self.beta, entropy=self.entropy, pri_on=self.pri_on, check=False)
         known = loss.precompute(graphs)
 
         def term(kept: Any) -> Any:

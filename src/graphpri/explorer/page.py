@@ -23,7 +23,7 @@ from graphpri.explorer.solutions import COLUMNS, Grid, Rival
 from graphpri.graph import BoolArray, EdgeTable, Graph
 from graphpri.interop import Source
 from graphpri.measures import View
-from graphpri.measures.structure import communities
+from graphpri.measures.structure import communities_for_pictures
 
 # ---------------------------------------------------------------------------------------------------------------------
 # What nodes can be coloured by: their attributes in the input, groups and degrees.
@@ -98,7 +98,7 @@ def node_attributes(G: Any, source: Source, given: Mapping[str, Any] | None, vie
 
 def _communities(view: View) -> Attribute:
     """Communities by Louvain, numbered from the largest."""
-    member = communities(view)
+    member = communities_for_pictures(view)
     order = np.argsort(-np.bincount(member), kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(order.size)

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from graphpri.graph import FloatArray, Graph
 from graphpri.measures import Settings, View
-from graphpri.measures.structure import communities
+from graphpri.measures.structure import communities_for_pictures
 from graphpri.plot import positions, spring, subgraph
 
 SPRINGS = 1500
@@ -61,7 +61,7 @@ def _drawn(graph: Graph, seed: int) -> FloatArray:
     if n <= SPRINGS:
         found = _scaled(spring(graph, seed))
         return found * np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9) ** (_SPREAD - 1)
-    member = communities(View(graph, _MEASURING))
+    member = communities_for_pictures(View(graph, _MEASURING))
     groups = int(member.max()) + 1
     if not 1 < groups < n / 2:
         return _sunflower(n)

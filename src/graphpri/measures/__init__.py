@@ -3,7 +3,7 @@
 One module per subject; each registers functions with :func:`measure`, and :func:`report` runs them.
 """
 
-from graphpri.measures import entropic, spectral, structure
+from graphpri.measures import spectral, structure
 from graphpri.measures.information import Estimates, divergence, estimate, objective, von_neumann_entropy
 from graphpri.measures.registry import MEASURES, Cost, Measure, Settings, View, choose, measure, per_view
 from graphpri.measures.reports import Report, report
@@ -18,7 +18,6 @@ __all__ = [
     "View",
     "choose",
     "divergence",
-    "entropic",
     "estimate",
     "measure",
     "objective",

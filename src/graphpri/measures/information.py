@@ -1,15 +1,14 @@
-"""Entropy, divergence and objective of graphs that users pass: any two on the same nodes."""
+"""Entropy, divergence and objective of any two graphs on the same nodes: as functions, and as measures in reports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from graphpri._entropy import LN2, entropy_named, scaled
+from graphpri._entropy import entropy_named, scaled
 from graphpri._objective import (
     DEFAULT_BETA,
     Barrier,
@@ -20,20 +19,18 @@ from graphpri._objective import (
     divergence_between,
     entropy_for,
     mixed_weights,
+    takes_entropy,
 )
 from graphpri._stochastic import TARGET, Estimate
 from graphpri._stochastic import estimate as estimate_entropies
 from graphpri.errors import GraphError, OptionError
-from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel, unit_weights
+from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
 from graphpri.interop import Policies, Source, align, as_graph, edge_selector, load
-
-# ---------------------------------------------------------------------------------------------------------------------
-# An original graph and one to hold against it, as users pass them.
-# ---------------------------------------------------------------------------------------------------------------------
+from graphpri.measures.registry import UNITS, Overlay, Settings, Unit, View, measure, overlay, per_view
 
 
 def load_pair(G: Any, H: Any, policies: Policies) -> tuple[Source, Graph]:
-    """Load G, and bring H onto its nodes.
+    """Load G, and bring H onto its nodes; each must have an edge.
 
     Parameters
     ----------
@@ -48,19 +45,24 @@ def load_pair(G: Any, H: Any, policies: Policies) -> tuple[Source, Graph]:
     Raises
     ------
     GraphError
-        For whatever :func:`graphpri.as_graph` refuses, and for a node of H that G doesn't have.
+        For whatever :func:`graphpri.as_graph` refuses, for a node of H that G doesn't have, and for a graph without
+        edges.
     OptionError
         For a mask that doesn't fit, and for a result that took weights differently from how G is read.
     """
     source = load(G, **policies._asdict())
     mask = _as_mask(H)
     if mask is not None:
-        return source, source.graph.select(edge_selector(source, mask, "H"))
-    if isinstance(getattr(H, "kept", None), Graph):
+        kept = source.graph.select(edge_selector(source, mask, "H"))
+    elif isinstance(getattr(H, "kept", None), Graph):
         _check_same_weights(source.graph, H)
         # The weights of a Graph go by the default name, those of reweight=True included.
-        return source, align(source.graph, H.kept)
-    return source, align(source.graph, H, **policies._asdict())
+        kept = align(source.graph, H.kept)
+    else:
+        kept = align(source.graph, H, **policies._asdict())
+    check_edges(source.graph, "G")
+    check_edges(kept, "H")
+    return source, kept
 
 
 def _as_mask(H: Any) -> BoolArray | None:
@@ -80,41 +82,13 @@ def _check_same_weights(graph: Graph, result: Any) -> None:
         )
 
 
-Unit = Literal["nats", "bits"]
-UNITS: dict[str, float] = {"nats": 1.0, "bits": LN2}
-"""Nats in one of each unit."""
-EXACT_STEPS = 2000**3
-"""Σ n³ over components of n nodes up to which "auto" takes the exact entropy; three of them take some seconds."""
-STOCHASTIC_EDGES = 1_000_000
-"""Number of edges up to which "auto" takes the stochastic entropy otherwise."""
-
-
-class Overlay(NamedTuple):
-    """Two graphs on one list of edges: those that either has; each weight is 0 where a graph lacks the edge."""
-
-    graph: Graph
-    original: FloatArray
-    kept: FloatArray
-
-
-def overlay(original: Graph, kept: Graph) -> Overlay:
-    """Lay `kept` over `original`; the graph is `original` itself where that has all the edges."""
-    mine, other = original.edge_keys(), kept.edge_keys()
-    at = np.searchsorted(mine, other)
-    if bool((mine.take(at, mode="clip") == other).all()):
-        return Overlay(original, original.weights, _placed(kept.weights, at, mine.size))
-    both = np.sort(np.concatenate([mine, other]), kind="stable")
-    keys = both[np.concatenate([[True], both[1:] != both[:-1]])]
-    u, v = (ends.astype(original.source.dtype) for ends in np.divmod(keys, original.n_nodes))
-    graph = Graph(original.n_nodes, u, v, unit_weights(keys.size), original.labels)
-    places = np.searchsorted(keys, mine), np.searchsorted(keys, other)
-    return Overlay(graph, _placed(original.weights, places[0], keys.size), _placed(kept.weights, places[1], keys.size))
-
-
-def _placed(weights: FloatArray, at: NDArray[np.integer[Any]], size: int) -> FloatArray:
-    placed = np.zeros(size)
-    placed[at] = weights
-    return placed
+def view_of(kept: Graph, objective: Objective, entropy: str, unit: Unit = "nats", seed: int = 0) -> View:
+    """The view of a kept graph with the settings of an objective; "auto" goes by the edges of both graphs."""
+    graph = objective.graph
+    if entropy == "auto":
+        entropy = entropy_for(overlay(graph, kept).graph, measured=True)
+    settings = Settings(objective.beta, objective.alpha, entropy, objective.mixture, unit, seed)
+    return View(kept, settings, View(graph, settings))
 
 
 def entropy_of(graph: Graph, name: str, y: FloatArray | None = None) -> float:
@@ -123,34 +97,12 @@ def entropy_of(graph: Graph, name: str, y: FloatArray | None = None) -> float:
     return _not_below_zero(entropy_named(name).evaluate(graph, y, False).value)
 
 
-def method_for(graph: Graph, method: str = "auto") -> str:
-    """Name of the entropy that "auto" means for measures of a graph: exact, stochastic or degree, by size.
-
-    Measuring is done once, so that it can afford more than the solvers, which go by
-    :func:`graphpri._objective.entropy_for`.
-    """
-    if method != "auto":
-        return method
-    chosen = entropy_for(graph)
-    if chosen == "exact":
-        return chosen
-    sizes = np.bincount(graph.components()[1]).astype(np.float64)
-    if float((sizes**3).sum()) <= EXACT_STEPS:
-        return "exact"
-    return "stochastic" if graph.n_edges <= STOCHASTIC_EDGES else chosen
-
-
 def overlay_mixture(over: Overlay, mixture: Mixture) -> FloatArray:
     """Edge weights of the mixture σ̄ of the two graphs of an overlay, shape (M,)."""
     if mixture == "listing":
         top = max(float(over.original.max()), float(over.kept.max()))
         return mixed_weights(mixture, over.kept / top, over.original / top)
     return mixed_weights(mixture, scaled(over.kept), scaled(over.original))
-
-
-def mixed_entropy(over: Overlay, name: str, mixture: Mixture) -> float:
-    """Entropy in nats of the mixture σ̄ of the two graphs of an overlay."""
-    return entropy_of(over.graph, name, overlay_mixture(over, mixture))
 
 
 class Joint(NamedTuple):
@@ -178,11 +130,6 @@ def joint_estimate(
     goals = target, target, target, np.inf
     s, original, d, j = estimate_entropies(over.graph, ys, combinations, target=goals, probes=probes, rng=seed)
     return Joint(s, original, d, j)
-
-
-def divergence_of(mixed: float, original: float, kept: float) -> float:
-    """D from the entropies of the mixture and of its two parts."""
-    return _not_below_zero(divergence_between(mixed, kept, original))
 
 
 def barrier_of(original: Graph, kept: Graph, alpha: float) -> float:
@@ -219,22 +166,100 @@ def check_unit(unit: str) -> float:
     return UNITS[unit]
 
 
-def check_mixture(mixture: Mixture) -> Mixture:
-    """Refuse unknown mixtures."""
-    if mixture not in ("equation", "listing"):
-        raise OptionError(f"mixture={mixture!r}: choose 'equation' or 'listing'")
-    return mixture
-
-
 def check_edges(graph: Graph, name: str) -> None:
     """Refuse a graph without edges."""
     if not graph.n_edges:
         raise GraphError(f"{name} has no edges: its Laplacian is zero, and its entropy is not defined")
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# The measures. A View remembers its entropies, so that each is computed once, and only where one asks for it.
+# ---------------------------------------------------------------------------------------------------------------------
+
+_GROUP = "information"
+_ORIGINAL = "estimate of the original's entropy"
+
+
+@per_view
+def joint_of(view: View) -> Joint:
+    """Estimates of a kept graph and its original, from common probes."""
+    s = view.settings
+    found = joint_estimate(view.overlay, s.mixture, s.beta, seed=s.seed)
+    view.origin.memory.setdefault(_ORIGINAL, found.original)
+    return found
+
+
+def _is_stochastic(view: View) -> bool:
+    return entropy_named(view.settings.entropy).stochastic
+
+
+@per_view
+def entropy_in_nats(view: View) -> Estimate:
+    """Entropy of a view's graph; the error of an exact one is 0."""
+    if not _is_stochastic(view):
+        return Estimate(entropy_of(view.graph, view.settings.entropy), 0.0)
+    if view.original is not None:
+        return joint_of(view).entropy
+    return view.memory.get(_ORIGINAL) or estimate_alone(view.graph, seed=view.settings.seed)
+
+
+@per_view
+def divergence_in_nats(view: View) -> Estimate:
+    """Divergence of the kept graph from the original (Eq. 3)."""
+    if _is_stochastic(view):
+        return joint_of(view).divergence
+    settings, over = view.settings, view.overlay
+    mixed = entropy_of(over.graph, settings.entropy, overlay_mixture(over, settings.mixture))
+    found = divergence_between(mixed, entropy_in_nats(view).value, entropy_in_nats(view.origin).value)
+    return Estimate(_not_below_zero(found), 0.0)
+
+
+def objective_in_unit(view: View) -> Estimate:
+    """J of keeping a graph (Eq. 4), entropies in the unit of the settings."""
+    s = view.settings
+    barrier = barrier_of(view.origin.graph, view.graph, s.alpha)
+    if _is_stochastic(view):
+        found = joint_of(view).objective
+    else:
+        terms = Terms.of(s.beta, entropy_in_nats(view).value, divergence_in_nats(view).value, 0.0)
+        found = Estimate(terms.objective, 0.0)
+    value, error = found.over(UNITS[s.unit])
+    return Estimate(value + barrier, error)
+
+
+def _value(view: View, name: str, found: Estimate) -> float:
+    """Value of a measure; its standard error is left with the view."""
+    if found.error:
+        view.errors[name] = found.error
+    return found.value
+
+
+@measure("entropy", "von Neumann entropy S", "nats", group=_GROUP, core=True, both=True)
+def entropy_measure(view: View) -> float:
+    return _value(view, "entropy", entropy_in_nats(view).over(UNITS[view.settings.unit]))
+
+
+@measure(
+    "divergence", "quantum Jensen–Shannon divergence D from the original", "nats", group=_GROUP, core=True, better="low"
+)
+def divergence_measure(view: View) -> float:
+    return _value(view, "divergence", divergence_in_nats(view).over(UNITS[view.settings.unit]))
+
+
+@measure("objective", "Graph-PRI objective J = S + 2βD − α Σ ln d", "nats", group=_GROUP, core=True, better="low")
+def objective_measure(view: View) -> float:
+    return _value(view, "objective", objective_in_unit(view))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Functions for users.
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@takes_entropy
 def von_neumann_entropy(
     G: Any,
-    method: str = "exact",
+    entropy: str = "exact",
     *,
     weight: str | None = "weight",
     unit: Unit = "nats",
@@ -248,11 +273,12 @@ def von_neumann_entropy(
     ----------
     G : object
         A graph of any type that :func:`graphpri.as_graph` accepts, N nodes and M edges.
-    method : {"exact", "stochastic", "degree", "local", "auto"}
+    entropy : {"exact", "stochastic", "degree", "local", "auto"}
         ``"exact"`` takes the eigenvalues, O(n³) per component of n nodes; ``"stochastic"`` estimates the same
         by random probes of a fixed seed to 5·10⁻⁴ nats (:func:`graphpri.estimate` says how exactly);
         ``"degree"`` and ``"local"`` approximate it in O(M). ``"auto"`` takes the exact one up to components
-        of 2000 nodes, the stochastic one up to a million edges, and the degree entropy above.
+        of 2000 nodes, the stochastic one up to a million edges, the local one up to 20 million, and the degree
+        entropy above.
     weight : str or None
         Edge attribute used as weight where edges have it; None ignores weights.
     unit : {"nats", "bits"}
@@ -288,14 +314,15 @@ def von_neumann_entropy(
     in_unit = check_unit(unit)
     graph = as_graph(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
     check_edges(graph, "the graph")
-    return entropy_of(graph, method_for(graph, method)) / in_unit
+    return entropy_of(graph, entropy_for(graph, entropy, measured=True)) / in_unit
 
 
+@takes_entropy
 def divergence(
     G: Any,
     H: Any,
     *,
-    method: str = "exact",
+    entropy: str = "exact",
     mixture: Mixture = "equation",
     unit: Unit = "nats",
     weight: str | None = "weight",
@@ -313,7 +340,7 @@ def divergence(
         A graph of any type, not necessarily a part of G, its nodes matched by label (isolated ones may be
         missing); a result of ``sparsify``; or a bool array of shape (M,), G's edges that stay, in G's edge
         order (that of ``Sparsified.mask``).
-    method : {"exact", "stochastic", "degree", "local", "auto"}
+    entropy : {"exact", "stochastic", "degree", "local", "auto"}
         How entropies are computed; see :func:`von_neumann_entropy`.
     mixture : {"equation", "listing"}
         ``"equation"`` averages the Laplacians after each is normalised by its own trace, ``"listing"``
@@ -348,18 +375,19 @@ def divergence(
     (0.0, 0.0279)
     """
     in_unit = check_unit(unit)
-    policies = Policies(weight, directed, loops, parallel)
-    graph, kept = _pair(G, H, policies)
-    return _terms(graph, kept, method, check_mixture(mixture))[0] / in_unit
+    source, kept = load_pair(G, H, Policies(weight, directed, loops, parallel))
+    checked = Objective(source.graph, 0.0, 0.0, "degree", mixture)
+    return divergence_in_nats(view_of(kept, checked, entropy)).value / in_unit
 
 
+@takes_entropy
 def objective(
     G: Any,
     H: Any,
     beta: float,
     alpha: float = 0.0,
     *,
-    method: str = "exact",
+    entropy: str = "exact",
     mixture: Mixture = "equation",
     unit: Unit = "nats",
     weight: str | None = "weight",
@@ -378,7 +406,7 @@ def objective(
     alpha : float
         Weight α ≥ 0 of the degree barrier, over the nodes that have an edge in G. Its degrees are sums of G's
         weights on H's edges, whatever weights H has, and at least 10⁻³ of G's smallest weight.
-    method, mixture, weight, directed, loops, parallel
+    entropy, mixture, weight, directed, loops, parallel
         As in :func:`divergence`.
     unit : {"nats", "bits"}
         Of S and D; the barrier's term stays as it is.
@@ -401,36 +429,10 @@ def objective(
     >>> round(objective(G, G, beta=7, weight=None), 4)
     3.1541
     """
-    in_unit = check_unit(unit)
-    policies = Policies(weight, directed, loops, parallel)
-    graph, kept = _pair(G, H, policies)
-    checked = Objective(graph, beta, alpha, "degree", mixture)
-    j = _terms(graph, kept, method, checked.mixture, checked.beta)[1]
-    return j / in_unit + barrier_of(graph, kept, checked.alpha)
-
-
-def _pair(G: Any, H: Any, policies: Policies) -> tuple[Graph, Graph]:
-    source, kept = load_pair(G, H, policies)
-    check_edges(source.graph, "G")
-    check_edges(kept, "H")
-    return source.graph, kept
-
-
-def _divergence(graph: Graph, kept: Graph, over: Overlay, name: str, mixture: Mixture) -> tuple[float, float]:
-    """S of the kept graph, and D, in nats, one entropy at a time."""
-    s = entropy_of(kept, name)
-    return s, divergence_of(mixed_entropy(over, name, mixture), entropy_of(graph, name), s)
-
-
-def _terms(graph: Graph, kept: Graph, method: str, mixture: Mixture, beta: float = 0.0) -> tuple[float, float]:
-    """D, and J without its barrier, in nats."""
-    over = overlay(graph, kept)
-    name = method_for(over.graph, method)
-    if entropy_named(name).stochastic:
-        found = joint_estimate(over, mixture, beta)
-        return found.divergence.value, found.objective.value
-    s, d = _divergence(graph, kept, over, name, mixture)
-    return d, Terms.of(beta, s, d, 0.0).objective
+    check_unit(unit)
+    source, kept = load_pair(G, H, Policies(weight, directed, loops, parallel))
+    checked = Objective(source.graph, beta, alpha, "degree", mixture)
+    return objective_in_unit(view_of(kept, checked, entropy, unit)).value
 
 
 @dataclass(frozen=True)
@@ -523,7 +525,7 @@ def estimate(
     Notes
     -----
     Stochastic Lanczos quadrature: S. Ubaru, J. Chen, Y. Saad, SIAM J. Matrix Anal. Appl. 38(4), 2017. What is known of
-    the matrix around its degrees is taken out of the probes, see :mod:`graphpri._stochastic`.
+    the matrix around its degrees is taken out of the probes, as a control variate.
 
     Examples
     --------
@@ -541,9 +543,10 @@ def estimate(
         graph = as_graph(G, **policies._asdict())
         check_edges(graph, "G")
         return Estimates(estimate_alone(graph, **asked).over(in_unit))
-    graph, kept = _pair(G, H, policies)
-    checked = Objective(graph, beta, alpha, "degree", check_mixture(mixture))
-    found = joint_estimate(overlay(graph, kept), mixture, checked.beta, **asked)
+    source, kept = load_pair(G, H, policies)
+    graph = source.graph
+    checked = Objective(graph, beta, alpha, "degree", mixture)
+    found = joint_estimate(overlay(graph, kept), checked.mixture, checked.beta, **asked)
     s, original, d, j = (value.over(in_unit) for value in found)
     return Estimates(s, original, d, Estimate(j.value + barrier_of(graph, kept, checked.alpha), j.error))
 

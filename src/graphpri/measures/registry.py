@@ -10,18 +10,51 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property, wraps
-from typing import Any, Literal, TypeVar
+from importlib.util import find_spec
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._entropy import LN2
 from graphpri._objective import Mixture
 from graphpri.errors import OptionError
-from graphpri.graph import Graph
-from graphpri.measures.information import Overlay, Unit, overlay
+from graphpri.graph import FloatArray, Graph, unit_weights
 
 Better = Literal["low", "high"]
+Unit = Literal["nats", "bits"]
 T = TypeVar("T")
+
+UNITS: dict[str, float] = {"nats": 1.0, "bits": LN2}
+"""Nats in one of each unit."""
+
+
+class Overlay(NamedTuple):
+    """Two graphs on one list of edges: those that either has; each weight is 0 where a graph lacks the edge."""
+
+    graph: Graph
+    original: FloatArray
+    kept: FloatArray
+
+
+def overlay(original: Graph, kept: Graph) -> Overlay:
+    """Lay `kept` over `original`; the graph is `original` itself where that has all the edges."""
+    mine, other = original.edge_keys(), kept.edge_keys()
+    at = np.searchsorted(mine, other)
+    if bool((mine.take(at, mode="clip") == other).all()):
+        return Overlay(original, original.weights, _placed(kept.weights, at, mine.size))
+    both = np.sort(np.concatenate([mine, other]), kind="stable")
+    keys = both[np.concatenate([[True], both[1:] != both[:-1]])]
+    u, v = (ends.astype(original.source.dtype) for ends in np.divmod(keys, original.n_nodes))
+    graph = Graph(original.n_nodes, u, v, unit_weights(keys.size), original.labels)
+    places = np.searchsorted(keys, mine), np.searchsorted(keys, other)
+    return Overlay(graph, _placed(original.weights, places[0], keys.size), _placed(kept.weights, places[1], keys.size))
+
+
+def _placed(weights: FloatArray, at: NDArray[np.integer[Any]], size: int) -> FloatArray:
+    placed = np.zeros(size)
+    placed[at] = weights
+    return placed
 
 
 @dataclass(frozen=True)
@@ -139,6 +172,8 @@ class Cost:
         ``(graph) -> float``.
     limit : float
         Most steps that are taken without being asked; some seconds' worth.
+    needs : str or None
+        Library beyond the base install that does the work; the extra that brings it has the same name.
 
     Examples
     --------
@@ -149,9 +184,12 @@ class Cost:
     formula: str
     steps: Callable[[Graph], float]
     limit: float = np.inf
+    needs: str | None = None
 
     def refusal(self, graph: Graph) -> str | None:
         """Why the measure is left out for a graph of this size; None where it is affordable."""
+        if self.needs is not None and find_spec(self.needs) is None:
+            return f"needs {self.needs}, which is not installed: pip install 'graphpri[{self.needs}]'"
         steps = self.steps(graph)
         if steps <= self.limit:
             return None
@@ -260,10 +298,6 @@ def measure(
     return register
 
 
-def _place(m: Measure) -> int:
-    return GROUPS.index(m.group) if m.group in GROUPS else len(GROUPS)
-
-
 def choose(measures: str | Iterable[str], graph: Graph) -> tuple[list[Measure], dict[str, str]]:
     """The measures that a selection means for a graph of this size.
 
@@ -279,7 +313,7 @@ def choose(measures: str | Iterable[str], graph: Graph) -> tuple[list[Measure], 
     chosen : list of Measure
         In the order of reports; those named are there whatever they cost.
     left_out : dict of str to str
-        Others of the selection that cost too much, and why.
+        Others of the selection that cost too much, or need a library that is not installed, and why.
 
     Raises
     ------
@@ -305,12 +339,12 @@ def choose(measures: str | Iterable[str], graph: Graph) -> tuple[list[Measure], 
         raise OptionError("measures is empty: pass 'all', 'core' or names of measures")
     chosen: list[Measure] = []
     left_out: dict[str, str] = {}
-    for m in sorted(MEASURES.values(), key=_place):
+    in_order = {group: place for place, group in enumerate(GROUPS)}
+    for m in sorted(MEASURES.values(), key=lambda m: in_order.get(m.group, len(GROUPS))):
         if m.name in named:
             chosen.append(m)
         elif "all" in asked or ("core" in asked and m.core):
-            refusal = m.cost.refusal(graph)
-            if refusal is None:
+            if (refusal := m.cost.refusal(graph)) is None:
                 chosen.append(m)
             else:
                 left_out[m.name] = refusal

@@ -6,21 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphpri._objective import DEFAULT_BETA, Mixture, Objective, entropy_for
+from graphpri._objective import DEFAULT_BETA, STOCHASTIC_EDGES, Mixture, Objective, entropy_for, takes_entropy
 from graphpri._output import aligned
 from graphpri._stochastic import Estimate
 from graphpri.graph import Directed, Graph, Loops, Parallel
 from graphpri.interop import Policies
-from graphpri.measures.information import (
-    STOCHASTIC_EDGES,
-    Unit,
-    check_edges,
-    check_unit,
-    load_pair,
-    method_for,
-    overlay,
-)
-from graphpri.measures.registry import MEASURES, Measure, Settings, View, choose
+from graphpri.measures.information import check_unit, load_pair, view_of
+from graphpri.measures.registry import MEASURES, Measure, Unit, View, choose
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,47 +77,37 @@ class Report(Mapping[str, float]):
         }
 
     def __str__(self) -> str:
-        rows: list[tuple[Any, ...]] = [("", "original", "kept", "")]
+        rows: list[tuple[Any, ...]] = [("", "original", "kept")]
+        summaries = [""]
         group = None
         for m in (MEASURES[name] for name in self.values_by_name if name in MEASURES):
             if m.group != group:
                 group = m.group
-                rows.append((group, None, None, ""))
-            rows.append(
-                (
-                    f"  {m.name}",
-                    self._shown(f"{m.name}_original"),
-                    self._shown(m.name),
-                    _summary(m, self.settings["unit"]),
-                )
-            )
-        lines = [said(self.settings), *(line for line in _with_summaries(rows))]
+                rows.append((group, None, None))
+                summaries.append("")
+            rows.append((f"  {m.name}", self._cell(f"{m.name}_original"), self._cell(m.name)))
+            unit = self.settings["unit"] if m.unit == "nats" else m.unit
+            summaries.append(m.summary + (f" ({unit})" if unit else ""))
+        table = aligned(rows)
+        width = max(map(len, table))
+        lines = [describe(self.settings)]
+        lines += [f"{line:<{width}}   {text}".rstrip() for line, text in zip(table, summaries, strict=True)]
         lines += [f"left out: {name} ({why})" for name, why in self.left_out.items()]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
-    def _shown(self, name: str) -> Any:
+    def _cell(self, name: str) -> Any:
         """A value for the table, with its error where it has one; None where there is no such value."""
         error = self.get(f"{name}_error")
         return self.get(name) if error is None else str(Estimate(self[name], error))
 
 
-def said(settings: Mapping[str, Any]) -> str:
+def describe(settings: Mapping[str, Any]) -> str:
     """The settings of measures, in a line."""
     s = settings
     return f"{s['entropy']} entropy in {s['unit']}, beta {s['beta']:g}, alpha {s['alpha']:g}, {s['mixture']} mixture"
 
 
-def _summary(m: Measure, unit: str) -> str:
-    shown_unit = unit if m.unit == "nats" else m.unit
-    return m.summary + (f" ({shown_unit})" if shown_unit else "")
-
-
-def _with_summaries(rows: list[tuple[Any, ...]]) -> list[str]:
-    table = aligned([row[:3] for row in rows])
-    width = max(map(len, table))
-    return [f"{line:<{width}}   {row[3]}".rstrip() for line, row in zip(table, rows, strict=True)]
-
-
+@takes_entropy
 def report(
     G: Any,
     H: Any,
@@ -154,11 +136,11 @@ def report(
     entropy : {"auto", "exact", "stochastic", "degree", "local"}
         How entropies are computed. ``"auto"`` takes the one that H was made with where that was chosen by hand,
         and goes by size otherwise: exact up to components of 2000 nodes, stochastic with error bars up to
-        a million edges, degree above.
+        a million edges, local up to 20 million, degree above.
     measures : str or iterable of str
         ``"all"``, ``"core"`` (those that take time in proportion to the edges), or names of
-        :data:`graphpri.measures.MEASURES`. What is too costly at the graph's size is left out, and the
-        report says so; a measure asked for by name is computed at any size.
+        :data:`graphpri.measures.MEASURES`. What is too costly at the graph's size, or needs a library that is not
+        installed, is left out, and the report says so; a measure asked for by name is computed at any size.
     unit : {"nats", "bits"}
         Of entropy, divergence and objective.
     seed : int
@@ -178,6 +160,8 @@ def report(
         that G doesn't have.
     OptionError
         For unknown names and values out of range.
+    MissingExtraError
+        For a measure asked for by name that needs a library which is not installed.
 
     Examples
     --------
@@ -192,9 +176,10 @@ def report(
     check_unit(unit)
     source, kept = load_pair(G, H, Policies(weight, directed, loops, parallel))
     graph = source.graph
-    check_edges(graph, "G")
-    check_edges(kept, "H")
-    defaults: dict[str, Any] = {"beta": DEFAULT_BETA, "alpha": 0.0, "mixture": "equation"} | _made_with(H)
+    # A result of sparsify tells what it was made with; graphs and masks don't.
+    is_result = isinstance(getattr(H, "kept", None), Graph) and hasattr(H, "settings")
+    defaults: dict[str, Any] = {"beta": DEFAULT_BETA, "alpha": 0.0, "mixture": "equation", "entropy_by": "auto"}
+    defaults.update(H.settings if is_result else {})
     objective = Objective(
         graph,
         defaults["beta"] if beta is None else beta,
@@ -202,28 +187,15 @@ def report(
         "degree",
         defaults["mixture"] if mixture is None else mixture,
     )
-    all_edges = overlay(graph, kept).graph
-    name = method_for(all_edges, _by_hand(defaults, graph) if entropy == "auto" else entropy)
-    settings = Settings(objective.beta, objective.alpha, name, objective.mixture, unit, seed)
-    origin = View(graph, settings)
-    view = View(kept, settings, origin)
-    if entropy == "auto" and name != "exact" and all_edges.n_edges > STOCHASTIC_EDGES:
-        view.note(f'entropies are by {name} at this size; entropy="stochastic" estimates the exact ones')
+    by_hand = entropy == "auto" and defaults["entropy_by"] != entropy_for(graph)
+    view = view_of(kept, objective, defaults["entropy_by"] if by_hand else entropy, unit, seed)
+    origin, settings = view.origin, view.settings
+    if entropy == "auto" and settings.entropy != "exact" and view.overlay.graph.n_edges > STOCHASTIC_EDGES:
+        view.note(f'entropies are by {settings.entropy} at this size; entropy="stochastic" estimates the exact ones')
     chosen, left_out = choose(measures, max(graph, kept, key=lambda g: g.n_edges))
     values = evaluate(view, chosen)
     notes = (*source.notes, *_weights_differ(graph, kept), *origin.notes, *view.notes)
     return Report(values, left_out, tuple(dict.fromkeys(notes)), asdict(settings))
-
-
-def _by_hand(made_with: dict[str, Any], graph: Graph) -> str:
-    """The entropy that a result was made with, where it is not the one that goes by the size of its graph."""
-    name = made_with.get("entropy_by", "auto")
-    return "auto" if name == entropy_for(graph) else name
-
-
-def _made_with(H: Any) -> dict[str, Any]:
-    """Settings of a result of ``sparsify``; nothing for graphs and masks."""
-    return dict(H.settings) if isinstance(getattr(H, "kept", None), Graph) and hasattr(H, "settings") else {}
 
 
 def evaluate(view: View, chosen: Iterable[Measure]) -> dict[str, float]:

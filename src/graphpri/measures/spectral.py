@@ -115,7 +115,7 @@ def _leading(inverse: Any, start: FloatArray, against: FloatArray, tolerance: fl
     Lanczos iteration, each vector made orthogonal to all before; NaN where it has not settled in time.
     """
     basis = np.empty((_LANCZOS_STEPS + 1, start.size))
-    diagonal, beside = np.empty(_LANCZOS_STEPS), np.empty(_LANCZOS_STEPS)
+    diagonal, off_diagonal = np.empty(_LANCZOS_STEPS), np.empty(_LANCZOS_STEPS)
     q = start - against * float(against @ start)
     basis[0] = q / np.linalg.norm(q)
     for k in range(_LANCZOS_STEPS):
@@ -125,13 +125,13 @@ def _leading(inverse: Any, start: FloatArray, against: FloatArray, tolerance: fl
         for _ in range(2):
             z -= basis[: k + 1].T @ (basis[: k + 1] @ z)
         with np.errstate(over="ignore", invalid="ignore"):
-            beside[k] = float(np.linalg.norm(z))
-        if not np.isfinite(beside[k]):
+            off_diagonal[k] = float(np.linalg.norm(z))
+        if not np.isfinite(off_diagonal[k]):
             break  # weights too far apart
-        theta, s = eigh_tridiagonal(diagonal[: k + 1], beside[:k], select="i", select_range=(k, k))
-        if beside[k] * abs(float(s[-1, 0])) <= tolerance * float(theta[0]):
+        theta, s = eigh_tridiagonal(diagonal[: k + 1], off_diagonal[:k], select="i", select_range=(k, k))
+        if off_diagonal[k] * abs(float(s[-1, 0])) <= tolerance * float(theta[0]):
             return float(theta[0]), basis[: k + 1].T @ s[:, 0]
-        basis[k + 1] = z / beside[k]
+        basis[k + 1] = z / off_diagonal[k]
     return np.nan, np.full(start.size, np.nan)
 
 

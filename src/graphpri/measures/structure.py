@@ -1,8 +1,8 @@
-"""Clustering and communities."""
+"""Size, degrees, clustering, communities, distances and centralities of a graph, and what is left of the original's."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,8 @@ from scipy.stats import ks_2samp, rankdata
 from graphpri._entropy import scaled
 from graphpri._runtime import single_thread
 from graphpri._selection import settle
-from graphpri.baselines import to_networkit, triangle_counts
+from graphpri.baselines import networkit, to_networkit, triangle_counts
+from graphpri.errors import MissingExtraError
 from graphpri.graph import FloatArray
 from graphpri.measures.registry import Cost, View, measure, per_view
 
@@ -132,7 +133,7 @@ def degree_rank(view: View) -> float:
 
 _CLUSTERING, _COMMUNITIES = "clustering", "communities"
 _TRIANGLES = Cost("M·√M", lambda g: g.n_edges**1.5, 1e10)
-_LOUVAIN = Cost("M", lambda g: g.n_edges, 5e6)
+_LOUVAIN = Cost("M", lambda g: g.n_edges, 5e6, needs="networkit")
 
 
 @per_view
@@ -161,16 +162,40 @@ def communities(view: View) -> NDArray[np.int64]:
     It takes nodes in canonical order and draws nothing, so that the same graph has the same communities.
     V. D. Blondel et al., Fast unfolding of communities in large networks, J. Stat. Mech. P10008 (2008).
     """
-    import networkit as nk
-
-    graph, kit = view.graph, cast("Any", nk)
+    nk, graph = networkit("finding communities"), view.graph
     ends = graph.source.astype(np.uint64), graph.target.astype(np.uint64)
-    g = kit.GraphFromCoo((np.array(scaled(graph.weights)), ends), n=graph.n_nodes, weighted=True)
-    found = kit.community.PLM(g, par="none").run().getPartition()
+    g = nk.GraphFromCoo((np.array(scaled(graph.weights)), ends), n=graph.n_nodes, weighted=True)
+    found = nk.community.PLM(g, par="none").run().getPartition()
     return np.asarray(found.getVector(), np.int64)
 
 
-@measure("modularity", "modularity of the original's communities", group=_COMMUNITIES, both=True, affordable=_LOUVAIN)
+@per_view
+def communities_for_pictures(view: View) -> NDArray[np.int64]:
+    """Communities as above; by the Louvain method of networkx, slower and with others, where NetworKit is missing."""
+    try:
+        return communities(view)
+    except MissingExtraError:
+        import networkx as nx
+
+        graph = view.graph
+        g: Any = nx.Graph()
+        g.add_nodes_from(range(graph.n_nodes))
+        g.add_weighted_edges_from(
+            zip(graph.source.tolist(), graph.target.tolist(), scaled(graph.weights).tolist(), strict=True)
+        )
+        member = np.empty(graph.n_nodes, np.int64)
+        for i, nodes in enumerate(nx.community.louvain_communities(g, seed=0)):
+            member[list(nodes)] = i
+        return member
+
+
+@measure(
+    "modularity",
+    "modularity of the original's communities",
+    group=_COMMUNITIES,
+    both=True,
+    affordable=_LOUVAIN,
+)
 def modularity(view: View) -> float:
     member, graph = communities(view.origin), view.graph
     w = scaled(graph.weights)
@@ -224,8 +249,8 @@ def _shannon(counts: NDArray[np.int64]) -> float:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _DISTANCES = "distances"
-SEARCHES = Cost("N + M", lambda g: g.n_nodes + g.n_edges, 5e6)
-"""Some hundred passes over the graph."""
+_SEARCHES = Cost("N + M", lambda g: g.n_nodes + g.n_edges, 5e6, needs="networkit")
+"""Some hundred searches of the graph."""
 ALL_STEPS = 3e7
 """Distances are taken from all nodes where N·(N + M) is at most this, and from a sample of nodes otherwise."""
 _SAMPLE = 256
@@ -251,14 +276,12 @@ def sources(origin: View) -> NDArray[np.int64]:
 @per_view
 def hops(view: View) -> NDArray[np.int32]:
     """Edges on a shortest path from each source to each node, −1 where there is none, shape (sources, N)."""
-    import networkit as nk
-
-    kit: Any = cast("Any", nk)
+    nk = networkit("measuring distances")
     g = to_networkit(view.graph)
     origins = sources(view.origin)
     out = np.empty((origins.size, view.graph.n_nodes), np.int32)
     for row, s in enumerate(origins.tolist()):
-        d = np.asarray(kit.distance.BFS(g, s, storePaths=False).run().getDistances(asarray=True))
+        d = np.asarray(nk.distance.BFS(g, s, storePaths=False).run().getDistances(asarray=True))
         out[row] = np.where(d < view.graph.n_nodes, d, -1)
     return out
 
@@ -268,7 +291,7 @@ def hops(view: View) -> NDArray[np.int32]:
     "hops within which 90 % of connected pairs lie",
     group=_DISTANCES,
     both=True,
-    affordable=SEARCHES,
+    affordable=_SEARCHES,
 )
 def effective_diameter(view: View) -> float:
     d = hops(view)
@@ -276,7 +299,13 @@ def effective_diameter(view: View) -> float:
     return int(np.searchsorted(counts, SHARE * counts[-1])) if counts.size else np.nan
 
 
-@measure("mean_distance", "mean hops between connected pairs", group=_DISTANCES, both=True, affordable=SEARCHES)
+@measure(
+    "mean_distance",
+    "mean hops between connected pairs",
+    group=_DISTANCES,
+    both=True,
+    affordable=_SEARCHES,
+)
 def mean_distance(view: View) -> float:
     d = hops(view)
     return float(d[d > 0].mean()) if (d > 0).any() else np.nan
@@ -287,7 +316,7 @@ def mean_distance(view: View) -> float:
     "mean ratio of hops to those in the original, over pairs still connected",
     group=_DISTANCES,
     better="low",
-    affordable=SEARCHES,
+    affordable=_SEARCHES,
 )
 def stretch(view: View) -> float:
     before, after = hops(view.origin), hops(view)
@@ -300,7 +329,9 @@ def stretch(view: View) -> float:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _CENTRALITIES = "centralities, Spearman correlation"
-_BRANDES = Cost("N·M", lambda g: g.n_nodes * g.n_edges, 3e7)
+_ITERATIONS = Cost("N + M", lambda g: g.n_nodes + g.n_edges, 5e6)
+"""Some hundred passes over the graph."""
+_BRANDES = Cost("N·M", lambda g: g.n_nodes * g.n_edges, 3e7, needs="networkit")
 _DENSE = 400
 _DAMPING, _STEPS, _TOLERANCE = 0.85, 300, 1e-13
 
@@ -308,15 +339,13 @@ _DAMPING, _STEPS, _TOLERANCE = 0.85, 300, 1e-13
 @per_view
 def betweenness(view: View) -> FloatArray:
     """Share of the shortest paths (in hops) through each node; U. Brandes, J. Math. Sociol. 25(2), 2001."""
-    import networkit as nk
-
-    kit: Any = cast("Any", nk)
-    threads = kit.getMaxNumberOfThreads()
-    kit.setNumberOfThreads(1)  # several add up in an order that varies
+    nk = networkit("measuring betweenness")
+    threads = nk.getMaxNumberOfThreads()
+    nk.setNumberOfThreads(1)  # several add up in an order that varies
     try:
-        return settle(np.asarray(kit.centrality.Betweenness(to_networkit(view.graph)).run().scores()))
+        return settle(np.asarray(nk.centrality.Betweenness(to_networkit(view.graph)).run().scores()))
     finally:
-        kit.setNumberOfThreads(threads)
+        nk.setNumberOfThreads(threads)
 
 
 @per_view
@@ -364,18 +393,30 @@ def pagerank(view: View) -> FloatArray:
     return settle(x)
 
 
-@measure("betweenness_rank", "betweenness, in hops", group=_CENTRALITIES, better="high", affordable=_BRANDES)
+@measure(
+    "betweenness_rank",
+    "betweenness, in hops",
+    group=_CENTRALITIES,
+    better="high",
+    affordable=_BRANDES,
+)
 def betweenness_rank(view: View) -> float:
     return rank_correlation(view, betweenness(view.origin), betweenness(view))
 
 
-@measure("closeness_rank", "harmonic closeness, in hops", group=_CENTRALITIES, better="high", affordable=SEARCHES)
+@measure(
+    "closeness_rank",
+    "harmonic closeness, in hops",
+    group=_CENTRALITIES,
+    better="high",
+    affordable=_SEARCHES,
+)
 def closeness_rank(view: View) -> float:
     return rank_correlation(view, closeness(view.origin), closeness(view))
 
 
 @measure(
-    "eigenvector_rank", "eigenvector centrality, weighted", group=_CENTRALITIES, better="high", affordable=SEARCHES
+    "eigenvector_rank", "eigenvector centrality, weighted", group=_CENTRALITIES, better="high", affordable=_ITERATIONS
 )
 def eigenvector_rank(view: View) -> float:
     before, after = eigenvector(view.origin), eigenvector(view)
@@ -385,6 +426,6 @@ def eigenvector_rank(view: View) -> float:
     return rank_correlation(view, before, after)
 
 
-@measure("pagerank_rank", "PageRank, weighted", group=_CENTRALITIES, better="high", affordable=SEARCHES)
+@measure("pagerank_rank", "PageRank, weighted", group=_CENTRALITIES, better="high", affordable=_ITERATIONS)
 def pagerank_rank(view: View) -> float:
     return rank_correlation(view, pagerank(view.origin), pagerank(view))

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 import torch
 from torch import Tensor
 
-from graphpri._objective import check_beta
+from graphpri._objective import check_beta, takes_entropy
 from graphpri.errors import GraphError, OptionError
 from graphpri.torch.checks import CLOSED, check_dense, check_floats
 
@@ -285,7 +285,7 @@ class Edges:
         if largest > MOST_EXACT_NODES:
             raise OptionError(
                 f"a graph of {largest} nodes is too large for the exact entropy on edge lists (at most "
-                f"{MOST_EXACT_NODES} nodes): take method='local' or 'degree'"
+                f"{MOST_EXACT_NODES} nodes): take entropy='local' or 'degree'"
             )
         bits = [size.bit_length() for size in sizes]
         return [self._block(bits, b, max(s for s in sizes if s.bit_length() == b)) for b in sorted({*bits} - {0})]
@@ -353,7 +353,7 @@ def spectral_entropy(adjacency: Tensor) -> Tensor:
     if adjacency.requires_grad and torch.is_grad_enabled():
         return cast("Tensor", _SpectralEntropy.apply(adjacency))
     adjacency = adjacency.detach()
-    return _entropy_of(_spectra(adjacency, _degrees(adjacency)))
+    return _shannon(_spectra(adjacency, _degrees(adjacency)))
 
 
 def degrees_of(adjacency: Tensor) -> Tensor:
@@ -391,7 +391,7 @@ def _laplacian(adjacency: Tensor, degrees: Tensor) -> Tensor:
     return laplacian
 
 
-def _entropy_of(eigenvalues: Tensor) -> Tensor:
+def _shannon(eigenvalues: Tensor) -> Tensor:
     lam = eigenvalues.clamp(min=0)
     # An eigenvalue of 1 may come out above it.
     return (0.0 - torch.xlogy(lam, lam).sum(-1)).clamp(min=0)
@@ -444,7 +444,7 @@ class _SpectralEntropy(torch.autograd.Function):
     def forward(ctx: Any, adjacency: Tensor) -> Tensor:
         degrees = _degrees(adjacency)
         logs = adjacency.new_empty(adjacency.shape)
-        entropy = _entropy_of(_spectra(adjacency, degrees, logs))
+        entropy = _shannon(_spectra(adjacency, degrees, logs))
         ctx.save_for_backward(adjacency, logs, entropy, degrees.sum(-1))
         return entropy
 
@@ -480,7 +480,7 @@ class _MatrixLog(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         if torch.is_grad_enabled():
-            raise OptionError("the exact entropy has no third derivative: take method='local' or 'degree'")
+            raise OptionError("the exact entropy has no third derivative: take entropy='local' or 'degree'")
         lam, vectors = ctx.saved_tensors
         floor = eigenvalue_floor(lam.dtype)
         x, y = lam[..., :, None], lam[..., None, :]
@@ -533,13 +533,13 @@ class _XLogX(torch.autograd.Function):
         return grads[0] * (x.clamp(min=DEGREE_FLOOR).log() + 1)
 
 
-Method = Literal["exact", "degree", "local"]
+EntropyName = Literal["exact", "degree", "local"]
 
 _SAFE = 32  # powers of two of the largest weight between which no sum or quotient leaves the range of float32
 
 
 class Layout(Protocol):
-    """How weights describe graphs; see :class:`graphpri.torch.entropy.Dense` for what the methods owe."""
+    """How weights describe graphs; see :class:`graphpri.torch.entropy.Dense` for what each function owes."""
 
     def check(self, weights: Tensor, what: str) -> None: ...
     def degrees(self, weights: Tensor) -> Tensor: ...
@@ -551,14 +551,15 @@ class Layout(Protocol):
     def correction(self, weights: Tensor, q: Tensor, trace: Tensor) -> Tensor: ...
 
 
-def von_neumann_entropy(adjacency: Tensor, method: Method = "exact", *, check: bool = True) -> Tensor:
+@takes_entropy
+def von_neumann_entropy(adjacency: Tensor, entropy: EntropyName = "exact", *, check: bool = True) -> Tensor:
     """Von Neumann entropy S(σ̃) = −Σ λ ln λ of graphs given as adjacencies.
 
     Parameters
     ----------
     adjacency : Tensor of float32 or float64, shape (..., N, N)
         Symmetric weights, 0 where there is no edge and on the diagonal.
-    method : {"exact", "degree", "local"}
+    entropy : {"exact", "degree", "local"}
         Eigenvalues, O(N³); the entropy of the degrees (the paper's Graph-PRI*), O(N²); the same with the
         second-order local correction, O(N²).
     check : bool
@@ -578,7 +579,7 @@ def von_neumann_entropy(adjacency: Tensor, method: Method = "exact", *, check: b
         For an adjacency that is not square or symmetric, with entries that are negative or not finite, with
         self-loops, or of a graph without edges; names the entry.
     OptionError
-        For another method or dtype, and for what is no dense real tensor.
+        For another entropy or dtype, and for what is no dense real tensor.
 
     Notes
     -----
@@ -589,20 +590,21 @@ def von_neumann_entropy(adjacency: Tensor, method: Method = "exact", *, check: b
     >>> import torch
     >>> from graphpri.torch import von_neumann_entropy
     >>> ring = torch.eye(6, dtype=torch.float64).roll(1, 0)
-    >>> von_neumann_entropy(ring + ring.T, method="degree")
+    >>> von_neumann_entropy(ring + ring.T, entropy="degree")
     tensor(1.7918, dtype=torch.float64)
     """
-    return entropies(Dense(), adjacency, method, check, "adjacency")
+    return entropies(Dense(), adjacency, entropy, check, "adjacency")
 
 
-def qjs_divergence(a: Tensor, b: Tensor, method: Method = "exact", *, check: bool = True) -> Tensor:
+@takes_entropy
+def qjs_divergence(a: Tensor, b: Tensor, entropy: EntropyName = "exact", *, check: bool = True) -> Tensor:
     """Quantum Jensen–Shannon divergence D = S((ã + b̃)/2) − S(ã)/2 − S(b̃)/2 of graphs on the same nodes.
 
     Parameters
     ----------
     a, b : Tensor of float32 or float64, shapes (..., N, N)
         As in :func:`von_neumann_entropy`, of shapes that can be broadcast; each is divided by its own trace first.
-    method, check
+    entropy, check
         As in :func:`von_neumann_entropy`.
 
     Returns
@@ -626,14 +628,15 @@ def qjs_divergence(a: Tensor, b: Tensor, method: Method = "exact", *, check: boo
     >>> qjs_divergence(a, b)
     tensor(0.6931)
     """
-    return divergences(Dense(), a, b, method, check)
+    return divergences(Dense(), a, b, entropy, check)
 
 
+@takes_entropy
 def pri_objective(
     a: Tensor,
     original: Tensor,
     beta: float,
-    method: Method = "exact",
+    entropy: EntropyName = "exact",
     *,
     original_entropy: Tensor | None = None,
     check: bool = True,
@@ -646,10 +649,10 @@ def pri_objective(
         Adjacencies σ and ρ, as in :func:`von_neumann_entropy`, of shapes that can be broadcast.
     beta : float
         Weight β ≥ 0 of the divergence.
-    method, check
+    entropy, check
         As in :func:`von_neumann_entropy`.
     original_entropy : Tensor, shape (...), optional
-        S(ρ̃) by the same method, where it is known: a third of the work. The originals are then not checked.
+        S(ρ̃) by the same entropy, where it is known: a third of the work. The originals are then not checked.
 
     Returns
     -------
@@ -671,21 +674,22 @@ def pri_objective(
     >>> from graphpri.torch import pri_objective
     >>> ring = torch.eye(6, dtype=torch.float64).roll(1, 0)
     >>> ring = (ring + ring.T).requires_grad_()
-    >>> value = pri_objective(ring, ring.detach(), beta=2.0, method="local")
+    >>> value = pri_objective(ring, ring.detach(), beta=2.0, entropy="local")
     >>> value.backward()
     >>> round(value.item(), 6)
     1.541759
     """
-    return checked_objectives(Dense(), a, original, beta, method, original_entropy, check)
+    return checked_objectives(Dense(), a, original, beta, entropy, original_entropy, check)
 
 
+@takes_entropy
 def von_neumann_entropy_edges(
     edge_index: Tensor,
     edge_weight: Tensor | None = None,
     batch: Tensor | None = None,
     *,
     num_nodes: int | None = None,
-    method: Method = "exact",
+    entropy: EntropyName = "exact",
     check: bool = True,
 ) -> Tensor:
     """Von Neumann entropy of graphs given as an edge list.
@@ -701,7 +705,7 @@ def von_neumann_entropy_edges(
     num_nodes : int, optional
         Nodes N, where there is no `batch`; the largest in `edge_index` plus one where absent. It doesn't change
         the entropy.
-    method : {"exact", "degree", "local"}
+    entropy : {"exact", "degree", "local"}
         As in :func:`von_neumann_entropy`. "exact" fills dense matrices, for graphs of at most 3000 nodes each; the
         others are O(E).
     check : bool
@@ -719,7 +723,7 @@ def von_neumann_entropy_edges(
         For what `check` finds; names the column and the edge, or the graph of the batch that has no edges: such
         graphs are to be left out.
     OptionError
-        For another method or dtype, for what is no dense real tensor, and for a graph too large for "exact".
+        For another entropy or dtype, for what is no dense real tensor, and for a graph too large for "exact".
 
     Examples
     --------
@@ -732,9 +736,10 @@ def von_neumann_entropy_edges(
     edges = read_edges(edge_index, batch, num_nodes, check)
     if edge_weight is None:
         edge_weight = torch.ones(edge_index.shape[1], device=edge_index.device)
-    return entropies(edges, edge_weight, method, check, "edge_weight")
+    return entropies(edges, edge_weight, entropy, check, "edge_weight")
 
 
+@takes_entropy
 def qjs_divergence_edges(
     edge_index: Tensor,
     a: Tensor,
@@ -742,14 +747,14 @@ def qjs_divergence_edges(
     batch: Tensor | None = None,
     *,
     num_nodes: int | None = None,
-    method: Method = "exact",
+    entropy: EntropyName = "exact",
     check: bool = True,
 ) -> Tensor:
     """Quantum Jensen–Shannon divergence of graphs that are weights on the same edges.
 
     Parameters
     ----------
-    edge_index, batch, num_nodes, method, check
+    edge_index, batch, num_nodes, entropy, check
         As in :func:`von_neumann_entropy_edges`.
     a, b : Tensor of float32 or float64, shape (E,)
         Weights ≥ 0 of both; 0 where one of them has no edge.
@@ -773,9 +778,10 @@ def qjs_divergence_edges(
     >>> qjs_divergence_edges(edge_index, a, b)
     tensor([0.6931])
     """
-    return divergences(read_edges(edge_index, batch, num_nodes, check), a, b, method, check)
+    return divergences(read_edges(edge_index, batch, num_nodes, check), a, b, entropy, check)
 
 
+@takes_entropy
 def pri_objective_edges(
     edge_index: Tensor,
     a: Tensor,
@@ -784,7 +790,7 @@ def pri_objective_edges(
     batch: Tensor | None = None,
     *,
     num_nodes: int | None = None,
-    method: Method = "exact",
+    entropy: EntropyName = "exact",
     original_entropy: Tensor | None = None,
     check: bool = True,
 ) -> Tensor:
@@ -792,14 +798,14 @@ def pri_objective_edges(
 
     Parameters
     ----------
-    edge_index, batch, num_nodes, method, check
+    edge_index, batch, num_nodes, entropy, check
         As in :func:`von_neumann_entropy_edges`.
     a, original : Tensor of float32 or float64, shape (E,)
         Weights σ and ρ.
     beta : float
         Weight β ≥ 0 of the divergence.
     original_entropy : Tensor, shape (number of graphs,), optional
-        S(ρ̃) by the same method, where it is known; the originals are then not checked.
+        S(ρ̃) by the same entropy, where it is known; the originals are then not checked.
 
     Returns
     -------
@@ -818,28 +824,28 @@ def pri_objective_edges(
     >>> edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
     >>> original = torch.ones(4)
     >>> gates = torch.tensor([1.0, 1.0, 0.5, 0.5], requires_grad=True)
-    >>> pri_objective_edges(edge_index, gates, original, beta=1.0, method="degree").backward()
+    >>> pri_objective_edges(edge_index, gates, original, beta=1.0, entropy="degree").backward()
     >>> gates.grad
     tensor([-0.0187, -0.0187,  0.0374,  0.0374])
     """
     edges = read_edges(edge_index, batch, num_nodes, check)
-    return checked_objectives(edges, a, original, beta, method, original_entropy, check)
+    return checked_objectives(edges, a, original, beta, entropy, original_entropy, check)
 
 
-def entropies(layout: Layout, weights: Tensor, method: Method, check: bool, what: str) -> Tensor:
+def entropies(layout: Layout, weights: Tensor, entropy: EntropyName, check: bool, what: str) -> Tensor:
     """Entropies of the graphs with those weights."""
-    check_weights(layout, weights, method, check, what)
-    return entropy(layout, in_range(layout, weights), method)
+    check_weights(layout, weights, entropy, check, what)
+    return entropy_of(layout, in_range(layout, weights), entropy)
 
 
-def divergences(layout: Layout, a: Tensor, b: Tensor, method: Method, check: bool) -> Tensor:
+def divergences(layout: Layout, a: Tensor, b: Tensor, entropy: EntropyName, check: bool) -> Tensor:
     """Divergences of the graphs with weights a and b."""
-    check_weights(layout, a, method, check, "a")
-    check_weights(layout, b, method, check, "b")
+    check_weights(layout, a, entropy, check, "a")
+    check_weights(layout, b, entropy, check, "b")
     _check_alike(a, b)
     a, b = in_range(layout, a), in_range(layout, b)
-    both = entropy(layout, a, method) + entropy(layout, b, method)
-    return (entropy(layout, mixture(layout, a, b), method) - both / 2).clamp(min=0)
+    both = entropy_of(layout, a, entropy) + entropy_of(layout, b, entropy)
+    return (entropy_of(layout, mixture(layout, a, b), entropy) - both / 2).clamp(min=0)
 
 
 def checked_objectives(
@@ -847,28 +853,28 @@ def checked_objectives(
     a: Tensor,
     original: Tensor,
     beta: float,
-    method: Method,
+    entropy: EntropyName,
     original_entropy: Tensor | None,
     check: bool,
     what: str = "a",
 ) -> Tensor:
     """J_β; the originals are looked at where their entropy is not known."""
-    check_weights(layout, a, method, check, what)
-    check_weights(layout, original, method, check and original_entropy is None, "original")
+    check_weights(layout, a, entropy, check, what)
+    check_weights(layout, original, entropy, check and original_entropy is None, "original")
     a, original = in_range(layout, a), in_range(layout, original)
-    return objectives(layout, a, original, check_beta(beta), method, original_entropy)
+    return objectives(layout, a, original, check_beta(beta), entropy, original_entropy)
 
 
 def objectives(
-    layout: Layout, a: Tensor, original: Tensor, beta: float, method: Method, original_entropy: Tensor | None
+    layout: Layout, a: Tensor, original: Tensor, beta: float, entropy: EntropyName, original_entropy: Tensor | None
 ) -> Tensor:
     """J_β = (1 − β) S(σ̃) − β S(ρ̃) + 2β S(σ̄) of the graphs with weights a and the originals, checked and in range."""
     _check_alike(a, original)
     if original_entropy is not None:
         check_dense(original_entropy, "original_entropy")
-    kept = entropy(layout, a, method)
-    mixed = entropy(layout, mixture(layout, a, original), method)
-    known = entropy(layout, original, method) if original_entropy is None else original_entropy
+    kept = entropy_of(layout, a, entropy)
+    mixed = entropy_of(layout, mixture(layout, a, original), entropy)
+    known = entropy_of(layout, original, entropy) if original_entropy is None else original_entropy
     if torch.broadcast_shapes(kept.shape, known.shape) != mixed.shape:
         found, needed = tuple(known.shape), tuple(mixed.shape)
         raise OptionError(f"original_entropy has the shape {found}: give one of each original, {needed}")
@@ -890,15 +896,15 @@ def in_range(layout: Layout, weights: Tensor) -> Tensor:
     return weights
 
 
-def entropy(layout: Layout, weights: Tensor, method: Method) -> Tensor:
+def entropy_of(layout: Layout, weights: Tensor, entropy: EntropyName) -> Tensor:
     """Entropy of weights in range."""
-    if method == "exact":
+    if entropy == "exact":
         return layout.spectral(weights)
     degrees = layout.degrees(weights)
     trace = layout.over_nodes(degrees)
     q = degrees / layout.at_nodes(trace)
     found = -layout.over_nodes(xlogx(q))
-    return found - layout.correction(weights, q, trace) if method == "local" else found
+    return found - layout.correction(weights, q, trace) if entropy == "local" else found
 
 
 def mixture(layout: Layout, a: Tensor, b: Tensor) -> Tensor:
@@ -907,18 +913,18 @@ def mixture(layout: Layout, a: Tensor, b: Tensor) -> Tensor:
     return torch.addcmul(a, b, layout.at_weights(factor))
 
 
-def check_weights(layout: Layout, weights: Tensor, method: str, check: bool, what: str) -> None:
+def check_weights(layout: Layout, weights: Tensor, entropy: str, check: bool, what: str) -> None:
     """Refuse what is no tensor that entropies take and, where asked, weights that describe no graph."""
-    check_method(method)
+    check_entropy(entropy)
     check_floats(weights, what)
     if check:
         layout.check(weights, what)
 
 
-def check_method(method: str) -> None:
-    """Refuse the name of a method that there is not."""
-    if method not in get_args(Method):
-        raise OptionError(f"method={method!r}: choose from {', '.join(map(repr, get_args(Method)))}")
+def check_entropy(entropy: str) -> None:
+    """Refuse the name of an entropy that there is not."""
+    if entropy not in get_args(EntropyName):
+        raise OptionError(f"entropy={entropy!r}: choose from {', '.join(map(repr, get_args(EntropyName)))}")
 
 
 def read_edges(edge_index: Tensor, batch: Tensor | None, num_nodes: int | None, check: bool) -> Edges:

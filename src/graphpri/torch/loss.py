@@ -7,17 +7,17 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from graphpri._objective import DEFAULT_BETA, check_beta
+from graphpri._objective import DEFAULT_BETA, check_beta, takes_entropy
 from graphpri.errors import OptionError
 from graphpri.torch.checks import switch
 from graphpri.torch.entropy import (
     Dense,
+    EntropyName,
     Layout,
-    Method,
-    check_method,
+    check_entropy,
     check_weights,
     checked_objectives,
-    entropy,
+    entropy_of,
     in_range,
     objectives,
     read_edges,
@@ -39,7 +39,7 @@ class PRILoss(nn.Module):
     ----------
     beta : float
         Weight β ≥ 0 of the divergence: small gathers edges at hubs, large keeps the graph like the original.
-    method : {"exact", "degree", "local"}
+    entropy : {"exact", "degree", "local"}
         How entropies are computed; see :func:`graphpri.torch.von_neumann_entropy`.
     pri_on : {"each", "mean"}
         "each" is J_β of every graph. "mean" divides the Laplacians by their traces, averages those of the batch and
@@ -72,22 +72,23 @@ class PRILoss(nn.Module):
     tensor(1.3670, dtype=torch.float64)
     """
 
+    @takes_entropy
     def __init__(
         self,
         beta: float = DEFAULT_BETA,
-        method: Method = "exact",
+        entropy: EntropyName = "exact",
         pri_on: Over = "each",
         reduction: Reduction = "mean",
         *,
         check: bool = True,
     ) -> None:
         super().__init__()
-        check_method(method)
+        check_entropy(entropy)
         for name, value, choices in (("pri_on", pri_on, Over), ("reduction", reduction, Reduction)):
             if value not in get_args(choices):
                 raise OptionError(f"{name}={value!r}: choose from {', '.join(map(repr, get_args(choices)))}")
         self.beta = check_beta(beta)
-        self.method: Method = method
+        self.entropy: EntropyName = entropy
         self.pri_on: Over = pri_on
         self.reduction: Reduction = reduction
         self.check = switch("check", check)
@@ -95,7 +96,7 @@ class PRILoss(nn.Module):
 
     def extra_repr(self) -> str:
         """The options, for the module's ``repr``."""
-        return f"beta={self.beta:g}, method={self.method!r}, pri_on={self.pri_on!r}, reduction={self.reduction!r}"
+        return f"beta={self.beta:g}, entropy={self.entropy!r}, pri_on={self.pri_on!r}, reduction={self.reduction!r}"
 
     @torch.no_grad()
     def precompute(
@@ -120,12 +121,12 @@ class PRILoss(nn.Module):
             it is one number, of the average of exactly these graphs: a minibatch needs one of its own.
         """
         layout = self._layout(edge_index, batch, num_nodes)
-        check_weights(layout, original, self.method, self.check, "original")
+        check_weights(layout, original, self.entropy, self.check, "original")
         original = in_range(layout, original)
         if self.pri_on == "mean":
             self._averaged.add(_count(original))
             original = _average(layout, original)
-        return entropy(layout, original, self.method)
+        return entropy_of(layout, original, self.entropy)
 
     def forward(
         self,
@@ -165,14 +166,14 @@ class PRILoss(nn.Module):
         """
         layout = self._layout(edge_index, batch, num_nodes)
         if self.pri_on == "mean":
-            check_weights(layout, gated, self.method, self.check, "gated")
-            check_weights(layout, original, self.method, self.check and original_entropy is None, "original")
+            check_weights(layout, gated, self.entropy, self.check, "gated")
+            check_weights(layout, original, self.entropy, self.check and original_entropy is None, "original")
             if self.check and original_entropy is not None:
                 self._check_averaged(_count(original))
             x, y = (_average(layout, in_range(layout, weights)) for weights in (gated, original))
-            return objectives(layout, x, y, self.beta, self.method, original_entropy)
+            return objectives(layout, x, y, self.beta, self.entropy, original_entropy)
         value = checked_objectives(
-            layout, gated, original, self.beta, self.method, original_entropy, self.check, "gated"
+            layout, gated, original, self.beta, self.entropy, original_entropy, self.check, "gated"
         )
         return {"mean": value.mean, "sum": value.sum, "none": lambda: value}[self.reduction]()
 
