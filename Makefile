@@ -9,8 +9,9 @@ BROWSER ?= installed
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
-RIVALS := .venv/.rivals
-WRITING := .venv/.docs
+BENCH := .venv/.bench
+DOCS := .venv/.docs
+LOWEST := .venv-lowest/.installed
 
 # Data sets that are not shipped; tests that read them are skipped where the folder is not known.
 ifndef GRAPHPRI_DATA
@@ -21,16 +22,17 @@ export GRAPHPRI_DATA
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench docs clean browser-installed browser-install
+.PHONY: help demo test lowest lint format bench docs clean browser-installed browser-install
 
 help:
 	@echo "make demo    sparsify a real graph and print a report"
 	@echo "make test    run the tests (PYTEST_ARGS=...)"
+	@echo "make lowest  run the tests with the lowest versions that pyproject.toml allows (PYTEST_ARGS=...)"
 	@echo "make lint    check style, types and the direction of imports"
 	@echo "make format  format the code"
 	@echo "make bench   run the benchmarks (BENCH_ARGS=--quick: minutes instead of hours)"
 	@echo "make docs    build the documentation site in out/docs"
-	@echo "make clean   remove .venv, caches and results"
+	@echo "make clean   remove .venv, .venv-lowest, caches and results"
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "graphpri needs Python 3.11 or later, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
@@ -57,6 +59,21 @@ browser-install:
 	@command -v chromium > /dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium) \
 		> .venv/browser.log 2>&1 || echo "Chromium could not be installed: the browser tests will be skipped" >&2
 
+# The libraries in the lowest versions that pyproject.toml allows, extras included; tools in their newest. Old versions
+# warn of what newer ones deprecate.
+$(LOWEST): pyproject.toml .ci/lowest.py
+	@echo "Installing the lowest versions into .venv-lowest; this takes a few minutes the first time"
+	@test -x .venv-lowest/bin/pip || $(PYTHON) -m venv .venv-lowest
+	@$(PYTHON) .ci/lowest.py > .venv-lowest/constraints.txt
+	@.venv-lowest/bin/python -m pip install -qq --disable-pip-version-check --log .venv-lowest/install.log $(TORCH_SOURCE) \
+		-c .venv-lowest/constraints.txt -e '.[all,test]' \
+		|| { echo "Installation failed; details in .venv-lowest/install.log" >&2; exit 1; }
+	@touch $@
+
+lowest: $(LOWEST)
+	.venv-lowest/bin/python -m pytest --numprocesses auto --dist loadfile \
+		-W ignore::DeprecationWarning -W ignore::FutureWarning $(PYTEST_ARGS)
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -68,22 +85,22 @@ format: $(INSTALLED)
 	$(BIN)/ruff format
 
 # Libraries that only the benchmarks compare with.
-$(RIVALS): $(INSTALLED)
+$(BENCH): $(INSTALLED)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --log .venv/install.log \
 		-c constraints.txt -e '.[bench]' || { echo "Installation failed; details in .venv/install.log" >&2; exit 1; }
 	@touch $@
 
-bench: $(RIVALS)
+bench: $(BENCH)
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
 # What builds the site.
-$(WRITING): $(INSTALLED)
+$(DOCS): $(INSTALLED)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --log .venv/install.log \
 		-c constraints.txt -e '.[docs]' || { echo "Installation failed; details in .venv/install.log" >&2; exit 1; }
 	@touch $@
 
 # From a copy, since gallery and reference are written beside the pages.
-docs: $(WRITING)
+docs: $(DOCS)
 	rm -rf out/docs out/docs-pages
 	mkdir -p out
 	cp -Rp docs out/docs-pages
@@ -92,5 +109,5 @@ docs: $(WRITING)
 	@echo "The site: out/docs/index.html"
 
 clean:
-	rm -rf .venv out build dist .benchmarks .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-lowest out build dist .benchmarks .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +

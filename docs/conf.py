@@ -32,7 +32,7 @@ nitpicky = True
 # Names of other libraries have no page here; references into this one must lead somewhere.
 nitpick_ignore_regex = [("py:.*", r"(?!graphpri\b).*")]
 # Parts of the inside that docstrings name for those who read the source.
-nitpick_ignore = [("py:mod", "graphpri._stochastic"), ("py:func", "graphpri.solvers.budgeted.solve")]
+nitpick_ignore = [("py:func", "graphpri.solvers.budgeted.solve")]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4

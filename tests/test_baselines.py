@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import time
 from itertools import combinations
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 from scipy.stats import chi2
 
+import graphpri
 import zoo
 from graphpri import baselines
 from graphpri._laplacian import leverages
@@ -146,7 +148,7 @@ def test_scores_are_functions_of_the_edge_whatever_the_node_numbers(name):
 
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_threads_do_not_matter(name):
-    import networkit as nk
+    nk = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     from threadpoolctl import threadpool_limits
 
     graph = zoo.reweighted(zoo.random_graph(300, 2000, 1), np.linspace(1, 9, 2000))
@@ -260,13 +262,14 @@ def test_a_new_method_needs_only_a_score():
 
 @pytest.mark.parametrize("graph", [*zoo.GRAPHS.values(), zoo.random_graph(40, 300, 9)])
 def test_networkit_numbers_edges_as_we_do(graph):
+    pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     g = baselines.to_networkit(graph)
     assert g.numberOfNodes() == graph.n_nodes
     assert [g.edgeId(u, v) for u, v in pairs(graph)] == list(range(graph.n_edges))
 
 
 def test_a_networkit_that_numbers_edges_differently_is_noticed(monkeypatch):
-    import networkit as nk
+    nk = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
 
     def backwards(ends, n, edgesIndexed):
         g = nk.Graph(n)
@@ -303,7 +306,7 @@ def test_local_degree_and_local_similarity_by_brute_force(graph):
 
 
 def by_networkit(graph: Graph) -> dict[str, np.ndarray]:
-    import networkit as nk
+    nk = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
 
     g, kit = baselines.to_networkit(graph), nk.sparsification
     triangles = kit.TriangleEdgeScore(g).run().scores()
@@ -389,7 +392,7 @@ def test_exponent_gives_the_published_form(graph, exponent):
 
 @pytest.mark.parametrize("graph", [zoo.star(101), zoo.path(101)])
 def test_star_and_path_keep_exactly_k_where_networkit_keeps_all(graph):
-    import networkit as nk
+    nk = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
 
     theirs = nk.sparsification.LocalDegreeSparsifier().getSparsifiedGraphOfSize(baselines.to_networkit(graph), 0.2)
     assert theirs.numberOfEdges() == 100
@@ -463,7 +466,7 @@ def test_edge_betweenness_of_networkx(graph):
 
 
 def test_edge_betweenness_of_networkit():
-    import networkit as nk
+    nk = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
 
     graph = zoo.random_graph(200, 900, 3)
     theirs = nk.centrality.Betweenness(baselines.to_networkit(graph), computeEdgeCentrality=True).run()
@@ -543,7 +546,7 @@ def test_fires_on_many_small_components_need_no_room_for_all_nodes():
 
 
 def test_forest_fire_burns_edges_as_networkit_does():
-    import networkit as nk
+    nk = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
 
     graph = zoo.two_cliques(7)
     g = baselines.to_networkit(graph)
@@ -791,3 +794,13 @@ def test_real_graphs_keep_exactly_the_share_asked_for(data, name):
     for share in (0.2, 0.5, 0.8):
         k = round(share * graph.n_edges)
         assert keep(graph, name, k).sum() == k
+
+
+def test_the_method_that_networkit_does_names_the_extra_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkit", None)
+    graph = zoo.random_graph(12, 30, 1)
+    for name in METHODS:
+        if name != "simmelian":
+            assert graphpri.sparsify(graph, keep=10, method=name).mask.sum() == 10
+    with pytest.raises(graphpri.MissingExtraError, match=r"pip install 'graphpri\[networkit\]'"):
+        graphpri.sparsify(graph, keep=10, method="simmelian")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import igraph
-import networkit
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -66,6 +65,7 @@ def of_igraph(g: Any) -> Facts:
 
 
 def of_networkit(g: Any) -> Facts:
+    networkit = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     parts = networkit.components.ConnectedComponents(g).run()
     return g.numberOfEdges(), g.totalEdgeWeight(), parts.numberOfComponents()
 
@@ -89,12 +89,15 @@ def both_ends(rows: Any, columns: Any) -> list[tuple[int, int]]:
     return list(dict.fromkeys((min(u, v), max(u, v)) for u, v in zip(rows.tolist(), columns.tolist(), strict=True)))
 
 
+def to_networkit(g: Any) -> Any:
+    networkit = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
+    return networkit.nxadapter.nx2nk(g, weightAttr="weight")
+
+
 LIBRARIES = {
     "networkx": Library(nx.Graph.copy, lambda g: list(g.edges), of_networkx),
     "igraph": Library(igraph.Graph.from_networkx, lambda g: g.get_edgelist(), of_igraph),
-    "networkit": Library(
-        lambda g: networkit.nxadapter.nx2nk(g, weightAttr="weight"), lambda g: list(g.iterEdges()), of_networkit
-    ),
+    "networkit": Library(to_networkit, lambda g: list(g.iterEdges()), of_networkit),
     "pandas edges": Library(
         nx.to_pandas_edgelist, lambda f: list(zip(f["source"], f["target"], strict=True)), of_edge_frame
     ),

@@ -13,7 +13,6 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import igraph
-import networkit
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -76,6 +75,7 @@ def make_igraph(n: int, edges: Edges, weights: list[float] | None, directed: boo
 
 
 def make_networkit(n: int, edges: Edges, weights: list[float] | None, directed: bool) -> Any:
+    networkit = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     g = networkit.Graph(n, weighted=weights is not None, directed=directed)
     for i, (u, v) in enumerate(edges):
         g.addEdge(u, v, 1.0 if weights is None else weights[i])
@@ -571,6 +571,7 @@ def test_igraph_attributes_are_kept(directed):
 
 
 def test_networkit_ids_attributes_and_gaps_are_kept():
+    networkit = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     g = networkit.Graph(6, weighted=True)
     for u, v, w in [(0, 1, 2.0), (1, 2, 3.0), (2, 4, 4.0), (4, 5, 5.0), (3, 4, 1.0)]:
         g.addEdge(u, v, w)
@@ -594,6 +595,7 @@ def test_networkit_ids_attributes_and_gaps_are_kept():
 
 
 def test_networkit_says_that_symmetrising_loses_edge_attributes():
+    networkit = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     g = networkit.Graph(3, directed=True)
     g.addEdge(0, 1)
     assert any("edge attributes are not carried over" in note for note in load(g, directed="symmetrize").notes)
@@ -1007,6 +1009,7 @@ def test_pyg_weights_of_another_length_are_refused():
 
 
 def test_large_inputs_are_read_in_whole_arrays():
+    networkit = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     graph = zoo.large()
     u, v = graph.source, graph.target
     a = graph.adjacency()

@@ -597,7 +597,7 @@ def test_reports_do_not_depend_on_the_order_of_edges_and_nodes():
 
 
 def test_values_do_not_depend_on_the_number_of_threads():
-    kit = pytest.importorskip("networkit")
+    kit = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     graph = barabasi_albert(300, 4, 1)
     mask = random_mask(graph, 1)
     threads = kit.getMaxNumberOfThreads()

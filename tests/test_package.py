@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
@@ -50,6 +51,29 @@ def test_every_error_of_the_package_has_its_name_here():
 def test_a_strange_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'graphpri' has no attribute 'sparsifi'"):
         _ = graphpri.sparsifi
+
+
+def public_modules() -> list[str]:
+    """Modules and packages beside the front page whose names don't begin with an underscore."""
+    return [module.name for module in iter_modules(graphpri.__path__) if module.name[0] != "_"]
+
+
+def test_what_dir_lists_is_public_and_all_that_is():
+    assert not [name for name in dir(graphpri) if name[0] == "_" and name != "__version__"]
+    assert set(public_modules()) - {"cli"} <= set(dir(graphpri))
+    assert fresh("import graphpri._compare, graphpri; print(graphpri.__dir__())") == str(dir(graphpri))
+
+
+def test_modules_are_modules_and_functions_are_functions():
+    """``import graphpri.X as x`` binds the module, and a function is never hidden by one of its name."""
+    modules = public_modules()
+    code = "".join(f"import graphpri.{name} as m{i}\n" for i, name in enumerate(modules))
+    code += f"import graphpri\nmodules = {modules}\nbound = [{', '.join(f'm{i}' for i in range(len(modules)))}]\n"
+    code += "print([m.__name__ for m in bound] == [f'graphpri.{name}' for name in modules])\n"
+    code += "print(sorted(set(modules) & {name for name in graphpri.__all__ if callable(getattr(graphpri, name))}))"
+    pytest.importorskip("torch")
+    pytest.importorskip("sklearn")
+    assert fresh(code).splitlines() == ["True", "[]"]
 
 
 @pytest.mark.parametrize(

@@ -121,3 +121,9 @@ def test_applications_are_on_the_reference_page_all_of_them() -> None:
     assert "graphpri.apps" in on_the_page()
     assert re.search(r":recursive:\n\n   apps\n", REFERENCE.read_text("utf-8"))
     assert "graphpri.apps.mtl" in modules_of("graphpri.apps")
+
+
+def test_pages_and_docstrings_never_name_private_modules(public: dict[str, Any]) -> None:
+    pages = [*REFERENCE.parent.glob("*.md"), REFERENCE, *(REFERENCE.parent.parent / f"{n}.md" for n in ("README",))]
+    texts = {str(page): page.read_text("utf-8") for page in pages} | {n: v.__doc__ or "" for n, v in public.items()}
+    assert not [name for name, text in texts.items() if re.search(r"\bgraphpri\._[a-z]", text)]

@@ -17,7 +17,6 @@ from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import igraph
-import networkit
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -273,6 +272,7 @@ def make_igraph(n: int, edges: list[tuple[int, int]], weights: Any) -> Any:
 
 
 def make_networkit(n: int, edges: list[tuple[int, int]], weights: Any) -> Any:
+    networkit = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     graph = networkit.Graph(n, weighted=True)
     for (u, v), w in zip(edges, weights, strict=True):
         graph.addEdge(u, v, w)

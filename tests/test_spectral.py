@@ -388,7 +388,7 @@ def test_real_graphs_obey_the_law(name):
 
 
 def test_networkit_agrees():
-    import networkit as nk
+    nk = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
 
     graph = zoo.random_graph(25, 70, 2)
     ends = graph.source.astype(np.uint64), graph.target.astype(np.uint64)
@@ -398,7 +398,7 @@ def test_networkit_agrees():
 
 
 def test_networkits_approximation_agrees_on_a_medium_graph():
-    import networkit as nk
+    nk = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
 
     graph = datasets.barabasi_albert(2000, 4, seed=1)
     ends = graph.source.astype(np.uint64), graph.target.astype(np.uint64)

@@ -13,6 +13,7 @@ from graphpri._version import __version__
 if TYPE_CHECKING:
     from graphpri import datasets, io, plot
     from graphpri._compare import Comparison, compare
+    from graphpri._objective import Objective
     from graphpri._sparsify import Sparsified, methods, path, sparsify
     from graphpri.errors import (
         FileError,
@@ -41,6 +42,7 @@ __all__ = [
     "GraphPRIError",
     "MemoryLimitError",
     "MissingExtraError",
+    "Objective",
     "OptionError",
     "Report",
     "Sparsified",
@@ -63,9 +65,13 @@ __all__ = [
     "write",
 ]
 
-_MODULES = ("baselines", "datasets", "interop", "io", "plot")
+_MODULES = (
+    *("apps", "baselines", "datasets", "errors", "estimator", "explorer", "graph", "interop", "io", "measures"),
+    *("plot", "solvers", "studies", "torch"),
+)
 _HOMES = {
     "graphpri._compare": ("Comparison", "compare"),
+    "graphpri._objective": ("Objective",),
     "graphpri.errors": (
         "FileError",
         "GraphError",
@@ -103,4 +109,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """Public names and public modules, whether imported yet or not."""
     return sorted({*__all__, *_HOME, *_MODULES})

@@ -315,7 +315,7 @@ class Evaluation(NamedTuple):
 class Entropy:
     """A way to compute the entropy: ``evaluate(graph, y, gradient)`` with edge weights y of shape (M,).
 
-    Where it is `stochastic`, the value is an estimate: :func:`graphpri._stochastic.estimate` gives those of several
+    Where it is `stochastic`, the value is an estimate: `estimate` of `_stochastic` gives those of several
     weightings at once, from common probes, with their errors.
     """
 

@@ -221,7 +221,7 @@ def sparsify(
     solver : {"auto", "budgeted", "gumbel"}
         For method "pri"; "gumbel" is the paper's Algorithm 1, "auto" is "budgeted".
     mixture : {"equation", "listing"}
-        How the divergence averages the two Laplacians; see :class:`graphpri._objective.Objective`.
+        How the divergence averages the two Laplacians; see :class:`graphpri.Objective`.
     method : str
         "pri", or a baseline of :data:`graphpri.baselines.METHODS`; β, α, entropy and mixture then only
         say how the result is measured.

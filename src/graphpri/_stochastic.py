@@ -451,7 +451,7 @@ def estimate(
     graph : Graph
         N nodes, M edges.
     ys : sequence of ndarray of float64, shape (M,)
-        W weightings: edge weights of 0 to 1, not all zero (see :func:`graphpri._entropy.scaled`).
+        W weightings: edge weights of 0 to 1, not all zero (see `scaled` of `_entropy`).
     combinations : array_like of float, shape (C, W)
         Factors of the entropies in each combination: ``[[1, 0], [-0.5, 1]]`` is S of the first weighting, and
         S of the second without half of it.

@@ -423,7 +423,7 @@ def shares(graph: Graph) -> tuple[FloatArray, FloatArray]:
 # Methods that score edges: a registry, and one selection of exactly K edges for all of them.
 #
 # A method is a function ``(graph, k, rng, *, option=…) -> Scored``, registered by :func:`method` under a name.
-# Budget, ties, connectivity, protected and forbidden edges are :func:`graphpri._selection.select_top`'s.
+# Budget, ties, connectivity, protected and forbidden edges are those of `select_top` in `_selection`.
 # Those that come with the library are in :mod:`graphpri.baselines`.
 # ---------------------------------------------------------------------------------------------------------------------
 

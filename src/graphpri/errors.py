@@ -59,11 +59,10 @@ class MemoryLimitError(GraphPRIError, MemoryError):
 
     Examples
     --------
-    >>> from graphpri._runtime import require
-    >>> require(1e18, "a matrix of all pairs", "take fewer nodes")  # doctest: +ELLIPSIS
+    >>> raise MemoryLimitError("a matrix of all pairs needs about 909494.7 TB of memory")
     Traceback (most recent call last):
         ...
-    graphpri.errors.MemoryLimitError: a matrix of all pairs needs about 909494.7 TB of memory, ...
+    graphpri.errors.MemoryLimitError: a matrix of all pairs needs about 909494.7 TB of memory
     """
 
 

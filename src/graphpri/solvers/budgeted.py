@@ -123,7 +123,7 @@ def solve(
         Number of edges to keep; None leaves it to β.
     constraints : Constraints, optional
         Connectivity, protected and forbidden edges; they must leave a subset
-        (:func:`graphpri._selection.check_budget`).
+        (`check_budget` of `_selection`).
     effort : {"fast", "normal", "best"}
         How long to search.
     seed : int, Generator or None

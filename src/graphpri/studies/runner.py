@@ -127,7 +127,7 @@ def reproduce(
 
     Each has a folder of its own: its tables, the facts that its verdicts rest on, the verdicts, and its pictures.
     Pieces of work that an earlier run into the same folder has done, with the same seed, size and version, are
-    not done again. The pieces run in as many processes as :func:`graphpri._runtime.workers` says.
+    not done again. The pieces run in as many processes as ``GRAPHPRI_THREADS`` says, and as there are cores otherwise.
 
     Parameters
     ----------
