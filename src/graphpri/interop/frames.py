@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphpri.errors import GraphError
 from graphpri.graph import END_NAMES, EdgeTable, find_ends
-from graphpri.interop.matrices import check_matrix, check_room, read_entries, write_entries
+from graphpri.interop.matrices import dense_source
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
 
 
@@ -57,7 +57,6 @@ def _from_edges(F: Any, ends: tuple[Any, Any], policies: Policies) -> Source:
     columns = {key: F[key].to_numpy() for key in F.columns if key == name}
     others = {str(key): () for key in F.columns if key not in ends and key != name}
     names = labels if labels.dtype.kind in "iu" else labels.tolist()
-    where = "row {{}} of the frame"
     table = EdgeTable(
         len(labels),
         codes[::2],
@@ -100,23 +99,14 @@ def _weight_name(F: Any, weight: str | None) -> str | None:
 
 def _from_adjacency(F: Any, policies: Policies) -> Source:
     """A square frame with index equal to columns; 0 is no edge."""
-    dense = _numbers(F)
-    check_matrix(dense.shape, dense.dtype)
-    check_room(dense)
     labels = F.index.to_numpy() if F.index.dtype.kind in "iu" else F.index.tolist()
-    row, col = np.nonzero(dense)
-    values = dense[row, col]
-    entries = read_entries(row, col, values, len(F), policies, labels)
 
-    def build(rows: NDArray[np.int64], weights: NDArray[Any] | None, name: str) -> Any:
-        r, c, data = write_entries(entries, row, col, values, rows, weights)
-        out = np.zeros_like(dense, dtype=data.dtype)
-        out[r, c] = data
-        H = type(F)(out, index=F.index, columns=F.columns)
+    def wrap(matrix: NDArray[Any], reweighted: bool) -> Any:
+        H = type(F)(matrix, index=F.index, columns=F.columns)
         H.attrs = dict(F.attrs)
-        return H if weights is not None else H.astype(F.dtypes)
+        return H if reweighted else H.astype(F.dtypes)
 
-    return from_table(entries.table, build, policies)
+    return dense_source(_numbers(F), policies, labels, wrap)
 
 
 def _numbers(F: Any) -> NDArray[Any]:

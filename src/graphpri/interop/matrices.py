@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,18 +57,26 @@ def from_dense(A: Any, policies: Policies) -> Source:
     """Entries other than 0 are edges; an array of the same dtype comes back."""
     if isinstance(A, np.ma.MaskedArray):
         raise GraphError("a masked array may mean unknown entries or absent edges: pass A.filled(0) if these are none")
+    return dense_source(A, policies, None, lambda matrix, _: matrix)
+
+
+def dense_source(
+    A: NDArray[Any], policies: Policies, labels: Sequence[Any] | None, wrap: Callable[[NDArray[Any], bool], Any]
+) -> Source:
+    """Source of a dense matrix; ``wrap(matrix, reweighted)`` makes an object of the input's type of a new one."""
     check_matrix(A.shape, A.dtype)
     dense = np.asarray(A)
-    check_room(dense)
+    needed = dense.nbytes + _ENTRY_BYTES * int(np.count_nonzero(dense))
+    require(needed, f"a dense matrix of {dense.shape[0]} nodes as a graph", "pass it as scipy.sparse.csr_array")
     row, col = np.nonzero(dense)
     values = dense[row, col]
-    entries = read_entries(row, col, values, dense.shape[0], policies)
+    entries = read_entries(row, col, values, dense.shape[0], policies, labels)
 
     def build(rows: NDArray[np.int64], weights: NDArray[Any] | None, name: str) -> Any:
         r, c, data = write_entries(entries, row, col, values, rows, weights)
         out = np.zeros_like(A, dtype=data.dtype)
         out[r, c] = data
-        return out
+        return wrap(out, weights is not None)
 
     return from_table(entries.table, build, policies)
 
@@ -84,12 +92,6 @@ def check_matrix(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         raise GraphError(f"the matrix holds complex numbers ({dtype}); weights must be real: take abs(A) or A.real")
     if dtype.kind not in "fiub":
         raise GraphError(f"the matrix holds {dtype}, not numbers: convert it with A.astype(float)")
-
-
-def check_room(dense: NDArray[Any]) -> None:
-    """Refuse a dense matrix that there is not the memory to turn into edges and back."""
-    needed = dense.nbytes + _ENTRY_BYTES * int(np.count_nonzero(dense))
-    require(needed, f"a dense matrix of {dense.shape[0]} nodes as a graph", "pass it as scipy.sparse.csr_array")
 
 
 def read_entries(

@@ -1,4 +1,4 @@
-"""Formats that hold an undirected edge twice, once in each direction: matrices and PyG's edge_index."""
+"""Formats that hold an undirected edge twice, as two opposite arcs: matrices and PyG's edge_index."""
 
 from __future__ import annotations
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from graphpri.graph import EdgeTable
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
 
-Rows = NDArray[np.int64]
-
 
 @accepts("a networkx graph", "networkx.Graph")
 def from_networkx(G: Any, policies: Policies) -> Source:
@@ -35,7 +33,7 @@ def from_networkx(G: Any, policies: Policies) -> Source:
     columns = _weight_column(column, policies.weight, lambda: (name for e in G.edges(data=True) for name in e[-1]))
     table = EdgeTable(len(number), u, v, labels=list(number), directed=directed, edge_attributes=columns)
 
-    def build(rows: Rows, weights: NDArray[Any] | None, name: str) -> Any:
+    def build(rows: NDArray[np.int64], weights: NDArray[Any] | None, name: str) -> Any:
         H = (G.to_undirected_class() if directed else type(G))()
         H.graph.update(G.graph)
         H.add_nodes_from(G.nodes.items())
@@ -61,7 +59,7 @@ def from_igraph(G: Any, policies: Policies) -> Source:
     directed = bool(G.is_directed())
     table = EdgeTable(G.vcount(), ends[:, 0], ends[:, 1], directed=directed, edge_attributes=columns)
 
-    def build(rows: Rows, weights: NDArray[Any] | None, name: str) -> Any:
+    def build(rows: NDArray[np.int64], weights: NDArray[Any] | None, name: str) -> Any:
         H = G.copy()
         H.delete_edges(_others(rows, m).tolist())
         if directed:
@@ -94,7 +92,7 @@ def from_networkit(G: Any, policies: Policies) -> Source:
         ids.size, number[u], number[v], labels=cast("Any", ids), directed=directed, edge_attributes=columns
     )
 
-    def build(rows: Rows, weights: NDArray[Any] | None, name: str) -> Any:
+    def build(rows: NDArray[np.int64], weights: NDArray[Any] | None, name: str) -> Any:
         import networkit as nk
 
         tools: Any = nk.graphtools
@@ -122,7 +120,7 @@ def _weight_column(column: list[Any], weight: str | None, names: Any) -> dict[st
     return {} if weight in (None, "weight") else {key: () for key in names() if key != weight}
 
 
-def _others(rows: Rows, size: int) -> Rows:
+def _others(rows: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     dropped = np.ones(size, bool)
     dropped[rows] = False
     return np.flatnonzero(dropped)

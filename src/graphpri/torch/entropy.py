@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 import torch
 from torch import Tensor
 
-from graphpri._objective import check_beta, takes_entropy
+from graphpri._objective import check_beta, coefficients, mixture_scale, takes_entropy
 from graphpri.errors import GraphError, OptionError
 from graphpri.torch.checks import CLOSED, check_dense, check_floats
 
@@ -153,21 +153,30 @@ class Edges:
     n_graphs: int
 
     @classmethod
-    def read(cls, edge_index: Tensor, batch: Tensor | None, num_nodes: int | None) -> Edges:
-        """Take the arguments as PyG names them; refuse shapes and types that are none of its."""
+    def read(cls, edge_index: Tensor, batch: Tensor | None, num_nodes: int | None, check: bool = True) -> Edges:
+        """Take the arguments as PyG names them; refuse shapes and types that are none of its.
+
+        Where asked, :meth:`check_structure` looks at the entries as well.
+        """
         check_dense(edge_index, "edge_index")
         if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.int64:
             shape, dtype = tuple(edge_index.shape), edge_index.dtype
             raise GraphError(f"edge_index has the shape {shape} and is {dtype}: it must be (2, E) of torch.int64")
         if batch is None:
             count = int(edge_index.max()) + 1 if num_nodes is None and edge_index.numel() else num_nodes or 0
-            return cls(edge_index, count, None, 1)
-        check_dense(batch, "batch")
-        if batch.dim() != 1 or batch.dtype != torch.int64:
-            raise GraphError(f"batch is {batch.dtype} of shape {tuple(batch.shape)}: it must be (N,) of torch.int64")
-        if num_nodes is not None and num_nodes != batch.numel():
-            raise OptionError(f"num_nodes={num_nodes}, but batch has {batch.numel()} nodes: leave num_nodes out")
-        return cls(edge_index, batch.numel(), batch, int(batch.max()) + 1 if batch.numel() else 0)
+            edges = cls(edge_index, count, None, 1)
+        else:
+            check_dense(batch, "batch")
+            size = batch.numel()
+            if batch.dim() != 1 or batch.dtype != torch.int64:
+                shape = tuple(batch.shape)
+                raise GraphError(f"batch is {batch.dtype} of shape {shape}: it must be (N,) of torch.int64")
+            if num_nodes is not None and num_nodes != size:
+                raise OptionError(f"num_nodes={num_nodes}, but batch has {size} nodes: leave num_nodes out")
+            edges = cls(edge_index, size, batch, int(batch.max()) + 1 if size else 0)
+        if check:
+            edges.check_structure()
+        return edges
 
     def check_structure(self) -> None:
         """Refuse lists that don't hold every edge once in each orientation, within one graph."""
@@ -733,7 +742,7 @@ def von_neumann_entropy_edges(
     >>> von_neumann_entropy_edges(edge_index, batch=torch.tensor([0, 0, 0, 1, 1]))
     tensor([0.5623, 0.0000])
     """
-    edges = read_edges(edge_index, batch, num_nodes, check)
+    edges = Edges.read(edge_index, batch, num_nodes, check)
     if edge_weight is None:
         edge_weight = torch.ones(edge_index.shape[1], device=edge_index.device)
     return entropies(edges, edge_weight, entropy, check, "edge_weight")
@@ -778,7 +787,7 @@ def qjs_divergence_edges(
     >>> qjs_divergence_edges(edge_index, a, b)
     tensor([0.6931])
     """
-    return divergences(read_edges(edge_index, batch, num_nodes, check), a, b, entropy, check)
+    return divergences(Edges.read(edge_index, batch, num_nodes, check), a, b, entropy, check)
 
 
 @takes_entropy
@@ -828,7 +837,7 @@ def pri_objective_edges(
     >>> gates.grad
     tensor([-0.0187, -0.0187,  0.0374,  0.0374])
     """
-    edges = read_edges(edge_index, batch, num_nodes, check)
+    edges = Edges.read(edge_index, batch, num_nodes, check)
     return checked_objectives(edges, a, original, beta, entropy, original_entropy, check)
 
 
@@ -878,7 +887,8 @@ def objectives(
     if torch.broadcast_shapes(kept.shape, known.shape) != mixed.shape:
         found, needed = tuple(known.shape), tuple(mixed.shape)
         raise OptionError(f"original_entropy has the shape {found}: give one of each original, {needed}")
-    return (1 - beta) * kept - beta * known + 2 * beta * mixed
+    of_kept, of_mixed, of_original = coefficients(beta)
+    return of_kept * kept + of_original * known + of_mixed * mixed
 
 
 def in_range(layout: Layout, weights: Tensor) -> Tensor:
@@ -909,7 +919,7 @@ def entropy_of(layout: Layout, weights: Tensor, entropy: EntropyName) -> Tensor:
 
 def mixture(layout: Layout, a: Tensor, b: Tensor) -> Tensor:
     """Weights of ã + b̃, in the scale of a: each graph divided by its own trace before the two are added."""
-    factor = layout.over_nodes(layout.degrees(a)) / layout.over_nodes(layout.degrees(b))
+    factor, _ = mixture_scale("equation", *(layout.over_nodes(layout.degrees(weights)) for weights in (a, b)))
     return torch.addcmul(a, b, layout.at_weights(factor))
 
 
@@ -925,14 +935,6 @@ def check_entropy(entropy: str) -> None:
     """Refuse the name of an entropy that there is not."""
     if entropy not in get_args(EntropyName):
         raise OptionError(f"entropy={entropy!r}: choose from {', '.join(map(repr, get_args(EntropyName)))}")
-
-
-def read_edges(edge_index: Tensor, batch: Tensor | None, num_nodes: int | None, check: bool) -> Edges:
-    """The edge list, checked where asked."""
-    edges = Edges.read(edge_index, batch, num_nodes)
-    if check:
-        edges.check_structure()
-    return edges
 
 
 def _check_alike(a: Tensor, b: Tensor) -> None:

@@ -141,7 +141,9 @@ class EdgeGate(nn.Module):
         if mode not in get_args(Mode):
             raise OptionError(f"mode={mode!r}: choose from {', '.join(map(repr, get_args(Mode)))}")
         self.num_edges, self.mode, self.hard, self.size = num_edges, mode, switch("hard", hard), number("size", size)
-        self.schedule: Schedule = temperature if callable(temperature) else _constant(temperature)
+        if not callable(temperature):
+            temperature = Anneal(positive("temperature", temperature), temperature, 1)
+        self.schedule: Schedule = temperature
         self.steps = 0
         self.n_nodes = 0
         self.logits = nn.Parameter(_starting_logits(init, num_edges))
@@ -165,7 +167,6 @@ class EdgeGate(nn.Module):
             For a list with loops, repeated edges or edges in one orientation only.
         """
         edges = Edges.read(edge_index, None, None)
-        edges.check_structure()
         low, high = edge_index.amin(0), edge_index.amax(0)
         _, member = torch.unique(low * edges.n_nodes + high, return_inverse=True)
         count = edge_index.shape[1] // 2
@@ -359,11 +360,6 @@ class EdgeGate(nn.Module):
         device = self.logits.device if generator is None else generator.device
         u = torch.rand(shape, generator=generator, device=device, dtype=self.logits.dtype).to(self.logits.device)
         return torch.logit(u, _TINY)
-
-
-def _constant(temperature: float) -> Schedule:
-    temperature = positive("temperature", temperature)
-    return Anneal(temperature, temperature, 1)
 
 
 def _starting_logits(init: float | Tensor, count: int) -> Tensor:

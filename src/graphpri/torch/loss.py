@@ -12,6 +12,7 @@ from graphpri.errors import OptionError
 from graphpri.torch.checks import switch
 from graphpri.torch.entropy import (
     Dense,
+    Edges,
     EntropyName,
     Layout,
     check_entropy,
@@ -20,7 +21,6 @@ from graphpri.torch.entropy import (
     entropy_of,
     in_range,
     objectives,
-    read_edges,
 )
 
 Over = Literal["each", "mean"]
@@ -193,7 +193,7 @@ class PRILoss(nn.Module):
             return Dense()
         if self.pri_on == "mean":
             raise OptionError("pri_on='mean' averages graphs on the same nodes: pass adjacencies (..., N, N)")
-        return read_edges(edge_index, batch, num_nodes, self.check)
+        return Edges.read(edge_index, batch, num_nodes, self.check)
 
 
 def _count(adjacency: Tensor) -> int:
