@@ -3,7 +3,7 @@
 One module per subject; each registers functions with :func:`measure`, and :func:`report` runs them.
 """
 
-from graphpri.measures import spectral, structure
+from graphpri.measures import information, spectral, structure
 from graphpri.measures.information import Estimates, divergence, estimate, objective, von_neumann_entropy
 from graphpri.measures.registry import MEASURES, Cost, Measure, Settings, View, choose, measure, per_view
 from graphpri.measures.reports import Report, report
@@ -19,6 +19,7 @@ __all__ = [
     "choose",
     "divergence",
     "estimate",
+    "information",
     "measure",
     "objective",
     "per_view",
