@@ -26,7 +26,7 @@ from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
 from graphpri._selection import best_forest, check_budget, rank, select_top, settle
 from graphpri.errors import GraphError, MissingExtraError, OptionError
-from graphpri.graph import BoolArray, FloatArray, Graph, Neighbours, group, id_dtype
+from graphpri.graph import BoolArray, FloatArray, Graph, Neighbours, group, id_dtype, places_within
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compiled loops of edge scores: imported for large graphs only.
