@@ -257,7 +257,7 @@ def test_compiled_sketch_is_that_of_whole_arrays(graph, n_probes, monkeypatch):
     b = np.random.default_rng(0).standard_normal((graph.n_nodes, 3))
     solved = laplacian_solve(graph, b)
     for module in (_laplacian, _laplacian):
-        monkeypatch.setattr(module, "LARGE", 0)
+        monkeypatch.setattr(module, "LARGE_GRAPH", 0)
     results = []
     for threads in ("1", "3"):
         monkeypatch.setenv("GRAPHPRI_THREADS", threads)
