@@ -25,7 +25,7 @@ from graphpri import _runtime, graph, interop
 from graphpri import io as gio
 from graphpri.errors import FileError, GraphError, GraphPRIError, MemoryLimitError, OptionError
 from graphpri.graph import MOST_EDGES, EdgeTable, Graph
-from graphpri.io import delimited, parquet
+from graphpri.io import columns, delimited, parquet, rows
 from graphpri.io.source import CHUNK
 
 Patch = pytest.MonkeyPatch
@@ -35,15 +35,8 @@ Patch = pytest.MonkeyPatch
 def every_size_is_large() -> Iterator[None]:
     """Whatever is done for large tables and files only is done for all."""
     with Patch.context() as patch:
-        for module, name in (
-            (graph, "COMPILED"),
-            (delimited, "LARGE"),
-            (delimited, "LARGE"),
-            (delimited, "_FEW"),
-            (delimited, "LARGE"),
-        ):
+        for module, name in ((graph, "COMPILED"), (rows, "LARGE"), (rows, "LARGE_TEXT"), (columns, "_FEW")):
             patch.setattr(module, name, 1)
-        patch.setattr(delimited, "LARGE", 1)
         patch.setattr(parquet, "_LARGE", 0)
         patch.setattr(parquet, "_MANY", 0)
         yield
@@ -368,6 +361,10 @@ def test_edge_lists_are_read_as_small_ones_are(case: tuple[str, str]) -> None:
     text, name = case
     small, large = both_ways(lambda: plain(gio.read(io.BytesIO(text.encode()), name)))
     assert small == large
+    with Patch.context() as patch:
+        patch.setattr(delimited, "_read_numbers", lambda *_: None)
+        slow, _ = both_ways(lambda: plain(gio.read(io.BytesIO(text.encode()), name)))
+    assert small == slow
 
 
 @st.composite
@@ -419,21 +416,16 @@ FLOATS = st.floats() | st.sampled_from([1.0, 0.5, 2.0**60, 1e15, 1e16, 1e17, 1e-
 @given(st.lists(FLOATS, min_size=1, max_size=40))
 @settings(max_examples=300)
 def test_floats_are_written_as_python_writes_them(values: list[float]) -> None:
-    with every_size_is_large():
-        placed = delimited.Numbers(np.array(values).__getitem__).placed(slice(None))
-    text = placed.text.tobytes()
-    found = [text[a : a + n].decode() for a, n in zip(placed.starts.tolist(), placed.lengths.tolist(), strict=True)]
-    assert found == list(map(repr, values))
+    pa = pytest.importorskip("pyarrow")
+    assert rows.Cells.of(np.array(values)).by_arrow(pa, slice(None)).to_pylist() == list(map(repr, values))
 
 
 def test_many_random_floats_are_written_shortest() -> None:
+    pa = pytest.importorskip("pyarrow")
     bits = np.random.default_rng(1).integers(0, 2**63, 50_000) | 1
-    values = np.concatenate([bits.view(np.float64), np.random.default_rng(2).lognormal(size=50_000)])
+    values = np.concatenate([bits.view(np.float64), np.random.default_rng(2).lognormal(0, 9, size=50_000)])
     values = values[np.isfinite(values)]
-    placed = delimited.Numbers(values.__getitem__).placed(slice(None))
-    text = placed.text.tobytes()
-    found = [text[a : a + n].decode() for a, n in zip(placed.starts.tolist(), placed.lengths.tolist(), strict=True)]
-    assert found == list(map(repr, values.tolist()))
+    assert rows.Cells.of(values).by_arrow(pa, slice(None)).to_pylist() == list(map(repr, values.tolist()))
 
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
@@ -509,19 +501,19 @@ def test_large_tables_come_back_with_progress(big: EdgeTable, name: str, tmp_pat
 
 
 def test_an_oddity_at_the_end_of_a_large_file_is_found_with_its_line(tmp_path: Path, monkeypatch: Patch) -> None:
-    monkeypatch.setattr(delimited, "LARGE", CHUNK)
-    monkeypatch.setattr(delimited, "_PIECE", CHUNK)
-    rows_of_text = b"".join(b"%d,%d\n" % (i, i + 1) for i in range(200_000))
+    monkeypatch.setattr(rows, "LARGE_TEXT", CHUNK)
+    monkeypatch.setattr(rows, "_PIECE", CHUNK)
+    many_rows = b"".join(b"%d,%d\n" % (i, i + 1) for i in range(200_000))
     for end, message in (
         (b"1,x,3\n", "line 200002: the row has 3 cells where line 2 has 2"),
         (b"1,\n", "line 200002: an end point of the edge is missing"),
     ):
         for unzip in (False, True):
-            data = b"source,target\n" + rows_of_text + end
+            data = b"source,target\n" + many_rows + end
             with pytest.raises(FileError, match=message):
                 gio.read(io.BytesIO(gzip.compress(data, 1) if unzip else data), "csv")
     path = tmp_path / "graph.csv"
-    path.write_bytes(b"source,target\n" + rows_of_text + b"1,a\n")
+    path.write_bytes(b"source,target\n" + many_rows + b"1,a\n")
     table = gio.read(path)
     assert table.label(int(table.target[-1])) == "a"
     assert table.label(int(table.source[0])) == "0"
@@ -538,7 +530,7 @@ def test_a_pipe_is_read_like_a_file(big: EdgeTable) -> None:
     stream = io.BytesIO()
     gio.write(big, stream, "csv")
     data = stream.getvalue() + b"1,word,1\n"
-    assert len(data) > delimited.LARGE_TEXT + CHUNK
+    assert len(data) > rows.LARGE_TEXT + CHUNK
     reading, writing = os.pipe()
     with subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())"],

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from graphpri.graph import EdgeTable, id_dtype
-from graphpri.io.delimited import (
+from graphpri.io.columns import (
     gather_columns,
     has_parallel,
     label_nodes,

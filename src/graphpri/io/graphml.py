@@ -14,8 +14,7 @@ import numpy as np
 
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable, id_dtype
-from graphpri.io.delimited import (
-    ANY_NUMBER,
+from graphpri.io.columns import (
     Column,
     alike,
     gather_columns,
@@ -27,6 +26,7 @@ from graphpri.io.delimited import (
     shorten,
 )
 from graphpri.io.format import ReadOptions
+from graphpri.io.rows import ANY_NUMBER
 from graphpri.io.sink import write_text
 from graphpri.io.source import Source
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple
@@ -12,28 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import FileError
-from graphpri.graph import EdgeTable, Order
-from graphpri.io.delimited import (
+from graphpri.graph import EVERY, EdgeTable, Order, id_dtype, sorted_positions
+from graphpri.io.columns import left_out, read_weights, shorten, unlabelled, write_weights
+from graphpri.io.format import ReadOptions
+from graphpri.io.rows import (
     NUMBER_BYTES,
     TEXT_BYTES,
     Cells,
-    GridRows,
-    Ints,
-    Numbers,
-    equals_transpose,
-    left_out,
-    matrix_table,
-    number_cells,
+    Rows,
     read_head,
     read_numbers,
-    read_weights,
-    shorten,
-    split_grid,
-    unlabelled,
+    split_rows,
     write_rows,
-    write_weights,
 )
-from graphpri.io.format import ReadOptions
 from graphpri.io.source import Source, Tape
 
 _BANNER = re.compile(rb"%%MatrixMarket[ \t]+matrix[ \t]+(\w+)[ \t]+(\w+)[ \t]+([\w-]+)[ \t]*\n", re.IGNORECASE)
@@ -66,7 +57,7 @@ def read_matrix_market(source: Source, options: ReadOptions) -> EdgeTable:
         of the wrong form, and another number of entries than the header says.
     """
     source, tape = source.taped()
-    table = _read_large(source, tape)
+    table = _read_numbers(source, tape)
     if table is not None:
         return table
     tape.rewind()
@@ -78,16 +69,14 @@ def read_matrix_market(source: Source, options: ReadOptions) -> EdgeTable:
             f"a matrix of {head.size[0]} rows and {head.size[1]} columns is not square, so it is no adjacency matrix",
             head.size_line,
         )
-    rows = split_grid(source, data[head.start :], None, head.size_line + 1, "%")
+    rows = split_rows(source, data[head.start :], None, head.size_line + 1, "%")
     source.check_nodes(head.size[0], rows.n_rows, head.size_line)
     return _read_array(source, head, rows) if head.layout == "array" else _read_entries(source, head, rows)
 
 
-def _read_large(source: Source, tape: Tape) -> EdgeTable | None:
-    """A large coordinate matrix with numbers only; None for any other, also where something is wrong."""
-    if (found := read_head(source)) is None:
-        return None
-    data, chunks = found
+def _read_numbers(source: Source, tape: Tape) -> EdgeTable | None:
+    """A coordinate matrix with numbers only; None for any other, also where something is wrong."""
+    data, chunks = read_head(source)
     try:
         data = replace(source, stream=BytesIO(data), position=None).text()
         head = _read_head(source, data)
@@ -98,26 +87,22 @@ def _read_large(source: Source, tape: Tape) -> EdgeTable | None:
         return None
     tape.drop()
     source.require(NUMBER_BYTES, "write it as parquet or npz once")
-    numbers = read_numbers(source, data[head.start :], chunks, None, width, (0, 1), head.size_line + 1)
-    if numbers is None or len(numbers.lines) != head.size[2]:
+    rows = read_numbers(source, data[head.start :], chunks, None, width, (0, 1), head.size_line + 1)
+    if rows is None or rows.n_rows != head.size[2]:
         return None
-    ends = numbers.columns[:2]
-    if min(x.min() for x in ends) < 1 or max(x.max() for x in ends) > n:
+    if any(column.min() < 1 or column.max() > n for column in map(np.asarray, rows.columns[:2])):
         return None
-    source.check_nodes(n, len(numbers.lines), head.size_line)
-    row, column = (x - x.dtype.type(1) for x in ends)
-    values = None if width == 2 else numbers.columns[2]
-    if values is not None and values.dtype.kind == "i":
-        values = values.astype(np.int64)
-    return matrix_table(n, row, column, values, _row_name(source, numbers.lines), triangle=head.symmetric)
+    source.check_nodes(n, rows.n_rows, head.size_line)
+    return _read_entries(source, head, rows)
 
 
-def _row_name(source: Source, lines: Ints | range) -> Callable[[Order], Callable[[int], str]]:
+def _row_name(source: Source, lines: Sequence[int] | range) -> Callable[[Order], Callable[[int], str]]:
     """Names rows of the table by the lines of the entries that they come from."""
 
     def name(kept: Order) -> Callable[[int], str]:
-        at: Any = kept + lines.start if isinstance(lines, range) and not isinstance(kept, slice) else lines[kept]
-        return source.row_name(at)
+        if isinstance(kept, slice):
+            return source.row_name(lines[kept])
+        return source.row_name(kept + lines.start if isinstance(lines, range) else np.asarray(lines)[kept])
 
     return name
 
@@ -145,7 +130,7 @@ def _read_head(source: Source, data: bytes) -> _Head:
     return _Head(layout, field, symmetry == "symmetric", [int(word) for word in words], line, end)
 
 
-def _check_size(source: Source, head: _Head, rows: GridRows, expected: int, width: int) -> None:
+def _check_size(source: Source, head: _Head, rows: Rows, expected: int, width: int) -> None:
     if rows.n_rows != expected:
         raise source.error(
             f"the header says {expected} entries, and the file has {rows.n_rows}: it is cut off or damaged",
@@ -154,35 +139,34 @@ def _check_size(source: Source, head: _Head, rows: GridRows, expected: int, widt
     if rows.n_rows and rows.n_columns != width:
         raise source.error(
             f"an entry of a {head.field} {head.layout} matrix is {width} numbers, not {rows.n_columns}",
-            int(rows.lines[0]),
+            rows.lines[0],
         )
 
 
-def _read_entries(source: Source, head: _Head, rows: GridRows) -> EdgeTable:
+def _read_entries(source: Source, head: _Head, rows: Rows) -> EdgeTable:
     n = head.size[0]
     pattern = head.field == "pattern"
     _check_size(source, head, rows, head.size[2], 2 if pattern else 3)
     if not rows.n_rows:
         nothing = np.zeros(0, np.int64)
-        return matrix_table(
-            n, nothing, nothing, None if pattern else nothing, _row_name(source, rows.lines), triangle=True
-        )
+        values = None if pattern else nothing
+        return matrix_table(n, nothing, nothing, values, _row_name(source, rows.lines), triangle=True)
     row, column = (_index(source, rows, place, n) for place in (0, 1))
     values = None if pattern else np.asarray(read_weights(source, rows, 2))
     return matrix_table(n, row, column, values, _row_name(source, rows.lines), triangle=head.symmetric)
 
 
-def _index(source: Source, rows: GridRows, place: int, n: int) -> Ints:
+def _index(source: Source, rows: Rows, place: int, n: int) -> NDArray[Any]:
     index = rows.integers(place)
     if index is None or index.min() < 1 or index.max() > n:
-        for line, cell in zip(rows.lines.tolist(), rows.cells(place), strict=True):
+        for line, cell in zip(rows.lines, rows.cells(place), strict=True):
             if cell is None or not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:20]) <= n):
                 raise source.error(f"{shorten(cell or '')} is not a row or column from 1 to {n}", line)
         return np.array([int(cell or "") for cell in rows.cells(place)], np.int64) - 1
-    return index - 1
+    return index - index.dtype.type(1)
 
 
-def _read_array(source: Source, head: _Head, rows: GridRows) -> EdgeTable:
+def _read_array(source: Source, head: _Head, rows: Rows) -> EdgeTable:
     n = head.size[0]
     _check_size(source, head, rows, n * (n + 1) // 2 if head.symmetric else n * n, 1)
     if head.symmetric:
@@ -196,16 +180,9 @@ def _read_array(source: Source, head: _Head, rows: GridRows) -> EdgeTable:
         row[entry],
         column[entry],
         values[entry],
-        _row_name(source, rows.lines[entry]),
+        lambda kept: source.row_name(np.asarray(rows.lines)[entry][kept]),
         triangle=head.symmetric,
     )
-
-
-Take = Callable[[slice], NDArray[Any]]
-
-
-def _counted_from_1(take: Take) -> Numbers:
-    return Numbers(lambda at: take(at).astype(np.int64) + 1)
 
 
 def write_matrix_market(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
@@ -217,14 +194,69 @@ def write_matrix_market(table: EdgeTable, stream: BinaryIO, name: str) -> list[s
     weights = write_weights(table, notes)
     u, v = table.source, table.target
     field = "pattern" if weights is None else "real" if weights.dtype.kind == "f" else "integer"
-    ends: tuple[Take, Take] = (lambda at: u[at], lambda at: v[at])
-    if not table.directed:
-        ends = (lambda at: np.maximum(u[at], v[at]), lambda at: np.minimum(u[at], v[at]))
-    columns: list[Cells] = [_counted_from_1(take) for take in ends]
-    columns += [] if weights is None else [number_cells(weights)]
+    columns = [Cells(lambda at: u[at].astype(np.int64) + 1), Cells(lambda at: v[at].astype(np.int64) + 1)]
+    if not table.directed:  # the lower triangle
+        columns = [
+            Cells(lambda at: np.maximum(u[at], v[at]).astype(np.int64) + 1),
+            Cells(lambda at: np.minimum(u[at], v[at]).astype(np.int64) + 1),
+        ]
+    columns += [] if weights is None else [Cells.of(weights)]
     n = table.n_nodes
     banner = f"%%MatrixMarket matrix coordinate {field} {'general' if table.directed else 'symmetric'}\n"
     write_rows(stream, name, f"{banner}{n} {n} {u.size}\n", columns, u.size, " ")
     if table.directed and equals_transpose(u, v, weights):
         notes.append("every arc has its opposite, so the file reads back as undirected")
     return notes
+
+
+# Matrices of all formats
+
+
+def matrix_table(
+    n_nodes: int,
+    row: NDArray[Any],
+    column: NDArray[Any],
+    values: NDArray[Any] | None,
+    row_name: Callable[[Order], Callable[[int], str]],
+    *,
+    triangle: bool = False,
+) -> EdgeTable:
+    """Edges of a square matrix's entries.
+
+    A matrix that equals its transpose, entry by entry, is an undirected graph with each edge once (its
+    entry above the diagonal); any other is directed. Zeros stay, as weights that a graph refuses.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Rows of the matrix.
+    row, column : ndarray of int, shape (E,)
+        Places of the entries, counted from 0; repeated places are parallel edges.
+    values : ndarray, shape (E,), or None
+        The entries; None where the matrix is a pattern.
+    row_name : callable
+        Makes the table's `row_name` from the numbers of the entries kept, an index of the entries.
+    triangle : bool
+        Whether the entries are one triangle of a symmetric matrix.
+    """
+    symmetric = triangle or equals_transpose(row, column, values)
+    kept: Order = np.flatnonzero(row <= column) if symmetric and not triangle else EVERY
+    ids = id_dtype(n_nodes)
+    return EdgeTable(
+        n_nodes,
+        row[kept].astype(ids, copy=False),
+        column[kept].astype(ids, copy=False),
+        directed=not symmetric,
+        edge_attributes={} if values is None else {"weight": values[kept]},
+        row_name=row_name(kept),
+    )
+
+
+def equals_transpose(row: NDArray[Any], column: NDArray[Any], values: NDArray[Any] | None) -> bool:
+    """Whether the entries above the diagonal of a matrix are those below it, turned round."""
+    above, below = np.flatnonzero(row < column), np.flatnonzero(row > column)
+    if above.size != below.size:
+        return False
+    a, b = sorted_positions(row, column, values, above), sorted_positions(column, row, values, below)
+    same = np.array_equal(row[a], column[b]) and np.array_equal(column[a], row[b])
+    return same and (values is None or np.array_equal(values[a], values[b], equal_nan=values.dtype.kind == "f"))

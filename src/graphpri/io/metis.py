@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, compress
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -12,21 +14,9 @@ from numpy.typing import NDArray
 
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable, id_dtype
-from graphpri.io.delimited import (
-    NUMBER,
-    Column,
-    Ints,
-    find_words,
-    left_out,
-    line_bounds,
-    parse_integers,
-    parse_numbers,
-    python_values,
-    shorten,
-    unlabelled,
-    write_weights,
-)
+from graphpri.io.columns import Column, left_out, python_values, shorten, unlabelled, write_weights
 from graphpri.io.format import ReadOptions
+from graphpri.io.rows import NUMBER, WORD, Ints, parse_integers, parse_numbers
 from graphpri.io.sink import numbers_text, write_text
 from graphpri.io.source import LONG_LINE_LIMIT, Source
 
@@ -52,36 +42,28 @@ class _Head(NamedTuple):
 
 @dataclass(frozen=True)
 class _Words:
-    """Numbers of the body: where they stand in the text, on whose line, and as which of its numbers."""
+    """Numbers of the body, the node on whose line each stands, and as which of its numbers; and the nodes' lines."""
 
     source: Source
-    buffer: NDArray[np.uint8]
-    start: Ints
-    stop: Ints
+    words: Sequence[str]
     node: Ints
     place: Ints
     lines: Ints
 
     def pick(self, mask: NDArray[np.bool_]) -> _Words:
-        parts = (self.start[mask], self.stop[mask], self.node[mask], self.place[mask])
-        return _Words(self.source, self.buffer, *parts, self.lines)
-
-    def cells(self) -> list[str]:
-        data = self.buffer.tobytes()
-        return [data[a:b].decode() for a, b in zip(self.start.tolist(), self.stop.tolist(), strict=True)]
+        words = list(compress(self.words, mask.tolist()))
+        return _Words(self.source, words, self.node[mask], self.place[mask], self.lines)
 
     def numbers(self, what: str) -> NDArray[Any]:
         """The words as int64 or float64."""
-        values = parse_integers(self.buffer, self.start, self.stop)
+        values = parse_integers(self.words)
+        if values is None:
+            values = parse_numbers(self.words)
         if values is not None:
             return values
-        cells = self.cells()
-        numbers = parse_numbers([*cells])
-        if numbers is not None:
-            return numbers
-        bad = next(i for i, word in enumerate(cells) if not NUMBER.fullmatch(word))
+        bad = next(i for i, word in enumerate(self.words) if not NUMBER.fullmatch(word))
         line = int(self.lines[self.node[bad]])
-        raise self.source.error(f"the {what} {shorten(cells[bad])} is not a number", line)
+        raise self.source.error(f"the {what} {shorten(self.words[bad])} is not a number", line)
 
 
 def read_metis(source: Source, options: ReadOptions) -> EdgeTable:
@@ -138,22 +120,19 @@ def _read_head(source: Source, data: bytes) -> _Head:
 
 
 def _split_body(source: Source, data: bytes, head: _Head) -> _Words:
-    buffer = np.frombuffer(data, np.uint8)
-    start, end = line_bounds(buffer)
-    lines = np.arange(head.line + 1, head.line + 1 + start.size)
-    if b"%" in data:
-        kept = np.array([not data[a:b].lstrip(b" \t").startswith(b"%") for a, b in zip(start, end, strict=True)], bool)
-        buffer = buffer[np.repeat(kept, end - start + 1)]
-        lines = lines[kept]
-        start, end = line_bounds(buffer)
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    for number, text in enumerate(data.decode().split("\n")[:-1], head.line + 1):
+        words = WORD.findall(text)
+        if not words or not words[0].startswith("%"):
+            rows.append(words)
+            numbers.append(number)
+    lines, counts = np.array(numbers, np.int64), np.array(list(map(len, rows)), np.int64)
     if lines.size < head.n_nodes:
         raise source.error(
             f"the header says {head.n_nodes} nodes, and only {lines.size} lines follow: the file is cut off or damaged",
             head.line,
         )
-    first, stop = find_words(buffer)
-    upto = np.searchsorted(first, end)
-    counts = np.diff(upto, prepend=0)
     if counts[head.n_nodes :].any():
         line = int(lines[head.n_nodes + int(np.argmax(counts[head.n_nodes :] > 0))])
         raise source.error(f"the header says {head.n_nodes} nodes, and more lines follow", line)
@@ -167,8 +146,8 @@ def _split_body(source: Source, data: bytes, head: _Head) -> _Words:
             int(lines[row]),
         )
     node = np.repeat(np.arange(counts.size), counts)
-    place = np.arange(first.size) - (upto - counts)[node]
-    return _Words(source, buffer, first, stop, node, place, lines)
+    place = np.arange(node.size) - (np.cumsum(counts) - counts)[node]
+    return _Words(source, list(chain.from_iterable(rows)), node, place, lines)
 
 
 def _neighbours(words: _Words, n_nodes: int) -> Ints:
@@ -176,9 +155,8 @@ def _neighbours(words: _Words, n_nodes: int) -> Ints:
     wrong = (found < 1) | (found > n_nodes) | (found % 1 != 0)
     if wrong.any():
         which = int(np.argmax(wrong))
-        cell = words.pick(np.arange(wrong.size) == which).cells()[0]
         line = int(words.lines[words.node[which]])
-        raise words.source.error(f"the neighbour {shorten(cell)} is not a node from 1 to {n_nodes}", line)
+        raise words.source.error(f"the neighbour {shorten(words.words[which])} is not a node from 1 to {n_nodes}", line)
     return found.astype(np.int64) - 1
 
 

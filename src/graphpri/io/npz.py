@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from graphpri.errors import FileError
 from graphpri.graph import MOST_EDGES, EdgeTable, Order, id_dtype
 from graphpri.io import jsontext
-from graphpri.io.delimited import Column, integer_ends, left_out, matrix_table, python_values
+from graphpri.io.columns import Column, integer_ends, left_out, python_values
 from graphpri.io.format import ReadOptions
+from graphpri.io.matrixmarket import matrix_table
 from graphpri.io.sink import Forward, Sink, advance
 from graphpri.io.source import Source
 

@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable, id_dtype
-from graphpri.io.delimited import (
-    ANY_NUMBER,
+from graphpri.io.columns import (
     Column,
-    GridRows,
-    Ints,
     alike,
-    equals_transpose,
     gather_columns,
     label_nodes,
     label_texts,
@@ -29,10 +25,11 @@ from graphpri.io.delimited import (
     python_values,
     read_weights,
     shorten,
-    split_grid,
     write_weights,
 )
 from graphpri.io.format import ReadOptions
+from graphpri.io.matrixmarket import equals_transpose
+from graphpri.io.rows import ANY_NUMBER, Ints, split_rows
 from graphpri.io.sink import numbers_text, write_text
 from graphpri.io.source import LONG_LINE_LIMIT, Source
 
@@ -240,7 +237,7 @@ def _regular(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, di
     if b'"' in section.body or b"[" in section.body or b"/*" in section.body:
         return None
     try:
-        rows = split_grid(network.source, section.body, None, section.line + 1, "%")
+        rows = split_rows(network.source, section.body, None, section.line + 1, "%")
     except FileError:
         return None
     if not rows.n_rows or rows.n_columns not in (2, 3):
@@ -251,7 +248,7 @@ def _regular(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, di
     columns: dict[str, Column] = {}
     if rows.n_columns == 3:
         columns["weight"] = read_weights(network.source, rows, 2, ends=(0, 1))
-    return u - 1, v - 1, rows.lines, columns
+    return u - 1, v - 1, np.array(rows.lines, np.int64), columns
 
 
 def _read_lines(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, dict[str, Column]]:
@@ -284,7 +281,7 @@ def _read_lists(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints,
 
 def _read_matrix(network: _Network, section: _Section) -> _Links:
     source, n = network.source, network.n
-    rows: GridRows = split_grid(source, section.body, None, section.line + 1, "%")
+    rows = split_rows(source, section.body, None, section.line + 1, "%")
     if (rows.n_rows, rows.n_columns) != (n, n):
         raise source.error(f"*Matrix has {rows.n_rows} rows of {rows.n_columns} for {n} vertices", section.line)
     matrix = np.array([read_weights(source, rows, column) for column in range(n)]).T.reshape(n, n)
@@ -292,7 +289,7 @@ def _read_matrix(network: _Network, section: _Section) -> _Links:
     symmetric = equals_transpose(u, v, matrix[u, v])
     if symmetric:
         u, v = u[u <= v], v[u <= v]
-    return _Links(not symmetric, u, v, rows.lines[u], {"weight": matrix[u, v]})
+    return _Links(not symmetric, u, v, np.array(rows.lines, np.int64)[u], {"weight": matrix[u, v]})
 
 
 def _table(network: _Network, labels: Any, attributes: dict[str, Column]) -> EdgeTable:

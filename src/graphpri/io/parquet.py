@@ -14,7 +14,7 @@ from graphpri._runtime import compact, in_turn, joined, require
 from graphpri.errors import FileError, MissingExtraError
 from graphpri.graph import MOST_EDGES, EdgeTable, IntArray
 from graphpri.io import jsontext
-from graphpri.io.delimited import (
+from graphpri.io.columns import (
     Column,
     Ends,
     coded_ends,

@@ -11,12 +11,13 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._runtime import require
@@ -122,9 +123,10 @@ class Source:
             raise self.error(f"{n} nodes are declared, and a file of this size can have {most}: is it damaged?", line)
         return n
 
-    def row_name(self, lines: NDArray[Any] | range, what: str = "line") -> Callable[[int], str]:
+    def row_name(self, lines: Sequence[int] | NDArray[Any], what: str = "line") -> Callable[[int], str]:
         """Name a row of a table by the line it stands in."""
-        return lambda row: f"{self.name}, {what} {lines[row]}"
+        numbers = lines if isinstance(lines, range) else np.asarray(lines, np.int64)
+        return lambda row: f"{self.name}, {what} {numbers[row]}"
 
     def chunks(self) -> Iterator[bytes]:
         """Content in pieces of at most `CHUNK` bytes; a stream that breaks off is a FileError."""

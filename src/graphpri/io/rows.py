@@ -1,0 +1,645 @@
+"""Rows of delimited text: numbers parsed by libraries, quoted cells by ``csv``, other cells split; and rows written.
+
+Reading takes the fast way first. Rows that are numbers only, and nothing else, are parsed in pieces of some mebibytes
+by :func:`numpy.loadtxt` (by pyarrow in large files, where it is installed); rows with quotes by :mod:`csv`. Whatever
+these can't be sure to read as we do (comments between rows, padding zeros, blanks around quotes) is left to a slow
+pass in plain Python, which says what is wrong, and in which line, where something is.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO, TextIOWrapper
+from itertools import chain
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri._runtime import compact, in_turn, joined
+from graphpri.errors import FileError, OptionError
+from graphpri.graph import MOST_EDGES, FloatArray, IntArray
+from graphpri.io.sink import advance, check_text, numbers_text, write_text
+from graphpri.io.source import Source
+
+Ints = NDArray[np.int64]
+Cell = str | None
+"""A cell as text; None where it is empty."""
+
+INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+NUMBER = re.compile(
+    r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:nan|inf(?:inity)?)", re.I
+)
+ANY_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:nan|inf(?:inity)?)", re.I)
+WORD = re.compile(r"[^ \t]+")
+
+LARGE_TEXT = 1 << 23
+"""Bytes of text from which it pays to load pyarrow."""
+
+NUMBER_BYTES, TEXT_BYTES = 3, 20
+"""Memory for each byte of a text, where its rows are numbers and where they are cells; measured: 1.6 to 3, and 19."""
+
+_PIECE = 1 << 22
+_DELIMITERS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "space": None, "whitespace": None, " ": None}
+
+Check = Callable[[int, str], None]
+"""Called with the number and the text of each comment that is left out."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Cells in rows of equal length.
+
+    Parameters
+    ----------
+    columns : sequence
+        Each an array of numbers, or a list of cells.
+    lines : sequence of int
+        The line of the file in which each row begins.
+    """
+
+    columns: Sequence[NDArray[Any] | list[Cell]]
+    lines: Sequence[int] | range
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.lines)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    def cells(self, column: int) -> list[Cell]:
+        """Cells of a column as text."""
+        cells = self.columns[column]
+        return cast("list[Cell]", numbers_text(cells)) if isinstance(cells, np.ndarray) else cells
+
+    def integers(self, column: int) -> NDArray[Any] | None:
+        """A column as integers, or None unless every cell is an integer in canonical form that int64 holds."""
+        cells = self.columns[column]
+        if isinstance(cells, np.ndarray):
+            return cells if cells.dtype.kind == "i" else None
+        return parse_integers(cells)
+
+    def numbers(self, column: int) -> FloatArray | None:
+        """A column as float64, or None unless every cell is a number without padding zeros."""
+        cells = self.columns[column]
+        if isinstance(cells, np.ndarray):
+            return cells.astype(np.float64, copy=False)
+        return parse_numbers(cells)
+
+
+def parse_integers(cells: Sequence[Cell]) -> Ints | None:
+    """Cells as int64, or None unless every one is an integer in canonical form that fits."""
+    if None in cells or not all(map(INTEGER.fullmatch, cast("Sequence[str]", cells))):
+        return None
+    try:
+        return np.array(list(map(int, cast("Sequence[str]", cells))), np.int64)
+    except (OverflowError, ValueError):  # ValueError: beyond the digits that int() takes
+        return None
+
+
+def parse_numbers(cells: Sequence[Cell]) -> FloatArray | None:
+    """Cells as float64, or None unless every one is a number without padding zeros."""
+    if None in cells:
+        return None
+    words = cast("Sequence[str]", cells)
+    # float() takes more than we do, but not of such characters.
+    if not _is_canonical("\n".join(words).encode(), None) and not all(map(NUMBER.fullmatch, words)):
+        return None
+    try:
+        return np.array(list(map(float, words)), np.float64)
+    except ValueError:
+        return None
+
+
+def find_delimiter(name: str) -> str | None:
+    """The character that a delimiter's name means; None for spaces and tabs.
+
+    Raises
+    ------
+    OptionError
+        Unless it is comma, tab, semicolon, space, or a single ASCII character that can delimit.
+    """
+    if name in _DELIMITERS:
+        return _DELIMITERS[name]
+    if len(name) != 1 or not name.isascii() or name.isalnum() or name in '\n\r\0"#%+-._':
+        raise OptionError(f"delimiter={name!r}: choose comma, tab, semicolon, space, or one such character")
+    return name
+
+
+# Rows of numbers
+
+
+def read_head(source: Source) -> tuple[bytes, Iterator[bytes]]:
+    """The first lines of a text, all of it where it is small, and the chunks that follow."""
+    chunks = source.chunks()
+    head: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        head.append(chunk)
+        size += len(chunk)
+        if size >= LARGE_TEXT:
+            data = b"".join(head)
+            cut = data.rfind(b"\n") + 1
+            return data[:cut], chain([data[cut:]], chunks)
+    return b"".join(head), iter(())
+
+
+def read_numbers(
+    source: Source,
+    first: bytes,
+    chunks: Iterable[bytes],
+    delimiter: str | None,
+    n_columns: int,
+    integers: Sequence[int],
+    line: int,
+) -> Rows | None:
+    """Read rows of numbers; None where some line is anything else.
+
+    Parameters
+    ----------
+    source : Source
+        Named in errors.
+    first : bytes
+        Whole lines, in which the rows begin.
+    chunks : iterable of bytes
+        What follows.
+    delimiter : str or None
+        One ASCII character, around which spaces don't count; None for runs of spaces and tabs.
+    n_columns : int
+    integers : sequence of int
+        Columns that must be integers in canonical form.
+    line : int
+        Line number at which `first` begins.
+
+    Returns
+    -------
+    Rows
+        Columns of int32 or int64 where all numbers are integers in canonical form that fit, else of float64.
+
+    Raises
+    ------
+    FileError
+        For more rows than a graph can have edges.
+    """
+    arrow = _find_arrow() if len(first) > LARGE_TEXT // 2 else None
+
+    def parse(data: bytes) -> list[NDArray[Any]] | None:
+        if not _is_canonical(data, delimiter):
+            return None
+        columns = None if arrow is None else _parse_by_arrow(arrow, data, delimiter, n_columns, integers)
+        columns = _parse_by_numpy(data, delimiter, n_columns, integers) if columns is None else columns
+        # Blank lines, which are skipped, would shift the numbers of the lines behind them.
+        if columns is None or len(columns[0]) != data.count(b"\n"):
+            return None
+        return [compact(column) if column.dtype.kind == "i" else column for column in columns]
+
+    pieces: list[list[NDArray[Any]]] = []
+    n_rows = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # older NumPy reads 2.0 as an integer, and warns
+        for piece in in_turn(parse, _whole_lines(first, chunks, delimiter)):
+            if piece is None:
+                return None
+            n_rows += len(piece[0])
+            if n_rows > MOST_EDGES:
+                raise source.error(f"there are more rows than a graph can have edges, {MOST_EDGES}")
+            pieces.append(piece)
+    if not pieces:
+        return None
+    # Each column's pieces are given up once they are joined.
+    columns = [joined([piece.pop(0) for piece in pieces]) for _ in range(n_columns)]
+    return Rows(columns, range(line, line + n_rows))
+
+
+def _whole_lines(first: bytes, chunks: Iterable[bytes], delimiter: str | None) -> Iterator[bytes]:
+    """The text in pieces of some mebibytes that end with a line; the last without blank lines at its end."""
+    held: list[bytes] = []
+    size = 0
+    for chunk in chain((first[start : start + _PIECE] for start in range(0, len(first), _PIECE)), chunks):
+        held.append(chunk)
+        size += len(chunk)
+        if size >= _PIECE:
+            data = b"".join(held)
+            cut = data.rfind(b"\n") + 1
+            if cut:
+                yield data[:cut]
+            held, size = [data[cut:]], len(data) - cut
+    if last := b"".join(held).rstrip(b" \r\n" if delimiter == "\t" else b" \t\r\n"):
+        yield last + b"\n"
+
+
+def _is_canonical(data: bytes, delimiter: str | None) -> bool:
+    """Whether a text holds ASCII digits and signs only, and no 007, -0 or +5.
+
+    The parsers of the libraries take more than we do for a number, such as 0x1p3, 1_0 or digits of other scripts.
+    """
+    kinds = b" " + data.translate(_kinds_of_bytes(delimiter))
+    if b"x" in kinds or b" 00" in kinds or b" 01" in kinds or kinds.count(b"+") != kinds.count(b"e+"):
+        return False
+    # Behind a minus that is not an exponent's, a zero needs a point.
+    return kinds.count(b"-0") - kinds.count(b"e-0") == kinds.count(b"-0.") - kinds.count(b"e-0.")
+
+
+@lru_cache
+def _kinds_of_bytes(delimiter: str | None) -> bytes:
+    """A table for :meth:`bytes.translate`: a space for what splits cells, 1 for digits but 0, and x for no number's."""
+    kinds = dict.fromkeys(b" \t\r\n" + (delimiter or "").encode(), b" ") | dict.fromkeys(b"123456789", b"1")
+    kinds |= dict.fromkeys(b"eE", b"e") | {byte: bytes([byte]) for byte in b"0.+-"}
+    return b"".join(kinds.get(byte, b"x") for byte in range(256))
+
+
+def _parse_by_numpy(
+    data: bytes, delimiter: str | None, n_columns: int, integers: Sequence[int]
+) -> list[NDArray[Any]] | None:
+    def load(kinds: Sequence[str], columns: Sequence[int] | None = None) -> NDArray[Any]:
+        # latin1 takes one byte a character, so that no text is longer than the file.
+        stream = TextIOWrapper(BytesIO(data), "latin1")
+        types = np.dtype([(str(i), kind) for i, kind in enumerate(kinds)])
+        return np.loadtxt(stream, types, comments=None, delimiter=delimiter, usecols=columns, ndmin=1)
+
+    def holds_integers(column: int) -> bool:
+        try:
+            load(["i8"], [column])
+        except (ValueError, DeprecationWarning):
+            return False
+        return True
+
+    first = _cells(data[: data.index(b"\n")].decode().rstrip("\r"), delimiter)
+    if len(first) != n_columns:
+        return None
+    kinds = ["i8" if INTEGER.fullmatch(cell) or i in integers else "f8" for i, cell in enumerate(first)]
+    try:
+        rows = load(kinds)
+    except (ValueError, DeprecationWarning):
+        others = [i for i in range(n_columns) if i not in integers and kinds[i] == "i8"]
+        kinds = ["f8" if i in others and not holds_integers(i) else kind for i, kind in enumerate(kinds)]
+        try:
+            rows = load(kinds)
+        except (ValueError, DeprecationWarning):
+            return None
+    return [np.ascontiguousarray(rows[str(i)]) for i in range(n_columns)]
+
+
+def _find_arrow() -> tuple[Any, Any] | None:
+    try:
+        import pyarrow
+        from pyarrow import csv as arrow_csv
+    except ImportError:
+        return None
+    return pyarrow, arrow_csv
+
+
+def _parse_by_arrow(
+    arrow: tuple[Any, Any], data: bytes, delimiter: str | None, n_columns: int, integers: Sequence[int]
+) -> list[NDArray[Any]] | None:
+    """Three times as fast as NumPy for decimals, and without the interpreter's lock; None where it can't read."""
+    pa, arrow_csv = arrow
+    names = list(map(str, range(n_columns)))
+    mark = delimiter or ("\t" if b"\t" in data else " ")
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(data),
+            arrow_csv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=names),
+            arrow_csv.ParseOptions(delimiter=mark, quote_char=False),
+            arrow_csv.ConvertOptions(column_types={str(i): pa.int64() for i in integers}),
+        )
+    except (pa.ArrowException, ValueError):
+        return None
+    if any(column.null_count or column.type not in (pa.int64(), pa.float64()) for column in table.columns):
+        return None
+    return [column.to_numpy() for column in table.columns]
+
+
+# Rows of cells
+
+
+def split_rows(
+    source: Source,
+    data: bytes,
+    delimiter: str | None,
+    line: int = 1,
+    comment: str = "",
+    check: Check | None = None,
+) -> Rows:
+    """Split text into rows of equally many cells, leaving out blank lines and comments.
+
+    A cell in double quotes may hold the delimiter, line breaks, and quotes written twice; an empty
+    quoted cell is empty text, and an empty cell without quotes is None. Between spaces, quotes mean nothing.
+
+    Parameters
+    ----------
+    source : Source
+        Named in errors.
+    data : bytes
+        Text that ends with a line break.
+    delimiter : str or None
+        One ASCII character, around which spaces don't count; None for runs of spaces and tabs.
+    line : int
+        Line number at which `data` begins.
+    comment : str
+        Characters that make a line that begins with one of them a comment.
+    check : callable, optional
+        Called for each comment left out.
+
+    Raises
+    ------
+    FileError
+        For a row with more or fewer cells than the first, naming both lines, and for a quote that is not closed,
+        or text behind one.
+    """
+    if delimiter is not None and b'"' in data:
+        rows = _rows_by_csv(data, delimiter, line, comment, check)
+        return _rows_by_record(source, data, delimiter, line, comment, check) if rows is None else rows
+    text = data.decode()
+    texts = text.split("\n")[:-1]
+    blank = _blank(delimiter)
+    skipped: set[int] = set()
+    for i in [i for i, row in enumerate(texts) if row[:1] in blank + comment]:
+        bare = texts[i].strip(blank)
+        if not bare or bare[0] in comment:
+            skipped.add(i)
+            if bare and check is not None:
+                check(line + i, bare)
+    lines: Sequence[int] = range(line, line + len(texts))
+    if skipped:
+        lines = [number for i, number in enumerate(lines) if i not in skipped]
+        texts = [row for i, row in enumerate(texts) if i not in skipped]
+    if not texts:
+        return Rows([], [])
+    if delimiter is None:
+        counts, cells = _split_words(texts, text)
+    else:
+        counts = [row.count(delimiter) + 1 for row in texts]
+        cells = delimiter.join(texts).split(delimiter)
+        if any(mark in text for mark in blank):
+            cells = [cell.strip(blank) for cell in cells]
+    width = counts[0]
+    for count, number in zip(counts, lines, strict=True):
+        if count != width:
+            raise _count_error(source, (count, number), (width, lines[0]), delimiter)
+    return _in_columns(cells, width, lines)
+
+
+def _split_words(texts: Sequence[str], whole: str) -> tuple[list[int], list[str]]:
+    """How many words each line has, and all of them."""
+    # Python's own split is twice as fast, and splits at more than spaces and tabs.
+    alike = whole.isascii() and not any(mark in whole for mark in "\v\f\r\x1c\x1d\x1e\x1f")
+    split: Callable[[str], list[str]] = str.split if alike else WORD.findall
+    counts: list[int] = []
+    cells: list[str] = []
+    for text in texts:
+        words = split(text)
+        counts.append(len(words))
+        cells += words
+    return counts, cells
+
+
+def _in_columns(cells: list[str], width: int, lines: Sequence[int]) -> Rows:
+    columns: list[list[Cell]] = []
+    for i in range(width):
+        column = cells[i::width]
+        columns.append([cell or None for cell in column] if "" in column else cast("list[Cell]", column))
+    return Rows(columns, lines)
+
+
+def _blank(delimiter: str | None) -> str:
+    return " " if delimiter == "\t" else " \t"
+
+
+def _cells(line: str, delimiter: str | None) -> list[str]:
+    """Cells of a line without quotes."""
+    if delimiter is None:
+        return WORD.findall(line)
+    return [cell.strip(_blank(delimiter)) for cell in line.split(delimiter)]
+
+
+def _count_error(source: Source, found: tuple[int, int], first: tuple[int, int], delimiter: str | None) -> FileError:
+    """Make the error for a row with too few or too many cells, from (cells, line) of it and of the first row."""
+    between = "spaces and tabs" if delimiter is None else repr(delimiter)
+    return source.error(
+        f"the row has {found[0]} cell{'s' * (found[0] != 1)} where line {first[1]} has {first[0]} (split at {between})",
+        found[1],
+    )
+
+
+def _rows_by_csv(data: bytes, delimiter: str, line: int, comment: str, check: Check | None) -> Rows | None:
+    """Rows read by :mod:`csv`; None where it would read something else than we do, or finds something wrong.
+
+    It does not tell an empty quoted cell from an empty one, nor blanks inside quotes from those around a cell.
+    """
+    text, blank = data.decode(), _blank(delimiter)
+    lines: list[int] = []
+    begins = True
+
+    def numbered() -> Iterator[str]:
+        nonlocal begins
+        for number, row in enumerate(text.split("\n"), line):
+            if begins:
+                bare = row.strip(blank)
+                if not bare or bare[0] in comment:
+                    if bare and check is not None:
+                        check(number, bare)
+                    continue
+                lines.append(number)
+            begins = False
+            yield row + "\n"
+
+    cells: list[str] = []
+    width = 0
+    try:
+        for row in csv.reader(numbered(), delimiter=delimiter, strict=True):
+            width = width or len(row)
+            if len(row) != width:
+                return None
+            begins = True
+            cells += row
+    except csv.Error:
+        return None
+    if ('""' in text and "" in cells) or any(cell != cell.strip(blank) for cell in cells):
+        return None
+    return _in_columns(cells, width, lines)
+
+
+class Record(NamedTuple):
+    """One row of quoted text: the line where it begins, its cells, and the offset behind it."""
+
+    line: int
+    cells: list[Cell]
+    end: int
+
+
+def records(
+    source: Source,
+    data: bytes,
+    delimiter: str,
+    offset: int,
+    line: int,
+    comment: str = "",
+    check: Check | None = None,
+) -> Iterator[Record]:
+    """Rows of delimited text from an offset on, one by one, as :func:`split_rows` reads them.
+
+    Raises
+    ------
+    FileError
+        For a quote that is not closed, or text behind one, naming the line.
+    """
+    mark = re.escape(delimiter.encode())
+    blank = rb" *+" if delimiter == "\t" else rb"[ \t]*+"
+    cell = re.compile(rb'%b(?:"((?:[^"]++|"")*+)"%b|((?!")[^%b\n]*+))(%b|\n)' % (blank, blank, mark, mark))
+    remark = rb"(?:[%b][^\n]*+)?" % re.escape(comment.encode()) if comment else b""
+    skipped = re.compile(rb"%b%b\n" % (blank, remark))
+    while offset < len(data):
+        if skip := skipped.match(data, offset):
+            if check is not None:
+                check(line, skip[0].decode().strip(" \t\n"))
+            offset, line = skip.end(), line + 1
+            continue
+        cells: list[Cell] = []
+        first_line = line
+        end = b""
+        while end != b"\n":
+            found = cell.match(data, offset)
+            if found is None:
+                raise source.error("a quote is opened and never closed, or text follows its end", line)
+            offset = found.end()
+            line += found[0].count(b"\n")
+            quoted, plain, end = found.groups()
+            text = plain.rstrip(b" \t") if quoted is None else quoted.replace(b'""', b'"')
+            cells.append(text.decode() if text or quoted is not None else None)
+        yield Record(first_line, cells, offset)
+
+
+def _rows_by_record(source: Source, data: bytes, delimiter: str, line: int, comment: str, check: Check | None) -> Rows:
+    rows: list[list[Cell]] = []
+    lines: list[int] = []
+    for record in records(source, data, delimiter, 0, line, comment, check):
+        if rows and len(record.cells) != len(rows[0]):
+            raise _count_error(source, (len(record.cells), record.line), (len(rows[0]), lines[0]), delimiter)
+        rows.append(record.cells)
+        lines.append(record.line)
+    return Rows([list(column) for column in zip(*rows, strict=True)], lines)
+
+
+# Rows written
+
+LARGE = 1 << 18
+"""Rows from which it pays to load pyarrow for writing them."""
+
+_ROWS = 1 << 16  # in a piece
+
+
+class Cells:
+    """A column of cells to be written, a piece at a time.
+
+    Parameters
+    ----------
+    take : callable
+        Gives what stands in a slice of rows: numbers as an array of int or float, or positions among the words.
+    words : list of (str or None), optional
+        The different texts of the cells; None is an empty cell.
+    """
+
+    def __init__(self, take: Callable[[slice], NDArray[Any]], words: Sequence[Cell] | None = None) -> None:
+        self._take = take
+        self._words = words
+        self._arrow_words: Any = None
+
+    @classmethod
+    def of(cls, values: NDArray[Any] | Sequence[Cell]) -> Cells:
+        """Cells that stand in memory: numbers, which may be Python's integers beyond 64 bits, or texts."""
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+            return cls(values.__getitem__)
+        texts = numbers_text(values) if isinstance(values, np.ndarray) else values
+        return cls(np.arange(len(texts)).__getitem__, texts)
+
+    def texts(self, at: slice) -> list[str]:
+        """The cells of some rows."""
+        values = self._take(at)
+        return numbers_text(values) if self._words is None else [self._words[i] or "" for i in values.tolist()]
+
+    def by_arrow(self, pa: Any, at: slice) -> Any:
+        """The same as an array of pyarrow's."""
+        values = self._take(at)
+        if self._words is not None:
+            if self._arrow_words is None:
+                self._arrow_words = pa.array([word or "" for word in self._words], pa.string())
+            return self._arrow_words.take(pa.array(values))
+        if values.dtype.kind != "f":
+            return pa.array(values).cast(pa.string())
+        floats = values.astype(np.float64)
+        texts = pa.array(floats).cast(pa.string())
+        # The digits are the shortest ones that read back, like Python's; the form is the same in this range only.
+        size = np.abs(floats)
+        odd = ~((size >= 1e-4) & (size < 1e9)) | (floats == np.trunc(floats))
+        if not odd.any():
+            return texts
+        return _compute().replace_with_mask(texts, pa.array(odd), pa.array(list(map(repr, floats[odd].tolist()))))
+
+
+def code_cells(words: Sequence[Cell], codes: IntArray) -> Cells:
+    """Cells out of few different texts, by their positions among these."""
+    return Cells(codes.__getitem__, words)
+
+
+def write_rows(stream: BinaryIO, name: str, header: str, columns: Sequence[Cells], size: int, delimiter: str) -> None:
+    """Write a header, if any, and rows of cells.
+
+    Parameters
+    ----------
+    stream : binary stream
+    name : str
+        Of the output, for messages.
+    header : str
+        With its line break.
+    columns : sequence of Cells
+    size : int
+        Number of rows.
+    delimiter : str
+
+    Raises
+    ------
+    FileError
+        For text that no text file can hold.
+    """
+    write_text(stream, name, [header] if header else [])
+    pieces = [slice(start, min(start + _ROWS, size)) for start in range(0, size, _ROWS)]
+    form = delimiter.join(["%s"] * len(columns)) + "\n"
+    arrow = _find_arrow() if size >= LARGE else None
+
+    def text(at: slice) -> bytes:
+        if arrow is not None:
+            try:
+                return _text_by_arrow(arrow[0], columns, at, delimiter)
+            except (UnicodeEncodeError, OverflowError):
+                pass  # halves of surrogate pairs, which are refused with a message
+        rows = zip(*(cells.texts(at) for cells in columns), strict=True)
+        return "".join(map(form.__mod__, rows)).encode(errors="surrogatepass")
+
+    for done, data in enumerate(in_turn(text, pieces), 1):
+        check_text(data, name)
+        stream.write(data)
+        advance(stream, done, len(pieces))
+
+
+def _compute() -> Any:
+    from pyarrow import compute
+
+    return compute
+
+
+def _text_by_arrow(pa: Any, columns: Sequence[Cells], at: slice, delimiter: str) -> bytes:
+    join = _compute().binary_join_element_wise
+    cells = [column.by_arrow(pa, at) for column in columns]
+    rows = join(join(*cells, delimiter), "", "\n")
+    _, offsets, text = rows.buffers()
+    return text.to_pybytes()[: np.frombuffer(offsets, np.int32)[len(rows)]]
