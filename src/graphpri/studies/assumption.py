@@ -12,7 +12,7 @@ from graphpri import datasets
 from graphpri.graph import Graph
 from graphpri.studies.figures import curve, look, panels
 from graphpri.studies.graphs import absent_pairs, complete, drawn, entropies_with
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator, grade
 
 _PAPER = {1.6: 95.65, 2.5: 88.57, 3.0: 88.82, 4.0: 88.13, 5.0: 87.25}
 """The paper's table: percentage by mean degree, N = 20."""
@@ -168,7 +168,7 @@ def _of_table(shares: Any, others: Any, facts: Facts) -> Verdict:
     facts.add("largest_off", 100 * off.max(), "additions", "largest excess of the paper's value over ours, in points")
     model = np.abs(others["mean"].to_numpy() - shares["mean"].to_numpy()).max()
     facts.add("model_off", 100 * model, "additions", "largest difference of G(n, M) from G(n, p), in points")
-    outcome: Outcome = "reproduced" if near.all() else "conditional" if near.any() else "not reproduced"
+    outcome = grade(near.all(), near.any())
     return Verdict(
         "The shares at mean degrees 1.6, 2.5, 3, 4, 5 are 95.65, 88.57, 88.82, 88.13 and 87.25 %",
         "Appendix A.1, Table",
@@ -186,7 +186,7 @@ def _of_most(small: Any, large: Any, facts: Facts) -> Verdict:
         "Assumption 1 holds for most added edges",
         _SOURCE,
         "the lowest share's interval, over both sizes and all degrees, starts at {least:.1%}",
-        "reproduced" if least > 0.5 else "not reproduced",
+        grade(least > 0.5),
     )
 
 
@@ -206,7 +206,7 @@ def _of_bipartite(table: Any, facts: Facts) -> Verdict:
         "Appendix A.1",
         "S falls at {falls:.0f} of {sizes:.0f} sizes up to n = {largest_n:.0f}; at n = {n_shown:.0f} from "
         "{S_without:.4f} to {S_with:.4f} nats; at n = 5 it changes by {change_5:+.4f} nats",
-        "reproduced" if falls == len(claimed) else "not reproduced",
+        grade(falls == len(claimed)),
     )
 
 

@@ -11,7 +11,7 @@ from graphpri.apps.brain_graph import features as features_of
 from graphpri.apps.brain_models import EdgeReadout, MaskedGCN
 from graphpri.apps.brain_planted import Planted, planted_connectomes
 from graphpri.studies.figures import COLUMN, curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, grade
 
 GOALS = {0.08: 0.98, 0.06: 0.93}
 """Mean area under the curve that the edge readout should reach, by the shift of the planted edges."""
@@ -120,7 +120,7 @@ def _readout(areas: Any, facts: Facts) -> Verdict:
         + ", ".join(
             f"{{edge_readout_{key}:.3f}} for δ = {{delta_{key}:g}} (worst draw {{worst_{key}:.3f}})" for key in keys
         ),
-        "reproduced" if all(reached) else "conditional" if any(reached) else "not reproduced",
+        grade(all(reached), any(reached)),
         "not for the smallest shift" if any(reached) and not all(reached) else "",
     )
 
@@ -135,7 +135,7 @@ def _mask(areas: Any, facts: Facts) -> Verdict:
         "§4.3, Figure brain",
         f"area under the curve {{mask_{key}:.3f}} of its mask at δ = {{top:g}}, where a t-test has "
         f"{{t_test_{key}:.3f}} and the edge readout {{edge_readout_{key}:.3f}}; a blind choice has one half",
-        "reproduced" if rows["mask"] >= 0.9 else "conditional" if rows["mask"] >= 0.7 else "not reproduced",
+        grade(rows["mask"] >= 0.9, rows["mask"] >= 0.7),
         "hardly better than a blind choice" if rows["mask"] < 0.7 else "",
     )
 
@@ -156,7 +156,7 @@ def _term(term: Any, facts: Facts) -> Verdict:
         "graphpri",
         "area under the curve changes by {small_least:+.4f} to {small_most:+.4f} with λ up to {small:g}, β = 2, and by "
         "{large_least:+.4f} at worst with β = 50",
-        "reproduced" if harmless and harm else "conditional" if harmless or harm else "not reproduced",
+        grade(harmless and harm, harmless or harm),
         "with β = 50 it does no harm either" if harmless and not harm else "",
     )
 

@@ -19,11 +19,9 @@ from graphpri.apps.brain_methods import Settings, find
 from graphpri.apps.brain_protocol import Evaluation, Protocol, chance, compared, gaps, summary
 from graphpri.apps.brain_report import brain_legend, glass_brain
 from graphpri.studies.figures import COLUMN, PAGE, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator, grade
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What the studies of brain networks share: methods scored by folds of subjects, tables of them, a chart.
-# ---------------------------------------------------------------------------------------------------------------------
+# What the studies of brain networks share: methods scored by folds of subjects, tables of them, a chart
 
 FIRST = 16
 """Subjects of the quick size."""
@@ -132,6 +130,8 @@ def chart(name: str, frames: Frames, known: dict[str, tuple[float, float]], capt
     return Picture(name, figure, caption)
 
 
+# What is run
+
 PAPER = {
     "t-test-svm-rbf": (0.7179, 0.0780),
     "lasso-svm-rbf": (0.7208, 0.0729),
@@ -231,6 +231,9 @@ def _edges(cell: Cell, seed: int) -> Tables:
     return {name: rows for name, rows in found.items() if rows}
 
 
+# What the numbers say
+
+
 def derive(frames: Frames) -> Frames:
     """Each method's accuracy beside the paper's, and what the runs on scans drawn regardless of subjects have."""
     table = comparison(frames)
@@ -285,7 +288,7 @@ def _table(frames: Frames, facts: Facts) -> Verdict:
         "by folds of subjects {paper_exact:.1%} ± {paper_exact_se:.1%} (at most {upper:.1%}), and the best of the "
         f"paper's methods, {NAMES[best]}, {{six_best:.1%}}; on {{held_out:.0f}} scans drawn regardless of subjects "
         f"{{free_mean:.1%}} ± {{free_sd:.1%}} ({NAMES[own]}, one run at best {{free_max:.1%}})",
-        "reproduced" if reached and first else "conditional" if reached or first else "not reproduced",
+        grade(reached and first, reached or first),
         "the accuracy is within its interval, but another method has more"
         if reached and not first
         else "it is the best of them, with a lower accuracy"
@@ -304,7 +307,7 @@ def _term(frames: Frames, facts: Facts) -> Verdict:
         "The mask and the Graph-PRI term make a graph convolutional network more accurate",
         "§4.3, Table",
         "{gap:+.1%} against the same network without them (over subjects from {gap_lower:+.1%} to {gap_upper:+.1%})",
-        "reproduced" if lower > 0 else "not reproduced",
+        grade(lower > 0),
         "the interval holds 0: these people show no difference" if lower <= 0 <= upper else "",
     )
 
@@ -323,7 +326,7 @@ def _beyond(table: Any, facts: Facts) -> Verdict:
         "graphpri",
         "{edge_readout:.1%} ± {edge_readout_se:.1%}, AUC {edge_readout_auc:.3f}, against {paper_claims:.1%}; the best "
         f"edge model, {NAMES[top['method']]}, has {{top:.1%}} (from {{top_lower:.1%}}), AUC {{top_auc:.3f}}",
-        "reproduced" if clearly else "conditional" if above else "not reproduced",
+        grade(clearly, above),
         "but {paper_claims:.1%} is within the interval of both" if above and not clearly else "",
     )
 
@@ -345,7 +348,7 @@ def _networks_behind(frames: Frames, facts: Facts) -> Verdict:
         "graphpri",
         f"{NAMES[model]} by {{lead:+.1%}} (from {{lead_lower:+.1%}}) than {NAMES[net]}, the best of {{networks:.0f}} "
         "graph networks, of which {behind:.0f} are clearly behind",
-        "reproduced" if facts["behind"] == facts["networks"] else "conditional" if gap > 0 else "not reproduced",
+        grade(facts["behind"] == facts["networks"], gap > 0),
         "not all of the differences are clear" if gap > 0 and facts["behind"] < facts["networks"] else "",
     )
 
@@ -363,7 +366,7 @@ def _stable_edges(frames: Frames, facts: Facts) -> Verdict:
         "graphpri",
         "halves of the subjects share {jaccard:.2f} of their top 100 edges ({by_luck:.2f} with labels that say "
         "nothing); {often:.0f} edges are on top in more than half of them ({often_by_luck:.0f} with such labels)",
-        "reproduced" if row["jaccard"] >= _STABLE and clear else "conditional" if clear else "not reproduced",
+        grade(row["jaccard"] >= _STABLE and clear, clear),
         "but less than a quarter in common" if clear and row["jaccard"] < _STABLE else "",
     )
 
@@ -379,9 +382,12 @@ def _folds(frames: Frames, facts: Facts) -> Verdict:
         "graphpri",
         "labels swapped at random within subjects: accuracy {nothing_subjects:.3f} by folds of subjects, "
         "{nothing_scans:.3f} by folds of scans",
-        "reproduced" if fair and mean["scans"] < 0.45 else "conditional" if fair else "not reproduced",
+        grade(fair and mean["scans"] < 0.45, fair),
         "both are near one half" if fair and mean["scans"] >= 0.45 else "",
     )
+
+
+# Pictures
 
 
 def draw(data: str, frames: Frames) -> list[Picture]:
@@ -433,6 +439,7 @@ def _positions(edges: Any, n: int) -> Any:
 
 
 _LIBRARIES = ("sklearn", "torch", "torch_geometric", "nilearn")
+
 
 STUDIES = (
     Study(

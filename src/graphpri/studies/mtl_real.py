@@ -22,7 +22,7 @@ from graphpri.apps.mtl_protocol import (
 from graphpri.apps.mtl_tasks import Tasks, collect
 from graphpri.studies.figures import curve, legend_below, panels
 from graphpri.studies.mtl_synthetic import NAMES, changes, differences, least, row_of
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator, grade
 
 _TARGETS = ("motor_UPDRS", "total_UPDRS")
 _GAMMAS: tuple[GammaAfter, ...] = ("fixed", "rescaled", "loo")
@@ -189,7 +189,7 @@ def _similar(study: str, plain: Any, facts: Facts) -> Verdict:
         f"On Parkinson's data {text}" if study == "parkinsons" else f"The same on School data: {text}",
         "§4.2, Figure MTL" if study == "parkinsons" else "graphpri",
         f"change of the mean RMSE by pruning, {measured}",
-        "reproduced" if close and better else "conditional" if close else "not reproduced",
+        grade(close and better, close),
         "the first half holds" if close and not better else "",
     )
 
@@ -214,11 +214,7 @@ def _against_ridge(table: Any, facts: Facts) -> Verdict:
         "A task graph on top of each task's own ridge does no worse than the ridge alone",
         "graphpri",
         "no worse in {no_worse:.0f} of {runs:.0f} runs (at most {worst:+.4f}), {gain:+.4f} in the mean",
-        "reproduced"
-        if facts["worst_mean"] <= _SAME
-        else "conditional"
-        if facts["worst_mean"] <= 0.005
-        else "not reproduced",
+        grade(facts["worst_mean"] <= _SAME, facts["worst_mean"] <= 0.005),
         "" if facts["worst_mean"] <= _SAME else "in the mean of a kind of split the excess is at most {worst_mean:.4f}",
     )
 
@@ -234,11 +230,7 @@ def _slopes(facts: Facts) -> Verdict:
         "Schools are so alike that common slopes do as well as the graph, and far better than each school alone",
         "graphpri",
         "RMSE {ridge_random:.2f} by per-task ridge, {slopes_random:.2f} by common slopes, {graph_random:.2f} by graph",
-        "reproduced"
-        if abs(behind) <= limit < gained
-        else "conditional"
-        if abs(stronger) <= limit < gained
-        else "not reproduced",
+        grade(abs(behind) <= limit < gained, abs(stronger) <= limit < gained),
         ""
         if abs(behind) <= limit
         else "the task graph comes from the same rows, so leave-one-out takes too small a γ: with ten times that the "

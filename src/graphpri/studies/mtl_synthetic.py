@@ -21,11 +21,9 @@ from graphpri.apps.mtl_protocol import (
     root_mean_square,
 )
 from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator, grade
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What the multi-task studies share: names of methods, and changes of the error against the unpruned graph.
-# ---------------------------------------------------------------------------------------------------------------------
+# What the multi-task studies share: names of methods, and changes of the error against the unpruned graph
 
 PRUNED = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 """Shares of edges pruned."""
@@ -88,6 +86,8 @@ def least(found: Any) -> Any:
     return found.loc[found["change"].idxmin()]
 
 
+# What is run
+
 _GAMMAS: tuple[GammaAfter, ...] = ("fixed", "rescaled", "loo")
 _SHOWN = {"fixed": "γ fixed", "rescaled": "Laplacian rescaled", "loo": "γ chosen again"}
 
@@ -124,6 +124,9 @@ def work(cell: Cell, seed: int) -> Tables:
         for entry in contest(split, prunings, edge_weights=cell["graph"], k=10 if not cell["sizes"] else 6)
     ]
     return {"errors": rows}
+
+
+# What the numbers say
 
 
 def derive(frames: Frames) -> Frames:
@@ -187,7 +190,7 @@ def _paper_early(main: Any, facts: Facts) -> Verdict:
         "Pruning the task graph by Graph-PRI lowers the test error early, and of the others only local similarity does",
         "§4.2, Figure MTL",
         text + " (unpruned {graph:.3f}, {draws:.0f} draws)",
-        "reproduced" if lowered else "not reproduced",
+        grade(lowered),
         ""
         if lowered
         else "on the unweighted task graph with γ fixed; Graph-PRI keeps bridges, which here are wrong edges",
@@ -204,7 +207,7 @@ def _paper_heavy(main: Any, facts: Facts) -> Verdict:
         "Graph-PRI becomes worse where many edges are removed",
         "§4.2",
         "at {heavy_share:.0%} pruned the mean RMSE rises by {heavy:.3f} ± {heavy_se:.3f}",
-        "reproduced" if facts["heavy"] > 2 * facts["heavy_se"] else "not reproduced",
+        grade(facts["heavy"] > 2 * facts["heavy_se"]),
     )
 
 
@@ -218,7 +221,7 @@ def _weights(main: Any, facts: Facts) -> Verdict:
         "Weighting the task graph by the similarity of coefficients lowers the test error without any pruning",
         "graphpri",
         "by {weights:+.3f} ± {weights_se:.3f}, from {graph:.3f} to {weighted_graph:.3f}",
-        "reproduced" if facts["weights"] < -2 * facts["weights_se"] else "not reproduced",
+        grade(facts["weights"] < -2 * facts["weights_se"]),
     )
 
 
@@ -273,7 +276,7 @@ def _scarce(scarce: Any, facts: Facts) -> Verdict:
         "graphpri",
         "at {scarce_won:.0f} of {scarce_shares:.0f} shares; at 30 % pruned {scarce_local_similarity:+.3f} against "
         "{scarce_pri:+.3f}",
-        "reproduced" if won == len(shares) else "conditional" if 2 * won > len(shares) else "not reproduced",
+        grade(won == len(shares), 2 * won > len(shares)),
         "" if won in (0, len(shares)) else "at most of the shares pruned",
     )
 
@@ -291,8 +294,11 @@ def _variance(rows: Any, facts: Facts) -> Verdict:
         "graphpri",
         "the best early change by Graph-PRI is {variance:+.3f} ± {variance_se:.3f}, with 0.2 as deviation "
         "{early_pri:+.3f} ± {early_pri_se:.3f}",
-        "reproduced" if same else "not reproduced",
+        grade(same),
     )
+
+
+# Pictures
 
 
 def draw(frames: Frames) -> list[Picture]:

@@ -1,4 +1,7 @@
-"""Runs studies: pieces of work in processes, each kept when it is done, then tables, verdicts and pictures."""
+"""Runs studies: pieces of work in processes, each kept when it is done, then tables, verdicts and pictures.
+
+Processes and the store of finished pieces are joblib's: ``Parallel`` and ``Memory``.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,18 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphpri import _runtime, datasets
 from graphpri._version import __version__, versions
-from graphpri.errors import FileError, OptionError
+from graphpri.errors import FileError, MissingExtraError, OptionError
 from graphpri.io import tables
 from graphpri.studies import figures
-from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, digest, find, untested
+from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, find, untested
 
 _LIBRARIES = ("numpy", "scipy", "networkx", "networkit", "pandas", "matplotlib")
 
@@ -106,12 +106,20 @@ class Result:
 
 
 class _Piece(NamedTuple):
-    """A piece of work and the file that keeps what it gave."""
+    """A piece of work: the arguments of its function, and the function, which keeps what it returns."""
 
-    study: Study
+    study: str
     cell: Cell
     seed: int
-    file: Path
+    kept: Any
+    """A memorised :func:`_done`."""
+
+    @property
+    def arguments(self) -> tuple[str, Cell, int, str]:
+        return self.study, self.cell, self.seed, __version__
+
+    def is_done(self) -> bool:
+        return self.kept.check_call_in_cache(*self.arguments)
 
 
 def reproduce(
@@ -177,10 +185,10 @@ def reproduce(
         pass
     root = _folder(Path(out))
     lacking = {study.name: _missing(study, quick) for study in found}
-    pieces = {study.name: [] if lacking[study.name] else _pieces(study, root, quick, seed) for study in found}
+    pieces = {study.name: _pieces(study, root, quick, seed) for study in found if not lacking[study.name]}
     if fresh:
-        for piece in (piece for group in pieces.values() for piece in group):
-            piece.file.unlink(missing_ok=True)
+        for group in pieces.values():
+            group[0].kept.clear(warn=False)
     _work([piece for group in pieces.values() for piece in group], callback)
     results: list[Result] = []
     for study in found:
@@ -305,78 +313,56 @@ def _load(name: str) -> None:
 
 
 def _pieces(study: Study, root: Path, quick: bool, seed: int) -> list[_Piece]:
+    try:
+        from joblib import Memory
+    except ImportError as error:
+        raise MissingExtraError("joblib", "studies", "running a study") from error
     owner = study.shares or study.name
-    kept = _folder(root / owner / "pieces")
-    return [
-        _Piece(study, cell, seed, kept / f"{digest([__version__, owner, cell, seed])}.json")
-        for cell in study.cells(quick)
-    ]
+    folder = root / owner / "pieces"
+    is_new = not folder.exists()
+    kept: Any = Memory(_folder(folder), verbose=0).cache(_done)
+    if is_new:
+        kept.clear(warn=False)  # notes the function's text once, before processes would do it side by side
+    return [_Piece(owner, cell, seed, kept) for cell in study.cells(quick)]
 
 
 def _work(pieces: list[_Piece], callback: Callable[[Step], object] | None) -> None:
-    """Do the pieces that no file keeps."""
-    distinct = {piece.file: piece for piece in pieces}
-    waiting = [piece for file, piece in distinct.items() if not file.exists()]
+    """Do the pieces that are not kept, in processes."""
+    from joblib import Parallel, delayed
+
+    distinct = list({json.dumps(piece.arguments, sort_keys=True): piece for piece in pieces}.values())
+    waiting = [piece for piece in distinct if not piece.is_done()]
     done = len(distinct) - len(waiting)
-    count = min(_runtime.workers(), len(waiting))
-    for piece in _one_by_one(waiting) if count < 2 else _side_by_side(waiting, count):
-        done += 1
-        if callback is not None and callback(Step(done, len(distinct), piece.study.name)) is True:
-            raise KeyboardInterrupt
-
-
-def _one_by_one(pieces: list[_Piece]) -> Iterator[_Piece]:
-    for piece in pieces:
-        _do(piece.study.name, piece.cell, piece.seed, piece.file)
-        yield piece
-
-
-def _side_by_side(pieces: list[_Piece], count: int) -> Iterator[_Piece]:
-    with _pool(count) as pool:
-        running: dict[Future[None], _Piece] = {
-            pool.submit(_do, piece.study.name, piece.cell, piece.seed, piece.file): piece for piece in pieces
-        }
-        while running:
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                piece = running.pop(future)
-                future.result()
-                yield piece
-
-
-@contextmanager
-def _pool(count: int) -> Generator[ProcessPoolExecutor]:
-    """Processes that are ended at once where something goes wrong, an interruption included."""
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_start)
+    count = max(1, min(_runtime.workers(), len(waiting)))
+    # Pieces go to processes one by one, as the longest come first.
+    parallel: Any = Parallel(count, batch_size=1, return_as="generator_unordered", max_nbytes=None)
+    finished = parallel(delayed(_do)(piece, count > 1) for piece in waiting)
     try:
-        yield pool
-        pool.shutdown()
-    except BaseException:
-        workers = list(pool._processes.values())  # pyright: ignore[reportPrivateUsage]
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.terminate()
-        raise
+        for name in finished:
+            done += 1
+            if callback is not None and callback(Step(done, len(distinct), name)) is True:
+                raise KeyboardInterrupt
+    except BaseException as error:
+        finished.throw(error)  # ends the processes
 
 
-def _start() -> None:
-    """Prepare a process: one thread, and interruptions are left to the one that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ[_runtime.THREADS_VARIABLE] = "1"
+def _do(piece: _Piece, in_process: bool) -> str:
+    """Do a piece of work and keep what it gave; in a process of its own with one thread."""
+    if in_process:
+        # Interruptions are left to the process that started this one.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.environ[_runtime.THREADS_VARIABLE] = "1"
+    piece.kept.call_and_shelve(*piece.arguments)
+    return piece.study
 
 
-def _do(name: str, cell: Cell, seed: int, file: Path) -> None:
-    """Do a piece of work and keep what it gave."""
+def _done(name: str, cell: Cell, seed: int, version: str) -> dict[str, Any]:
+    """The tables of a piece of work, and how long it took; `version` is that of this library."""
+    del version  # tells results of one version from those of another
     start = time.perf_counter()
     with _runtime.single_thread():
         found = find(name).work(cell, seed)
-    kept = {"cell": cell, "seconds": time.perf_counter() - start, "tables": found}
-    tables.write_text(file, json.dumps(kept, default=_plain))
-
-
-def _plain(value: Any) -> Any:
-    """NumPy's scalars and arrays as JSON has them."""
-    return value.tolist()
+    return {"seconds": time.perf_counter() - start, "tables": found}
 
 
 def _collect(study: Study, folder: Path, pieces: list[_Piece], quick: bool, seed: int) -> None:
@@ -384,7 +370,7 @@ def _collect(study: Study, folder: Path, pieces: list[_Piece], quick: bool, seed
     joined: Tables = {}
     seconds = 0.0
     for piece in pieces:
-        kept = json.loads(piece.file.read_text(encoding="utf-8"))
+        kept = piece.kept(*piece.arguments)
         seconds += kept["seconds"]
         for name, rows in kept["tables"].items():
             joined.setdefault(name, []).extend(rows)

@@ -21,14 +21,112 @@ from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.reweight import reweighted
 from graphpri.studies.figures import legend_below, panels
 from graphpri.studies.graphs import ALPHA, PAPER, TITLES, load
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator, grade
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Graph-PRI's rank among the paper's methods: what the paper says of it, for one measure or the other.
-# ---------------------------------------------------------------------------------------------------------------------
+
+# What is run
+
+BASELINES = ("random", "local-degree", "local-similarity", "effective-resistance", "effective-resistance-sampling")
+NEED = ("madrid", "polbooks", "jazz")
+_KEEPS = tuple(round(i / 10, 1) for i in range(1, 10))
+_BETAS = (0, 1, 2, 5, 10, 50)
+_GUMBEL_EXACT = 100
+"""Nodes up to which Algorithm 1 takes the exact entropy; the local one above takes a tenth of the time."""
+_THOROUGH = 100
+"""Edges up to which the largest β, where D decides and the search is hardest, is searched with normal effort."""
+_REWEIGHTING = 100
+"""Steps of the search for new weights, which come close to its end in a fifth of the time."""
+_MEASURED = {
+    "d_x": "spectral_distance",
+    "C_D": "centralisation",
+    "S": "entropy",
+    "D": "divergence",
+    "components": "components",
+    "cut_off": "cut_off",
+}
+
+
+class Kept(NamedTuple):
+    """What one setting of one method kept."""
+
+    graph: Graph
+    method: str
+    seed: int
+    beta: float | None = None
+    alpha: float | None = None
+    connected: bool = False
+    reweight: bool = False
+
+
+def cells(quick: bool) -> list[Cell]:
+    """One for each graph and keep ratio, and one for each graph and β of Algorithm 1; large graphs first."""
+    graphs, keeps, betas, alphas, runs = PAPER[::-1], _KEEPS, _BETAS, (ALPHA, 0.0), 10
+    relaxed, steps = (2, 10), 2500
+    if quick:
+        graphs, keeps, betas, alphas, runs = ("karate", "g1"), (0.4, 0.6, 0.8), (1, 50), (ALPHA,), 3
+        relaxed, steps = (2,), 150
+    size = {"betas": list(betas), "alphas": list(alphas), "runs": runs}
+    size["thorough"] = 0 if quick else _THOROUGH
+    solver = {"keeps": list(keeps), "steps": steps, "runs": 1 if quick else 2}
+    found: list[Cell] = []
+    for graph in graphs:
+        found += [{"graph": graph, "gumbel": beta, **solver} for beta in relaxed]
+        found += [{"graph": graph, "keep": keep, **size} for keep in keeps]
+    return found
+
+
+def work(cell: Cell, seed: int) -> Tables:
+    """Sparsify a graph by every method, and measure what each kept."""
+    graph = load(cell["graph"])
+    origin = View(graph, Settings(4.0, 0.0, "exact", "equation", "nats", 0))
+    kept = _by_gumbel(graph, cell, seed) if "gumbel" in cell else _by_all(graph, cell, seed)
+    return {"sparsifiers": [_row(cell["graph"], keep, found, origin) for keep, found in kept]}
+
+
+def _row(name: str, keep: float, found: Kept, origin: View) -> dict[str, Any]:
+    view = View(found.graph, origin.settings, origin)
+    setting = {**found._asdict(), "graph": name, "keep": keep, "K": found.graph.n_edges}
+    return setting | {short: MEASURES[long].compute(view) for short, long in _MEASURED.items()}
+
+
+def _by_all(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Kept]]:
+    """Other methods with several seeds, and Graph-PRI with each setting that the budget allows."""
+    keep = cell["keep"]
+    k = count_edges(keep, graph.n_edges)
+    seeds = generator(seed, "sparsifiers", cell["graph"], keep).integers(2**31, size=cell["runs"]).tolist()
+    for method, drawn in ((method, drawn) for method in BASELINES for drawn in seeds):
+        mask, scored = run(graph, method, k, np.random.default_rng(drawn))
+        yield keep, Kept(graph.select(mask, scored.weights), method, drawn)
+    joins = graph.n_nodes - graph.components()[0] <= k
+    for alpha, beta, connected in product(cell["alphas"], cell["betas"], (False, True) if joins else (False,)):
+        effort = "normal" if graph.n_edges <= cell["thorough"] and beta == max(cell["betas"]) else "fast"
+        result = sparsify(graph, keep=keep, beta=beta, alpha=alpha, connected=connected, effort=effort, entropy="exact")
+        named = partial(Kept, method="pri", seed=0, beta=beta, alpha=alpha, connected=connected)
+        yield keep, named(result.kept)
+        if alpha == ALPHA:
+            weights = reweighted(Objective(graph, beta, alpha, "exact"), result.mask, _REWEIGHTING).weights
+            yield keep, named(graph.select(result.mask, weights), reweight=True)
+
+
+def _by_gumbel(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Kept]]:
+    """The K most probable edges of Algorithm 1, run once for all budgets."""
+    beta, solver = cell["gumbel"], Gumbel(steps=cell["steps"])
+    entropy = "exact" if graph.n_nodes <= _GUMBEL_EXACT else "local"
+    objective = Objective(graph, beta, ALPHA, entropy)
+    seeds = generator(seed, "sparsifiers", cell["graph"], "gumbel", beta).integers(2**31, size=cell["runs"])
+    for drawn in seeds.tolist():
+        chances = solver.solve(objective, None, seed=drawn).probabilities
+        scores = np.zeros(graph.n_edges) if chances is None else chances
+        for keep in cell["keeps"]:
+            k = count_edges(keep, graph.n_edges)
+            mask = select_top(graph, scores, k, np.random.default_rng(drawn))
+            yield keep, Kept(graph.select(mask), "gumbel", drawn, beta, ALPHA)
+
+
+# Graph-PRI's rank among the paper's methods, by one measure
 
 TABLE = "sparsifiers"
 RIVALS = ("random", "local-degree", "local-similarity", "effective-resistance-sampling")
@@ -106,7 +204,7 @@ def second_best(facts: Facts, frames: Frames, measure: str, words: str, *, low: 
     facts.add("held_tied", tied.mean(), TABLE, f"share of its cells where {held.name} is level with local degree")
     start = always_from(held.rank <= 2)
     facts.add("start", start, TABLE, f"keep ratio from which on {held.name} is first or second on every graph")
-    outcome: Outcome = "reproduced" if facts["two"] == 1 else "conditional" if start <= 0.5 else "not reproduced"
+    outcome = grade(facts["two"] == 1, start <= 0.5)
     name, kept = told(facts, "every", every.name), told(facts, "held", held.name)
     holds = f"{kept} is first or second in {{held_two:.0%}} of the {{held:.0f}} cells that it can do"
     holds += (
@@ -165,7 +263,7 @@ def _local_degree(facts: Facts, table: Any, ours: str, words: str, *, low: bool)
     always = [TITLES[graph] for graph in by_graph.index if by_graph[graph] == 1]
     never = [TITLES[graph] for graph in by_graph.index if by_graph[graph] < 0.5]
     share = facts["local_first"]
-    outcome: Outcome = "reproduced" if share == 1 else "conditional" if share > 0.5 else "not reproduced"
+    outcome = grade(share == 1, share > 0.5)
     parts = [f"in every cell on: {', '.join(always)}"] * bool(always)
     parts += [f"in fewer than half of them on: {', '.join(never)}"] * bool(never)
     if low and RING in by_graph.index and len(by_graph) > 1:
@@ -183,82 +281,7 @@ def _local_degree(facts: Facts, table: Any, ours: str, words: str, *, low: bool)
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# A panel for each graph: one measure over the keep ratio, a line for each method.
-# ---------------------------------------------------------------------------------------------------------------------
-
-_OTHERS = {
-    "random": "random",
-    "local-degree": "local degree",
-    "local-similarity": "local similarity",
-    "effective-resistance-sampling": "effective resistance, sampled",
-}
-_BANDS = "Lines: medians over the seeds; bands: 5th to 95th percentile of the seeds, for methods that draw."
-
-_SETTINGS = f"Graph-PRI and Algorithm 1 with α = {ALPHA:g}; Graph-PRI connected, where so few edges can be."
-
-
-def draw_distance(frames: Frames) -> list[Picture]:
-    """d_x, the smaller the better."""
-    figure = _figure(frames, "d_x", "spectral distance $d_x$")
-    caption = "Spectral distance of the kept graph from the original along its slowest mode (the smaller the better)"
-    ring = "The ring has two such modes, of which a fixed combination is taken."
-    lost = " Infinite values are left out." if np.isinf(frames["sparsifiers"]["d_x"]).any() else ""
-    text = f"{caption}, by the share of edges kept. {_SETTINGS} {_BANDS} {ring}{lost}"
-    return [Picture("spectral-distance", figure, text)]
-
-
-def draw_centrality(frames: Frames) -> list[Picture]:
-    """C_D, the larger the more centralised."""
-    figure = _figure(frames, "C_D", "centralisation $C_D$")
-    caption = "Degree centralisation of the kept graph (1 for a star; the larger the more centralised)"
-    return [Picture("centrality", figure, f"{caption}, by the share of edges kept. {_SETTINGS} {_BANDS}")]
-
-
-def _betas(frames: Frames) -> list[float]:
-    """The two of Graph-PRI's β that are drawn."""
-    table = frames["sparsifiers"]
-    betas = sorted(table.loc[table["method"] == "pri", "beta"].unique())
-    return [betas[len(betas) // 3], betas[-1]]
-
-
-def _lines(frames: Frames) -> list[tuple[str, Any]]:
-    """Labels and the rows of each line."""
-    table = frames["sparsifiers"]
-    found = [(label, table[table["method"] == method]) for method, label in _OTHERS.items()]
-    ours = table[(table["method"] == "pri") & (table["alpha"] == ALPHA) & table["connected"] & ~table["reweight"]]
-    found += [(f"Graph-PRI, β = {beta:g}", ours[ours["beta"] == beta]) for beta in _betas(frames)]
-    relaxed = table[table["method"] == "gumbel"]
-    beta = relaxed["beta"].min()
-    return [*found, (f"Algorithm 1, β = {beta:g}", relaxed[relaxed["beta"] == beta])]
-
-
-def _figure(frames: Frames, measure: str, label: str) -> Figure:
-    graphs = [graph for graph in PAPER if graph in set(frames["sparsifiers"]["graph"])]
-    columns = min(3, len(graphs))
-    figure, axes = panels(-(-len(graphs) // columns), columns, height=1.75, sharex=True)
-    for ax, graph in zip(axes.flat, graphs, strict=True):
-        rows = [
-            {"method": name, "kept": 100 * row["keep"], measure: row[measure]}
-            for name, table in _lines(frames)
-            for row in table[table["graph"] == graph].to_dict("records")
-        ]
-        plot.compare(rows, ax, measure=measure, along="kept", centre="median", band=(0.05, 0.95))
-        ax.get_legend().remove()
-        ax.set(xlabel="", ylabel="")
-        ax.set_title(TITLES[graph])
-        ax.set_ylim(bottom=0)
-    for ax in axes[-1]:
-        ax.set_xlabel("edges kept (%)")
-    for ax in axes[:, 0]:
-        ax.set_ylabel(label)
-    legend_below(figure, axes[0, 0])
-    return figure
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# What the two figures show: the paper's claims on ranks, and what this library says of the measures.
-# ---------------------------------------------------------------------------------------------------------------------
+# What the numbers say
 
 _SETTING = ["beta", "alpha", "connected", "reweight"]
 _COUNTS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "all")
@@ -318,7 +341,7 @@ def _cells(holds: Any) -> list[str]:
 
 
 def _share(share: float) -> Outcome:
-    return "reproduced" if share == 1 else "conditional" if share >= 0.5 else "not reproduced"
+    return grade(share == 1, share >= 0.5)
 
 
 def _pairs(frames: Frames, column: str) -> Any:
@@ -439,7 +462,7 @@ def _jazz(facts: Facts, frames: Frames) -> list[Verdict]:
     facts.add("jazz_one", 1, TABLE, "β of the first two")
     facts.add("jazz_five", 5, TABLE, "β of the third")
     none, paper = facts["jazz_higher_none"], facts["jazz_higher_paper"]
-    outcome: Outcome = "reproduced" if min(none, paper) == 1 else "conditional" if none == 1 else "not reproduced"
+    outcome = grade(min(none, paper) == 1, none == 1)
     return [
         Verdict(
             "On jazz local degree has a lower spectral distance than Graph-PRI with connected=True",
@@ -520,103 +543,6 @@ def _of_local_degree(facts: Facts, frames: Frames) -> list[Verdict]:
     ]
 
 
-BASELINES = ("random", "local-degree", "local-similarity", "effective-resistance", "effective-resistance-sampling")
-NEED = ("madrid", "polbooks", "jazz")
-_KEEPS = tuple(round(i / 10, 1) for i in range(1, 10))
-_BETAS = (0, 1, 2, 5, 10, 50)
-_GUMBEL_EXACT = 100
-"""Nodes up to which Algorithm 1 takes the exact entropy; the local one above takes a tenth of the time."""
-_THOROUGH = 100
-"""Edges up to which the largest β, where D decides and the search is hardest, is searched with normal effort."""
-_REWEIGHTING = 100
-"""Steps of the search for new weights, which come close to its end in a fifth of the time."""
-_MEASURED = {
-    "d_x": "spectral_distance",
-    "C_D": "centralisation",
-    "S": "entropy",
-    "D": "divergence",
-    "components": "components",
-    "cut_off": "cut_off",
-}
-
-
-class Kept(NamedTuple):
-    """What one setting of one method kept."""
-
-    graph: Graph
-    method: str
-    seed: int
-    beta: float | None = None
-    alpha: float | None = None
-    connected: bool = False
-    reweight: bool = False
-
-
-def cells(quick: bool) -> list[Cell]:
-    """One for each graph and keep ratio, and one for each graph and β of Algorithm 1; large graphs first."""
-    graphs, keeps, betas, alphas, runs = PAPER[::-1], _KEEPS, _BETAS, (ALPHA, 0.0), 10
-    relaxed, steps = (2, 10), 2500
-    if quick:
-        graphs, keeps, betas, alphas, runs = ("karate", "g1"), (0.4, 0.6, 0.8), (1, 50), (ALPHA,), 3
-        relaxed, steps = (2,), 150
-    size = {"betas": list(betas), "alphas": list(alphas), "runs": runs}
-    size["thorough"] = 0 if quick else _THOROUGH
-    solver = {"keeps": list(keeps), "steps": steps, "runs": 1 if quick else 2}
-    found: list[Cell] = []
-    for graph in graphs:
-        found += [{"graph": graph, "gumbel": beta, **solver} for beta in relaxed]
-        found += [{"graph": graph, "keep": keep, **size} for keep in keeps]
-    return found
-
-
-def work(cell: Cell, seed: int) -> Tables:
-    """Sparsify a graph by every method, and measure what each kept."""
-    graph = load(cell["graph"])
-    origin = View(graph, Settings(4.0, 0.0, "exact", "equation", "nats", 0))
-    kept = _by_gumbel(graph, cell, seed) if "gumbel" in cell else _by_all(graph, cell, seed)
-    return {"sparsifiers": [_row(cell["graph"], keep, found, origin) for keep, found in kept]}
-
-
-def _row(name: str, keep: float, found: Kept, origin: View) -> dict[str, Any]:
-    view = View(found.graph, origin.settings, origin)
-    setting = {**found._asdict(), "graph": name, "keep": keep, "K": found.graph.n_edges}
-    return setting | {short: MEASURES[long].compute(view) for short, long in _MEASURED.items()}
-
-
-def _by_all(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Kept]]:
-    """Other methods with several seeds, and Graph-PRI with each setting that the budget allows."""
-    keep = cell["keep"]
-    k = count_edges(keep, graph.n_edges)
-    seeds = generator(seed, "sparsifiers", cell["graph"], keep).integers(2**31, size=cell["runs"]).tolist()
-    for method, drawn in ((method, drawn) for method in BASELINES for drawn in seeds):
-        mask, scored = run(graph, method, k, np.random.default_rng(drawn))
-        yield keep, Kept(graph.select(mask, scored.weights), method, drawn)
-    joins = graph.n_nodes - graph.components()[0] <= k
-    for alpha, beta, connected in product(cell["alphas"], cell["betas"], (False, True) if joins else (False,)):
-        effort = "normal" if graph.n_edges <= cell["thorough"] and beta == max(cell["betas"]) else "fast"
-        result = sparsify(graph, keep=keep, beta=beta, alpha=alpha, connected=connected, effort=effort, entropy="exact")
-        named = partial(Kept, method="pri", seed=0, beta=beta, alpha=alpha, connected=connected)
-        yield keep, named(result.kept)
-        if alpha == ALPHA:
-            weights = reweighted(Objective(graph, beta, alpha, "exact"), result.mask, _REWEIGHTING).weights
-            yield keep, named(graph.select(result.mask, weights), reweight=True)
-
-
-def _by_gumbel(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Kept]]:
-    """The K most probable edges of Algorithm 1, run once for all budgets."""
-    beta, solver = cell["gumbel"], Gumbel(steps=cell["steps"])
-    entropy = "exact" if graph.n_nodes <= _GUMBEL_EXACT else "local"
-    objective = Objective(graph, beta, ALPHA, entropy)
-    seeds = generator(seed, "sparsifiers", cell["graph"], "gumbel", beta).integers(2**31, size=cell["runs"])
-    for drawn in seeds.tolist():
-        chances = solver.solve(objective, None, seed=drawn).probabilities
-        scores = np.zeros(graph.n_edges) if chances is None else chances
-        for keep in cell["keeps"]:
-            k = count_edges(keep, graph.n_edges)
-            mask = select_top(graph, scores, k, np.random.default_rng(drawn))
-            yield keep, Kept(graph.select(mask), "gumbel", drawn, beta, ALPHA)
-
-
 def _judge_centrality(frames: Frames, facts: Facts) -> list[Verdict]:
     return judge_centrality(_own_weights(frames), facts)
 
@@ -637,6 +563,78 @@ _ABOUT = (
     "and the most probable edges of Algorithm 1 (two seeds, β = 2 and 10, the paper's α; on the local entropy for more "
     "than a hundred nodes)."
 )
+
+
+# Pictures
+
+_OTHERS = {
+    "random": "random",
+    "local-degree": "local degree",
+    "local-similarity": "local similarity",
+    "effective-resistance-sampling": "effective resistance, sampled",
+}
+_BANDS = "Lines: medians over the seeds; bands: 5th to 95th percentile of the seeds, for methods that draw."
+
+_SETTINGS = f"Graph-PRI and Algorithm 1 with α = {ALPHA:g}; Graph-PRI connected, where so few edges can be."
+
+
+def draw_distance(frames: Frames) -> list[Picture]:
+    """d_x, the smaller the better."""
+    figure = _figure(frames, "d_x", "spectral distance $d_x$")
+    caption = "Spectral distance of the kept graph from the original along its slowest mode (the smaller the better)"
+    ring = "The ring has two such modes, of which a fixed combination is taken."
+    lost = " Infinite values are left out." if np.isinf(frames["sparsifiers"]["d_x"]).any() else ""
+    text = f"{caption}, by the share of edges kept. {_SETTINGS} {_BANDS} {ring}{lost}"
+    return [Picture("spectral-distance", figure, text)]
+
+
+def draw_centrality(frames: Frames) -> list[Picture]:
+    """C_D, the larger the more centralised."""
+    figure = _figure(frames, "C_D", "centralisation $C_D$")
+    caption = "Degree centralisation of the kept graph (1 for a star; the larger the more centralised)"
+    return [Picture("centrality", figure, f"{caption}, by the share of edges kept. {_SETTINGS} {_BANDS}")]
+
+
+def _betas(frames: Frames) -> list[float]:
+    """The two of Graph-PRI's β that are drawn."""
+    table = frames["sparsifiers"]
+    betas = sorted(table.loc[table["method"] == "pri", "beta"].unique())
+    return [betas[len(betas) // 3], betas[-1]]
+
+
+def _lines(frames: Frames) -> list[tuple[str, Any]]:
+    """Labels and the rows of each line."""
+    table = frames["sparsifiers"]
+    found = [(label, table[table["method"] == method]) for method, label in _OTHERS.items()]
+    ours = table[(table["method"] == "pri") & (table["alpha"] == ALPHA) & table["connected"] & ~table["reweight"]]
+    found += [(f"Graph-PRI, β = {beta:g}", ours[ours["beta"] == beta]) for beta in _betas(frames)]
+    relaxed = table[table["method"] == "gumbel"]
+    beta = relaxed["beta"].min()
+    return [*found, (f"Algorithm 1, β = {beta:g}", relaxed[relaxed["beta"] == beta])]
+
+
+def _figure(frames: Frames, measure: str, label: str) -> Figure:
+    graphs = [graph for graph in PAPER if graph in set(frames["sparsifiers"]["graph"])]
+    columns = min(3, len(graphs))
+    figure, axes = panels(-(-len(graphs) // columns), columns, height=1.75, sharex=True)
+    for ax, graph in zip(axes.flat, graphs, strict=True):
+        rows = [
+            {"method": name, "kept": 100 * row["keep"], measure: row[measure]}
+            for name, table in _lines(frames)
+            for row in table[table["graph"] == graph].to_dict("records")
+        ]
+        plot.compare(rows, ax, measure=measure, along="kept", centre="median", band=(0.05, 0.95))
+        ax.get_legend().remove()
+        ax.set(xlabel="", ylabel="")
+        ax.set_title(TITLES[graph])
+        ax.set_ylim(bottom=0)
+    for ax in axes[-1]:
+        ax.set_xlabel("edges kept (%)")
+    for ax in axes[:, 0]:
+        ax.set_ylabel(label)
+    legend_below(figure, axes[0, 0])
+    return figure
+
 
 STUDIES = (
     Study(

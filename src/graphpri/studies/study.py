@@ -32,6 +32,25 @@ Outcome = Literal["reproduced", "conditional", "not reproduced", "not testable"]
 OUTCOMES: tuple[Outcome, ...] = ("reproduced", "conditional", "not reproduced", "not testable")
 
 
+def grade(holds: Any, in_part: Any = False) -> Outcome:
+    """The outcome of a claim that holds, that holds in part or under a condition, or that doesn't.
+
+    Examples
+    --------
+    >>> share = 0.8
+    >>> grade(share == 1, share > 0.5)
+    'conditional'
+    """
+    return "reproduced" if holds else "conditional" if in_part else "not reproduced"
+
+
+def where(table: Any, **values: Any) -> Any:
+    """The rows of a data frame whose columns have these values."""
+    for column, value in values.items():
+        table = table[table[column] == value]
+    return table
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What the numbers say about a claim.
@@ -232,12 +251,27 @@ def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Claims of the paper that no study tests, or none that has run, and why.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _ADNI = "needs the ADNI scans, which their owners alone may pass on; a user's own copy can be tested"
-_BY_STUDY = {
+UNTESTED = tuple(
+    Verdict(claim, source, "not run", "not testable", _ADNI)
+    for claim, source in (
+        (
+            "Graph-PRI tells mild cognitive impairment from normal controls as well as the best method (66.7 %)",
+            "§4.3, Table",
+        ),
+        (
+            "Connections within the sensorimotor network are stronger in patients with mild cognitive impairment",
+            "§4.3, Figure brain",
+        ),
+        (
+            "Connections within the fronto-parietal network are fewer in patients with mild cognitive impairment",
+            "§4.3, Figure brain",
+        ),
+    )
+)
+"""Claims of the paper that no study tests, with the reason; a study that tests one takes it out of this list."""
+
+_LONG_STUDIES = {
     "mtl-synthetic": (
         "Pruning the task graph by Graph-PRI lowers the test error early, and of the others only local similarity does",
         "§4.2, Figure MTL",
@@ -258,32 +292,8 @@ _BY_STUDY = {
 """Claims whose studies are long and may be left out of a page."""
 
 
-def _untested(claim: str, source: str, why: str) -> Verdict:
-    return Verdict(claim, source, "not run", "not testable", why)
-
-
-UNTESTED = (
-    _untested(
-        "Graph-PRI tells mild cognitive impairment from normal controls as well as the best method (66.7 %)",
-        "§4.3, Table",
-        _ADNI,
-    ),
-    _untested(
-        "Connections within the sensorimotor network are stronger in patients with mild cognitive impairment",
-        "§4.3, Figure brain",
-        _ADNI,
-    ),
-    _untested(
-        "Connections within the fronto-parietal network are fewer in patients with mild cognitive impairment",
-        "§4.3, Figure brain",
-        _ADNI,
-    ),
-)
-"""Not testable, each with its reason; a study that tests one takes it out of this list."""
-
-
 def untested(ran: Collection[str]) -> tuple[Verdict, ...]:
-    """The claims that the studies of these names leave untested."""
-    left = {name: claim for name, claim in _BY_STUDY.items() if name not in ran}
+    """The claims of the paper that the studies of these names leave untested, and why."""
     why = "its study has not run for this page: graphpri reproduce {}"
-    return (*(_untested(*claim, why.format(name)) for name, claim in left.items()), *UNTESTED)
+    left = {name: claim for name, claim in _LONG_STUDIES.items() if name not in ran}
+    return (*(Verdict(*claim, "not run", "not testable", why.format(name)) for name, claim in left.items()), *UNTESTED)

@@ -28,14 +28,13 @@ from graphpri.studies.graphs import (
     exact_values,
     random_graph,
 )
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator, grade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Theorems 1 to 3: an edge more, the gap between the degree entropy and the exact one, and how it closes.
-# ---------------------------------------------------------------------------------------------------------------------
+
+# Theorems 1 to 3: an edge more, the gap between the degree entropy and the exact one, and how it closes
 
 _ROUNDING = 1e-10
 """What exact entropies may be off by, in nats."""
@@ -118,7 +117,7 @@ def _theorem1(table: Any, atlas: Any, facts: Facts) -> Verdict:
         "itself is not lowered by {raised:.1%} of them"
         if min(slack, slack_small) >= -_ROUNDING
         else "the least slack is {slack:.5f} nats on random and real graphs, {slack_small:.5f} on all small ones",
-        "reproduced" if min(slack, slack_small) >= -_ROUNDING else "not reproduced",
+        grade(min(slack, slack_small) >= -_ROUNDING),
     )
 
 
@@ -159,7 +158,7 @@ def _theorem3(table: Any, facts: Facts) -> Verdict:
     facts.add("smallest_n", table["nodes"].min(), "decay", "smallest N")
     facts.add("largest_n", table["nodes"].max(), "decay", "largest N")
     bounded = [growth <= _GROWTH for _, growth in found]
-    outcome: Outcome = "reproduced" if all(bounded) else "conditional" if any(bounded) else "not reproduced"
+    outcome = grade(all(bounded), any(bounded))
     return Verdict(
         "H/S − 1 is not negative and decays like 1/log₂ N for almost all graphs",
         "Theorem 3",
@@ -184,9 +183,7 @@ def _rate(family: str, degree: Any, rows: Any, facts: Facts) -> tuple[str, float
     return f"{family}, {shown}: {{power_{key}:.2f}} (× {{growth_{key}:.2f}})", float(growth)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The Corollary, the square root of the divergence as a metric, and the spectral property of random sampling.
-# ---------------------------------------------------------------------------------------------------------------------
+# The Corollary, the square root of the divergence as a metric, and the spectral property of random sampling
 
 _EQUAL_CHANGES = 1e-12
 
@@ -312,7 +309,7 @@ def _corollary(table: Any, facts: Facts) -> list[Verdict]:
     by_graph = table.groupby("graph")[["tried", "falls"]].sum()
     facts.add("weakest", (by_graph["falls"] / by_graph["tried"]).min(), "corollary", "the share on the weakest graph")
     rare = (by_graph["falls"] / by_graph["tried"]).idxmin()
-    exact: Outcome = "reproduced" if under == 1 else "conditional" if under > 0.5 else "not reproduced"
+    exact: Outcome = grade(under == 1, under > 0.5)
     clear = table.groupby("graph", sort=False)[["S_rises", "both"]].sum()
     without = ", ".join(clear.index[clear["S_rises"] == clear["both"]])
     return [
@@ -321,7 +318,7 @@ def _corollary(table: Any, facts: Facts) -> list[Verdict]:
             "Corollary 1, §3.2.1",
             "D does not rise with {holds:.2%} of {returned:.0f} edges; {weakest:.2%} on the graph where that is "
             f"rarest ({rare})",
-            "reproduced" if facts["weakest"] > 0.5 else "conditional" if holds > 0.5 else "not reproduced",
+            grade(facts["weakest"] > 0.5, holds > 0.5),
         ),
         Verdict(
             "Under Assumption 1, an edge of the original that comes back never raises the divergence",
@@ -344,7 +341,7 @@ def _metric(table: Any, facts: Facts) -> Verdict:
         "§3.2",
         "{metric_fails:.0f} of {triples:.0f} triples break it (least slack {metric_least:.1e}); D without the root "
         "breaks it on {plain_fails:.0f}",
-        "reproduced" if fails == 0 else "not reproduced",
+        grade(fails == 0),
     )
 
 
@@ -376,15 +373,13 @@ def _gamma(table: Any, facts: Facts) -> Verdict:
         "γ is finite in {finite:.1%} of the runs below all edges, and in all runs at {always:.0f} of {pairs:.0f} pairs "
         "of graph and share; at {half:.0%} of the edges its median is {gamma_low:.3g} to {gamma_high:.3g}, and "
         "{scaled_low:.3g} at best where the kept weights are scaled to suit",
-        "reproduced" if finite == 1 else "conditional" if finite > 0 else "not reproduced",
+        grade(finite == 1, finite > 0),
         "γ is infinite where the subgraph falls apart; in every run it is finite from {dense_from:.0%} of the edges on "
         "at mean degree {dense_degree:.0f}, and from {thin_from:.0%} on at {thin_degree:.0f}",
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The star as the graph of least entropy, the regular graph as that of most degree entropy: over all small graphs.
-# ---------------------------------------------------------------------------------------------------------------------
+# The star as the graph of least entropy, the regular graph as that of most degree entropy: over all small graphs
 
 _EQUAL_ENTROPIES = 1e-9
 
@@ -472,7 +467,7 @@ def _star(connected: Any, trees: Any, facts: Facts) -> Verdict:
         "the star alone is least at {star_sizes:.0f} of {atlas_sizes:.0f} sizes up to {atlas_nodes:.0f} nodes "
         "({connected:.0f} graphs, all there are), and among all {tree_count:.0f} trees at {star_trees:.0f} of "
         "{tree_sizes:.0f} sizes up to {tree_nodes:.0f}",
-        "reproduced" if good else "conditional" if least else "not reproduced",
+        grade(good, least),
         "among connected graphs: without that, a single edge has entropy 0" if good else "",
     )
 
@@ -486,7 +481,7 @@ def _degree_star(connected: Any, trees: Any, facts: Facts) -> Verdict:
         "§3.2.2",
         "among connected graphs the star alone is least at {H_star:.0f} of {atlas_sizes:.0f} sizes up to "
         "{atlas_nodes:.0f} nodes; among trees at {H_star_trees:.0f} of {tree_sizes:.0f} sizes up to {tree_nodes:.0f}",
-        "reproduced" if good else "conditional" if least else "not reproduced",
+        grade(good, least),
     )
 
 
@@ -504,13 +499,11 @@ def _regular(table: Any, facts: Facts) -> Verdict:
         "§3.2.2",
         "over all {graphs:.0f} graphs of up to {atlas_nodes:.0f} nodes, {regular:.0f} are regular; H = ln N for "
         "exactly these ({wrong:.0f} exceptions), all others are at least {others:.4f} nats below",
-        "reproduced" if wrong == 0 else "not reproduced",
+        grade(wrong == 0),
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Theorem 4, the appendix's gradient of the entropy, and Lemmas 1 to 3, against central differences.
-# ---------------------------------------------------------------------------------------------------------------------
+# Theorem 4, the appendix's gradient of the entropy, and Lemmas 1 to 3, against central differences
 
 _STEP = 1e-4
 _AGREE = 1e-6
@@ -703,7 +696,7 @@ def _theorem4(plain: Any, weighted: Any, facts: Facts) -> Verdict:
     facts.add("literal", plain["literal_error"].max(), "gradients", "U g against dJ along it, J of traces as printed")
     off = facts.add("literal_weighted", weighted["literal_error"].max(), "gradients", "the same, weighted graphs")
     partial = max(abs(facts["ratio_least"] - 1), abs(facts["ratio_most"] - 1)) < _AGREE
-    outcome: Outcome = "reproduced" if partial else "conditional" if signs == 0 and along < _AGREE else "not reproduced"
+    outcome = grade(partial, signs == 0 and along < _AGREE)
     why = (
         "where all edge weights are equal U g is the derivative of J along w_i up and the others down in proportion: "
         "twice that of the normalised J (to {along:.1e}), once that of J with the printed matrices, of trace two (to "
@@ -726,7 +719,7 @@ def _library(table: Any, facts: Facts) -> Verdict:
         "The gradient of this library is the partial derivative of J, on weighted graphs too",
         "graphpri",
         "differs from central differences by at most {library:.1e} of the largest, over {edge_cases:.0f} edges",
-        "reproduced" if error < _AGREE else "not reproduced",
+        grade(error < _AGREE),
     )
 
 
@@ -737,7 +730,7 @@ def _appendix(table: Any, facts: Facts) -> Verdict:
         "The gradient of −tr(σ ln σ − σ) of the Laplacian without normalisation is −diag(Bᵀ ln σ B)",
         "Appendix A.3, Theorem 5",
         "differs from central differences by at most {appendix:.1e} of the largest on {appendix_graphs:.0f} graphs",
-        "reproduced" if error < _AGREE else "not reproduced",
+        grade(error < _AGREE),
     )
 
 
@@ -756,19 +749,21 @@ def _of_lemmas(table: Any, facts: Facts) -> list[Verdict]:
             "Appendix A.2, Lemmas 1 and 2",
             "they differ from central differences by at most {lemma1:.1e} and {lemma2:.1e} on {lemma_graphs:.0f} "
             "spectra",
-            "reproduced" if max(first, second) < _AGREE else "not reproduced",
+            grade(max(first, second) < _AGREE),
             "for positive eigenvalues: at zero, which every Laplacian has, the slope is infinite",
         ),
         Verdict(
             "Where S does not fall from λ to λ', E_v log λ' is at least E_v log λ",
             "Appendix A.2, Lemma 3",
             "the least difference is {lemma3:.1e} bits over {rises:.0f} added edges that raise S",
-            "reproduced" if third >= 0 else "not reproduced",
+            grade(third >= 0),
             "the condition is not needed: it is {lemma3_falls:.1e} bits or more over {falls:.0f} edges that lower S, "
             "and {lemma3_random:.1e} or more for random changes",
         ),
     ]
 
+
+# All of them as one study
 
 _TOPICS: dict[str, Callable[[Cell, int], Tables]] = {
     "additions": additions,
@@ -850,6 +845,9 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
         *judge_extremes(frames, facts),
         *judge_gradient(frames, facts),
     ]
+
+
+# Pictures
 
 
 def draw(frames: Frames) -> list[Picture]:
