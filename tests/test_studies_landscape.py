@@ -203,7 +203,7 @@ def test_what_new_weights_do_follows_the_numbers(done: dict[str, studies.Result]
 def test_every_purpose_has_measures_of_the_registry_and_each_is_drawn() -> None:
     wanted = [name for kinds in landscape.PURPOSES.values() for name in kinds]
     assert len(wanted) == len(set(wanted)) >= 19
-    assert set(wanted) - {"kept_distances"} | set(landscape.BESIDE) <= set(MEASURES)
+    assert set(wanted) - {"kept_distances"} | set(landscape.UNRANKED) <= set(MEASURES)
     for kinds in landscape.PURPOSES.values():
         for name, kind in kinds.items():
             if name not in MEASURES:

@@ -3,9 +3,10 @@
 Each writes its numbers, pictures, and verdicts computed from the numbers; ``graphpri reproduce`` runs them.
 """
 
+from graphpri.studies.catalogue import find, names
 from graphpri.studies.page import write_page
 from graphpri.studies.runner import Result, Step, conclude, reproduce, row_of, write_verdicts
-from graphpri.studies.study import OUTCOMES, Verdict, find, names
+from graphpri.studies.study import OUTCOMES, Verdict
 
 __all__ = [
     "OUTCOMES",

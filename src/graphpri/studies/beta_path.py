@@ -11,8 +11,8 @@ from scipy import stats
 from graphpri._sparsify import Sparsified, path, sparsify
 from graphpri.graph import Graph
 from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.graphs import ALPHA, random_graph
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, grade
+from graphpri.studies.graphs import ALPHA, MODELS, random_graph
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ _RUN_BETAS = (0, 1, 2, 3, 4, 6)
 _BARRED_BETAS = (0, 3, 6)
 """Of Algorithm 1 with the paper's α, where β turns out to matter little."""
 _LONG_BETAS = (0, 3)
-_SHOWN = 8
+_LAST_DRAWN = 8
 """Largest β in the picture."""
 
 
@@ -122,11 +122,7 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     ]
 
 
-def _rows(table: Any, solver: str, alpha: float = 0.0) -> Any:
-    return table[(table["solver"] == solver) & (table["alpha"] == alpha)]
-
-
-def _growth(rows: Any, key: str, said: str, facts: Facts) -> bool:
+def _growth(rows: Any, key: str, which: str, facts: Facts) -> bool:
     """Note how the mean share kept goes along β; whether it grows on every graph."""
     means = rows.groupby([*_GRAPH, "beta"])["share"].mean()
     lines = [line for _, line in means.groupby(level=[0, 1])]
@@ -134,21 +130,26 @@ def _growth(rows: Any, key: str, said: str, facts: Facts) -> bool:
     grown = [line.iloc[-1] - line.iloc[0] for line in lines]
     falls = [-step[step < -_ROUNDING] for step in steps]
     ranks = [stats.spearmanr(line.index.get_level_values("beta"), line)[0] for line in lines if line.nunique() > 1]
-    facts.add(f"{key}_grows", sum(g > _LEAST_GROWTH for g in grown), "path", f"graphs on which K rises at all {said}")
-    facts.add(f"{key}_falling", sum(f.size for f in falls), "path", f"steps between neighbours where K falls {said}")
-    facts.add(f"{key}_steps", sum(s.size for s in steps), "path", f"such steps in all {said}")
-    facts.add(f"{key}_fall", max(f.max(initial=0) for f in falls), "path", f"largest fall, as share of M {said}")
-    facts.add(f"{key}_rank", min(ranks, default=0.0), "path", f"least rank correlation of β and K {said}")
-    facts.add(f"{key}_first", np.mean([line.iloc[0] for line in lines]), "path", f"mean share at the least β {said}")
-    facts.add(f"{key}_last", np.mean([line.iloc[-1] for line in lines]), "path", f"mean share at the largest β {said}")
+    facts.add(f"{key}_grows", sum(g > _LEAST_GROWTH for g in grown), "path", f"graphs on which K rises at all {which}")
+    facts.add(f"{key}_falling", sum(f.size for f in falls), "path", f"steps between neighbours where K falls {which}")
+    facts.add(f"{key}_steps", sum(s.size for s in steps), "path", f"such steps in all {which}")
+    facts.add(f"{key}_fall", max(f.max(initial=0) for f in falls), "path", f"largest fall, as share of M {which}")
+    facts.add(f"{key}_rank", min(ranks, default=0.0), "path", f"least rank correlation of β and K {which}")
+    facts.add(f"{key}_first", np.mean([line.iloc[0] for line in lines]), "path", f"mean share at the least β {which}")
+    facts.add(f"{key}_last", np.mean([line.iloc[-1] for line in lines]), "path", f"mean share at the largest β {which}")
     return facts[f"{key}_grows"] == len(lines) and facts[f"{key}_falling"] == 0
 
 
 def _paper(table: Any, facts: Facts) -> Verdict:
-    barred = _growth(_rows(table, ALGORITHM, ALPHA), "barred", "(Algorithm 1, α = 0.005)", facts)
-    bare = _growth(_rows(table, ALGORITHM), "bare", "(Algorithm 1, α = 0)", facts)
-    facts.add("seeds", _rows(table, ALGORITHM)["draw"].nunique(), "path", "seeds of Algorithm 1, α = 0")
-    mostly = _rises_from_the_lower_half(_rows(table, ALGORITHM), facts) and facts["bare_grows"] == facts["graphs"]
+    barred = _growth(where(table, solver=ALGORITHM, alpha=ALPHA), "barred", "(Algorithm 1, α = 0.005)", facts)
+    bare = _growth(where(table, solver=ALGORITHM, alpha=0.0), "bare", "(Algorithm 1, α = 0)", facts)
+    facts.add(
+        "seeds", where(table, solver=ALGORITHM, alpha=0.0)["draw"].nunique(), "path", "seeds of Algorithm 1, α = 0"
+    )
+    mostly = (
+        _rises_from_the_lower_half(where(table, solver=ALGORITHM, alpha=0.0), facts)
+        and facts["bare_grows"] == facts["graphs"]
+    )
     outcome = grade(barred and bare, mostly)
     return Verdict(
         "The number of preserved edges increases monotonically with β",
@@ -172,11 +173,11 @@ def _rises_from_the_lower_half(rows: Any, facts: Facts) -> bool:
 
 
 def _minima_verdict(table: Any, solver: str, facts: Facts) -> Verdict:
-    grows = _growth(_rows(table, solver), solver, f"({solver} minimum, α = 0)", facts)
+    grows = _growth(where(table, solver=solver, alpha=0.0), solver, f"({solver} minimum, α = 0)", facts)
     small = facts[f"{solver}_grows"] == facts["graphs"] and facts[f"{solver}_fall"] < _LEAST_GROWTH
-    where = "among connected subgraphs" if MINIMA[solver] else "among all subgraphs"
+    which = "among connected subgraphs" if MINIMA[solver] else "among all subgraphs"
     return Verdict(
-        f"The number of edges of the minimum {where} grows with β",
+        f"The number of edges of the minimum {which} grows with β",
         "graphpri",
         f"α = {{none:g}}: from {{{solver}_first:.1%}} to {{{solver}_last:.1%}} of the edges on average; it falls at "
         f"{{{solver}_falling:.0f}} of {{{solver}_steps:.0f}} steps, by at most {{{solver}_fall:.2%}} of the edges; "
@@ -189,7 +190,7 @@ def _minima_verdict(table: Any, solver: str, facts: Facts) -> Verdict:
 def _law(table: Any, facts: Facts) -> Verdict:
     wrong = steps = 0
     for solver in MINIMA:
-        for _, rows in _rows(table, solver).sort_values("beta").groupby(_GRAPH):
+        for _, rows in where(table, solver=solver, alpha=0.0).sort_values("beta").groupby(_GRAPH):
             wrong += int((np.diff(rows["D"]) > _ROUNDING).sum() + (np.diff(rows["S"]) < -_ROUNDING).sum())
             steps += 2 * (len(rows) - 1)
     facts.add("law_wrong", wrong, "path", "steps along β where D of a minimum rises or S falls, α = 0")
@@ -203,7 +204,7 @@ def _law(table: Any, facts: Facts) -> Verdict:
 
 
 def _trivial(table: Any, facts: Facts) -> Verdict:
-    rows = _rows(table, "free")
+    rows = where(table, solver="free", alpha=0.0)
     single = rows[rows["K"] == 1].groupby(_GRAPH)["beta"].max()
     above = rows[rows["K"] > 1].groupby("model")["share"].min()
     facts.add("trivial", len(single), "path", "graphs whose free minimum is one edge at some β, α = 0")
@@ -223,7 +224,7 @@ def _trivial(table: Any, facts: Facts) -> Verdict:
 
 
 def _gap(table: Any, facts: Facts) -> Verdict:
-    rows = _rows(table, "connected").sort_values([*_GRAPH, "beta"]).reset_index(drop=True)
+    rows = where(table, solver="connected", alpha=0.0).sort_values([*_GRAPH, "beta"]).reset_index(drop=True)
     rises = rows.groupby(_GRAPH)["share"].diff()
     places = rises.groupby(rows["model"]).idxmax()
     for model, place in places.items():
@@ -242,7 +243,7 @@ def _gap(table: Any, facts: Facts) -> Verdict:
 
 
 def _barrier(table: Any, facts: Facts) -> Verdict:
-    first = _rows(table, "connected", ALPHA)
+    first = where(table, solver="connected", alpha=ALPHA)
     first = first[first["beta"] == first["beta"].min()]
     barrier = first["J"] - first["S"] - 2 * first["beta"] * first["D"]
     facts.add("barrier_share", first["share"].min(), "path", "least share of the connected minimum, β = 0, α = 0.005")
@@ -260,8 +261,8 @@ def _barrier(table: Any, facts: Facts) -> Verdict:
 
 
 def _above(table: Any, facts: Facts) -> Verdict:
-    least = _rows(table, "free").set_index([*_GRAPH, "beta"])["J"]
-    runs = _rows(table, ALGORITHM)
+    least = where(table, solver="free", alpha=0.0).set_index([*_GRAPH, "beta"])["J"]
+    runs = where(table, solver=ALGORITHM, alpha=0.0)
     runs = runs[runs["beta"].isin(least.index.get_level_values("beta"))]
     gaps = runs["J"].to_numpy() - least.loc[list(runs[[*_GRAPH, "beta"]].itertuples(index=False, name=None))].to_numpy()
     facts.add(
@@ -281,7 +282,7 @@ def _above(table: Any, facts: Facts) -> Verdict:
 
 def _steps(table: Any, long: Any, facts: Facts) -> Verdict:
     more = long.sort_values("beta").set_index([*_GRAPH, "beta"])
-    fewer = _rows(table, ALGORITHM).query("draw == 0").set_index([*_GRAPH, "beta"])
+    fewer = where(table, solver=ALGORITHM, alpha=0.0).query("draw == 0").set_index([*_GRAPH, "beta"])
     for key, place in (("low", more.index[0]), ("high", more.index[-1])):
         facts.add(f"{key}_beta", place[-1], "long", "β of a long run of Algorithm 1, α = 0")
         facts.add(f"{key}_usual", fewer["K"][place], "path", "edges kept there by the usual run of the same seed")
@@ -304,7 +305,7 @@ def _steps(table: Any, long: Any, facts: Facts) -> Verdict:
 def draw(frames: Frames) -> list[Picture]:
     """Kept edges over β with α = 0: a row a model, a column a solver; the paper's α in grey."""
     table = frames["path"]
-    table = table[table["beta"] <= _SHOWN]
+    table = table[table["beta"] <= _LAST_DRAWN]
     models = list(dict.fromkeys(table["model"]))
     figure, axes = panels(len(models), 3, height=1.75, sharex=True, sharey=True)
     names = {ALGORITHM: "Algorithm 1", "connected": "connected minimum", "free": "free minimum"}
@@ -318,7 +319,7 @@ def draw(frames: Frames) -> list[Picture]:
         ax.set_title(names[solver] if row == 0 else "")
         ax.set_xlabel("β" if row == len(models) - 1 else "")
         if column == 0:
-            ax.set_ylabel(f"{ {'ER': 'Erdős–Rényi', 'BA': 'Barabási–Albert'}[model] }\nedges kept (%)")
+            ax.set_ylabel(f"{MODELS[model]}\nedges kept (%)")
     legend_below(figure, axes[0, 0])
     return [
         Picture(
@@ -341,23 +342,3 @@ def _draw_barred(ax: Axes, rows: Any) -> None:
         mean = 100 * shares.groupby("beta")["share"].mean()
         label = None if i else f"α = {ALPHA}, each degree"
         ax.plot(mean.index, mean, color="0.65", linewidth=0.7, zorder=0, label=label)
-
-
-STUDIES = (
-    Study(
-        name="beta-path",
-        title="More edges with larger β",
-        source="Figure monotonic",
-        about=(
-            "The graphs of the study tradeoff, sparsified without a budget at β from 0 to 12: by Algorithm 1 (150 "
-            "steps of Adam with rate 0.1 instead of up to 10 000 with 0.01, three samples each; three seeds; on one "
-            "graph 1000 steps with rate 0.05 beside it), by the minimum among connected subgraphs and by the free "
-            "minimum (each along the path of β, the better of both where all subsets compete); "
-            "with α = 0 and the paper's 0.005."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-    ),
-)

@@ -11,7 +11,7 @@ from graphpri.apps.brain_graph import features as features_of
 from graphpri.apps.brain_models import EdgeReadout, MaskedGCN
 from graphpri.apps.brain_planted import Planted, planted_connectomes
 from graphpri.studies.figures import COLUMN, curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade
 
 GOALS = {0.08: 0.98, 0.06: 0.93}
 """Mean area under the curve that the edge readout should reach, by the shift of the planted edges."""
@@ -44,7 +44,7 @@ def work(cell: Cell, seed: int) -> Tables:
     drawn = planted_connectomes(cell["delta"], 1000 * seed + cell["draw"], **cell["size"])
     head = {"delta": cell["delta"], "draw": cell["draw"]}
     graphs = connectome_graphs(drawn.train.matrices)
-    held = _Found(drawn, candidates(graphs))
+    truth = _Truth(drawn, candidates(graphs))
     maker = features_of("correlation").fit(drawn.train)
     z, rest, labels = maker.transform(drawn.train), maker.transform(drawn.test), drawn.train.labels
     machine = SVC(kernel="linear", C=1e-3).fit(z, labels)
@@ -52,20 +52,20 @@ def work(cell: Cell, seed: int) -> Tables:
     net = MaskedGCN(method="exact", seed=seed).fit(drawn.train.matrices, graphs, labels)
     test_graphs = connectome_graphs(drawn.test.matrices)
     rows = [
-        held.row("linear-svm", np.abs(machine.coef_[0]), machine.decision_function(rest)),
-        held.row("t-test", t, None),
-        held.row("mask", net.importance_, net.decision(drawn.test.matrices, test_graphs)),
+        truth.row("linear-svm", np.abs(machine.coef_[0]), machine.decision_function(rest)),
+        truth.row("t-test", t, None),
+        truth.row("mask", net.importance_, net.decision(drawn.test.matrices, test_graphs)),
     ]
     terms = [(0.0, _PRI)]
     if cell["term"]:
         terms += [(0.03, _PRI), (0.1, _PRI), (0.3, _PRI), (1.0, _PRI), (0.3, 50.0), (1.0, 50.0)]
     for weight, beta in terms:
         model = EdgeReadout(pri=weight, beta=beta).fit(z, labels, graphs if weight else None)
-        rows.append(held.row("edge-readout", model.importance_, model.decision(rest)) | {"pri": weight, "beta": beta})
+        rows.append(truth.row("edge-readout", model.importance_, model.decision(rest)) | {"pri": weight, "beta": beta})
     return {"found": [head | {"pri": 0.0, "beta": _PRI} | row for row in rows]}
 
 
-class _Found:
+class _Truth:
     """Scores importances of the candidate edges against the truth, and decisions against the test labels."""
 
     def __init__(self, drawn: Planted, among: Any) -> None:
@@ -178,23 +178,3 @@ def draw(frames: Frames) -> list[Picture]:
         "bands from the worst to the best. Dashed: a blind choice."
     )
     return [Picture("planted_areas", figure, caption)]
-
-
-STUDIES = (
-    Study(
-        name="brain-planted",
-        title="Brain networks: planted edges",
-        source="§4.3, Figure brain",
-        about=(
-            "Made-up scans, 96 to learn from and 48 to test, of 116 regions in 6 modules, where 40 edges shift with "
-            "the class by δ; ten draws. Edges are ranked by the mask of the paper's network, by t-tests, by the "
-            "weights of a linear SVM, and by the edge readout, with and without the Graph-PRI term."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-        derive=derive,
-        libraries=("sklearn", "torch"),
-    ),
-)

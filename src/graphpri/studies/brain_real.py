@@ -6,7 +6,6 @@ ADNI, the paper's other data set, may not be passed on.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from graphpri.apps.brain_methods import Settings, find
 from graphpri.apps.brain_protocol import Evaluation, Protocol, chance, compared, gaps, summary
 from graphpri.apps.brain_report import brain_legend, glass_brain
 from graphpri.studies.figures import COLUMN, PAGE, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
 
 # What the studies of brain networks share: methods scored by folds of subjects, tables of them, a chart
 
@@ -148,7 +147,7 @@ _HELD_OUT = 19  # scans of a test set of the paper: its means are multiples of 1
 _STABLE = 0.25
 
 
-def eoec_cells(quick: bool) -> list[Cell]:
+def cells_eoec(quick: bool) -> list[Cell]:
     """Scores; scans drawn regardless of subjects, as the paper's may have been; labels that say nothing; edges."""
     drawn = ("gcn",) if quick else ("paper-exact", "paper", "gcn", "t-test-svm-rbf", "lasso-svm-rbf", "edge-readout")
     free = [
@@ -159,7 +158,7 @@ def eoec_cells(quick: bool) -> list[Cell]:
     return [*free, *score_cells("eoec", quick, repeats=5), _edges_cell("eoec", quick), nothing]
 
 
-def devfmri_cells(quick: bool) -> list[Cell]:
+def cells_devfmri(quick: bool) -> list[Cell]:
     """Scores and edges."""
     return [*score_cells("devfmri", quick, repeats=5), _edges_cell("devfmri", quick)]
 
@@ -192,9 +191,9 @@ def _nothing(cell: Cell, seed: int) -> Tables:
     scans = scans_of(cell)
     rows: list[dict[str, Any]] = []
     for draw in range(cell["draws"]):
-        held = brain_protocol.flipped(scans, generator(seed, "nothing", draw))
+        relabelled = brain_protocol.flipped(scans, generator(seed, "nothing", draw))
         protocol = Protocol(seed=seed + draw, settings=Settings(nested=False))
-        for folds, grouped in (("subjects", held), ("scans", replace(held, groups=held.scans))):
+        for folds, grouped in (("subjects", relabelled), ("scans", replace(relabelled, groups=relabelled.scans))):
             found = brain_protocol.evaluate(grouped, [cell["method"]], protocol).summary[0]
             rows.append({"folds": folds, "draw": draw, "accuracy": found["accuracy"]})
     return {"nothing": rows}
@@ -390,7 +389,17 @@ def _folds(frames: Frames, facts: Facts) -> Verdict:
 # Pictures
 
 
-def draw(data: str, frames: Frames) -> list[Picture]:
+def draw_eoec(frames: Frames) -> list[Picture]:
+    """Accuracies beside the paper's, and the links."""
+    return _draw("eoec", frames)
+
+
+def draw_devfmri(frames: Frames) -> list[Picture]:
+    """Accuracies, and the links."""
+    return _draw("devfmri", frames)
+
+
+def _draw(data: str, frames: Frames) -> list[Picture]:
     """Accuracies; where regions have places, the links whose correlation is larger in each class."""
     known = PAPER if data == "eoec" else {}
     caption = (
@@ -436,43 +445,3 @@ def _positions(edges: Any, n: int) -> Any:
     """Of edges given by their ends, in the order of all pairs."""
     u, v = edges["u"].to_numpy(), edges["v"].to_numpy()
     return u * n - u * (u + 1) // 2 + v - u - 1
-
-
-_LIBRARIES = ("sklearn", "torch", "torch_geometric", "nilearn")
-
-
-STUDIES = (
-    Study(
-        name="brain-eoec",
-        title="Brain networks: eyes open or closed",
-        source="§4.3, Table and Figure brain",
-        about=(
-            "94 scans of 47 people, 116 AAL regions; every method by five folds of subjects, five times, everything "
-            "chosen within the training scans. Beside it: test sets of 19 scans drawn regardless of subjects, labels "
-            "that say nothing, and the edges that half-samples of the people agree on."
-        ),
-        cells=eoec_cells,
-        work=work,
-        judge=judge_eoec,
-        draw=partial(draw, "eoec"),
-        derive=derive,
-        needs=("eoec",),
-        libraries=_LIBRARIES,
-    ),
-    Study(
-        name="brain-devfmri",
-        title="Brain networks: children or adults",
-        source="beyond the paper",
-        about=(
-            "Scans of 83 people, 64 BASC parcels, by five folds, five times: whether methods rank as they do with "
-            "eyes open or closed."
-        ),
-        cells=devfmri_cells,
-        work=work,
-        judge=judge_devfmri,
-        draw=partial(draw, "devfmri"),
-        derive=derive,
-        needs=("devfmri",),
-        libraries=_LIBRARIES,
-    ),
-)

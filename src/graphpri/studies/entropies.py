@@ -15,9 +15,9 @@ from graphpri import datasets
 from graphpri._entropy import ENTROPIES, xlogx
 from graphpri._stochastic import Laplacian, Pattern, estimate, log_term, log_times, steps, tridiagonal
 from graphpri.graph import FloatArray, Graph
-from graphpri.studies.figures import look, panels
+from graphpri.studies.figures import dots, panels
 from graphpri.studies.graphs import PAPER, available, build
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ STEPS = 20
 Found = tuple[float, FloatArray | None]
 
 
-class Way(NamedTuple):
+class Approximation(NamedTuple):
     """How to approximate S: ``run(graph, a, rng, gradient)`` gives the value and h, or None where not asked for."""
 
     label: str
@@ -165,17 +165,17 @@ def _centred(graph: Graph, z: FloatArray) -> FloatArray:
     return z - means[member]
 
 
-WAYS: dict[str, Way] = {
-    "exact": Way("exact", _of_library("exact")),
-    "degree": Way("degree (Graph-PRI*)", _of_library("degree")),
-    "local": Way("local", _of_library("local")),
-    "stochastic": Way("stochastic", _stochastic, random=True),
-    "lanczos": Way("Lanczos, plain", _lanczos, random=True),
-    "chebyshev": Way("Chebyshev", _chebyshev, random=True),
-    "taylor": Way("Taylor", _taylor, random=True),
-    "finger": Way("FINGER Ĥ", _finger),
-    "finger_degree": Way("FINGER H̃", _finger_degree),
-    "quadratic": Way("Q = 1 − tr ρ̃²", _quadratic),
+APPROXIMATIONS: dict[str, Approximation] = {
+    "exact": Approximation("exact", _of_library("exact")),
+    "degree": Approximation("degree (Graph-PRI*)", _of_library("degree")),
+    "local": Approximation("local", _of_library("local")),
+    "stochastic": Approximation("stochastic", _stochastic, random=True),
+    "lanczos": Approximation("Lanczos, plain", _lanczos, random=True),
+    "chebyshev": Approximation("Chebyshev", _chebyshev, random=True),
+    "taylor": Approximation("Taylor", _taylor, random=True),
+    "finger": Approximation("FINGER Ĥ", _finger),
+    "finger_degree": Approximation("FINGER H̃", _finger_degree),
+    "quadratic": Approximation("Q = 1 − tr ρ̃²", _quadratic),
 }
 
 
@@ -218,12 +218,12 @@ def _values(cell: Cell, seed: int) -> list[dict[str, Any]]:
     a = graph.weights / (2 * graph.weights.sum())
     rows: list[dict[str, Any]] = []
     truth: FloatArray = np.empty(0)
-    for name, way in WAYS.items():
-        for repeat in range(cell["repeats"] if way.random else 1):
+    for name, approximation in APPROXIMATIONS.items():
+        for repeat in range(cell["repeats"] if approximation.random else 1):
             key = (seed, "entropies", cell["graph"], name, repeat)
-            (value, _), seconds = _timed(lambda k=key, w=way: w.run(graph, a, generator(*k), False))
-            (_, h), slope_seconds = _timed(lambda k=key, w=way: w.run(graph, a, generator(*k), True))
-            found = _told_apart(graph, a, h)
+            (value, _), seconds = _timed(lambda k=key, w=approximation: w.run(graph, a, generator(*k), False))
+            (_, h), slope_seconds = _timed(lambda k=key, w=approximation: w.run(graph, a, generator(*k), True))
+            found = _without_rounding(graph, a, h)
             if name == "exact":
                 truth = found
             head = {"graph": cell["graph"], "nodes": graph.n_nodes, "edges": graph.n_edges, "way": name}
@@ -243,8 +243,8 @@ def _timed(run: Callable[[], Any], least: int = 1) -> tuple[Any, float]:
     return result, min(times)
 
 
-def _told_apart(graph: Graph, a: FloatArray, h: FloatArray) -> FloatArray:
-    """The gradient, with what rounding alone tells apart made equal: a symmetric graph has many equal slopes."""
+def _without_rounding(graph: Graph, a: FloatArray, h: FloatArray) -> FloatArray:
+    """The gradient, with values that differ by rounding alone made equal: a symmetric graph has many equal slopes."""
     scale = np.abs(h).max()
     return graph.weights * np.round(slope(a, h) / scale, _DIGITS)
 
@@ -262,7 +262,7 @@ def _costs(sizes: list[int], seed: int) -> list[dict[str, Any]]:
         graph = build(f"BA {n} 10", seed)
         a = graph.weights / (2 * graph.weights.sum())
         for name in ("degree", "local", "finger_degree", "finger"):
-            seconds = _timed(lambda g=graph, a=a, w=WAYS[name]: w.run(g, a, generator(0), False), 4)[1]
+            seconds = _timed(lambda g=graph, a=a, w=APPROXIMATIONS[name]: w.run(g, a, generator(0), False), 4)[1]
             rows.append({"nodes": n, "edges": graph.n_edges, "way": name, "value_seconds": seconds})
     return rows
 
@@ -277,7 +277,7 @@ _ROUNDING = 1e-9
 
 
 def errors_of(table: Any) -> tuple[Any, Any]:
-    """Root mean square error by graph and way, in nats, and S by graph."""
+    """Root mean square error by graph and approximation, in nats, and S by graph."""
     exact = table[table["way"] == "exact"].set_index("graph")["value"]
     off = table.assign(square=(table["value"] - table["graph"].map(exact)) ** 2)
     errors = np.sqrt(off.groupby(["graph", "way"], sort=False)["square"].mean()).unstack()
@@ -285,7 +285,7 @@ def errors_of(table: Any) -> tuple[Any, Any]:
 
 
 def ranks_of(table: Any) -> Any:
-    """Mean rank correlation of the gradient by graph and way."""
+    """Mean rank correlation of the gradient by graph and approximation."""
     return table.groupby(["graph", "way"], sort=False)["rank"].mean().unstack()
 
 
@@ -314,7 +314,6 @@ def _degree(errors: Any, exact: Any, table: Any, facts: Facts) -> Verdict:
     facts.add("gap_median", share.median(), "values", "median of (H − S)/S")
     facts.add("gap_most", share.max(), "values", "largest (H − S)/S")
     facts.add("gap_least", share.min(), "values", "least (H − S)/S")
-    outcome = grade(near == len(share), near > len(share) / 2)
     far = share[share > _CLOSE].sort_values(ascending=False).index
     if len(far):
         sizes = table.drop_duplicates("graph").set_index("graph").loc[far]
@@ -326,7 +325,7 @@ def _degree(errors: Any, exact: Any, table: Any, facts: Facts) -> Verdict:
         "§3.4, Theorems 2 and 3",
         "H is above S by {gap_least:.2%} to {gap_most:.2%} of S, {gap_median:.2%} in the median of {graphs:.0f} "
         "graphs; by at most {close:.0%} on {near:.0f}",
-        outcome,
+        grade(near == len(share), near > len(share) / 2),
         f"farther than that on {', '.join(far)}, of mean degree {{far_degree:.2f}} at most" if len(far) else "",
     )
 
@@ -378,7 +377,7 @@ def _polynomials(errors: Any, exact: Any, facts: Facts) -> Verdict:
         near += facts.add(f"{name}_near", (share <= _CLOSE).sum(), "values", f"graphs on which {name} is close")
         facts.add(f"{name}_median", errors[name].median(), "values", f"median error of {name}, nats")
         facts.add(f"{name}_most", share.max(), "values", f"largest error of {name} as a share of S")
-        far += [f"{WAYS[name].label}'s on {graph}" for graph in share.index[share > _CLOSE]]
+        far += [f"{APPROXIMATIONS[name].label}'s on {graph}" for graph in share.index[share > _CLOSE]]
         beaten = (errors["local"] < errors[name]).sum()
         facts.add(f"local_beats_{name}", beaten, "values", f"graphs on which the local entropy is closer than {name}")
     count = 2 * len(errors)
@@ -412,14 +411,8 @@ def _local(errors: Any, facts: Facts) -> Verdict:
         "graphpri",
         "closer on {local_closer:.0f} of {graphs:.0f} graphs; it removes {removed_least:.0%} to {removed_most:.0%} of "
         "the gap, {removed_median:.0%} in the median" + texts,
-        _all_or_most(closer, len(errors), removed.min() > 0.5),
+        grade(closer == len(errors) and removed.min() > 0.5, closer > len(errors) / 2),
     )
-
-
-def _all_or_most(count: float, of: int, also: bool = True) -> Outcome:
-    if count == of and also:
-        return "reproduced"
-    return "conditional" if count > of / 2 else "not reproduced"
 
 
 def _ranking(ranks: Any, facts: Facts) -> Verdict:
@@ -442,7 +435,7 @@ def _ranking(ranks: Any, facts: Facts) -> Verdict:
         "stochastic {rank_stochastic:.3f} ({rank_stochastic_least:.3f}), plain Lanczos {rank_lanczos:.3f} "
         "({rank_lanczos_least:.3f}), FINGER's Ĥ {rank_finger:.3f} ({rank_finger_least:.3f}) and its Q "
         "{rank_quadratic:.3f} ({rank_quadratic_least:.3f})",
-        _all_or_most(better, len(both)),
+        grade(better == len(both), better > len(both) / 2),
         f"not on {worse}" if worse else "",
     )
 
@@ -463,13 +456,13 @@ def _controlled(table: Any, errors: Any, facts: Facts) -> Verdict:
         "closer on {controlled:.0f} of {graphs:.0f} graphs with {probes:.0f} vectors: errors {stochastic_median:.1e} "
         "and {lanczos_median:.1e} nats in the median, {ratio_median:.0f} times (at least {ratio_least:.2g}), for "
         "{ratio_time:.1f} times the CPU time",
-        _all_or_most(better, len(errors)),
+        grade(better == len(errors), better > len(errors) / 2),
     )
 
 
 # Pictures
 
-_SHOWN = [*(name for name in WAYS if name not in ("exact", "quadratic")), "exact"]
+_DRAWN = [*(name for name in APPROXIMATIONS if name not in ("exact", "quadratic")), "exact"]
 
 
 def draw(frames: Frames) -> list[Picture]:
@@ -482,10 +475,10 @@ def _accuracy(table: Any) -> Picture:
     errors, _ = errors_of(table)
     figure, axes = panels(1, 2, height=0.9 + 0.155 * len(errors), sharey=True)
     places = np.arange(len(errors))[::-1]
-    for i, name in enumerate(_SHOWN[:-1]):
+    for i, name in enumerate(_DRAWN[:-1]):
         off = np.maximum(errors[name], 1e-6)
-        axes[0, 0].plot(off, places, label=WAYS[name].label, **_dots(i))
-        axes[0, 1].plot(np.maximum(1 - ranks_of(table).loc[errors.index, name], 1e-5), places, **_dots(i))
+        axes[0, 0].plot(off, places, label=APPROXIMATIONS[name].label, **_marker(i))
+        axes[0, 1].plot(np.maximum(1 - ranks_of(table).loc[errors.index, name], 1e-5), places, **_marker(i))
     axes[0, 0].set_yticks(places, [str(name).replace(" weighted", ", weighted") for name in errors.index])
     axes[0, 0].set(xscale="log", xlabel="error of the entropy (nats)")
     axes[0, 1].set(xscale="log", xlabel="1 − rank correlation of the gradient")
@@ -503,23 +496,23 @@ def _accuracy(table: Any) -> Picture:
     )
 
 
-def _dots(i: int) -> dict[str, Any]:
+def _marker(i: int) -> dict[str, Any]:
     """The i-th marker, hollow from the eighth on."""
-    return look(i) | {"linestyle": "none", "alpha": 0.85} | ({"markerfacecolor": "none"} if i >= 7 else {})
+    return dots(i) | {"alpha": 0.85} | ({"markerfacecolor": "none"} if i >= 7 else {})
 
 
 def _times(table: Any, cost: Any) -> Picture:
     figure, axes = panels(1, 2, height=2.4)
     errors, _ = errors_of(table)
-    for i, name in enumerate(_SHOWN):
+    for i, name in enumerate(_DRAWN):
         both = [
             part[part["way"] == name][["graph", "edges", "value_seconds"]] for part in (table, cost.assign(graph=""))
         ]
-        _points(axes[0, 0], both, i, WAYS[name].label)
+        _points(axes[0, 0], both, i, APPROXIMATIONS[name].label)
         seconds = table[table["way"] == name].groupby("graph")["value_seconds"].median()
         off = errors.loc[seconds.index, name]
         if name != "exact":
-            axes[0, 1].plot(seconds, np.maximum(off, 1e-6), **_dots(i))
+            axes[0, 1].plot(seconds, np.maximum(off, 1e-6), **_marker(i))
     axes[0, 0].set(xscale="log", yscale="log", xlabel="edges", ylabel="CPU time (s)")
     axes[0, 1].set(xscale="log", yscale="log", xlabel="CPU time (s)", ylabel="error of the entropy (nats)")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
@@ -534,22 +527,4 @@ def _times(table: Any, cost: Any) -> Picture:
 def _points(ax: Axes, tables: list[Any], i: int, label: str) -> None:
     for number, rows in enumerate(tables):
         middle = rows.groupby(["graph", "edges"])["value_seconds"].median().reset_index()
-        ax.plot(middle["edges"], middle["value_seconds"].clip(1e-6), label="" if number else label, **_dots(i))
-
-
-STUDIES = (
-    Study(
-        name="entropies",
-        title="Approximations of the entropy: error, cost, and the edges they prefer",
-        source="§3.4 and the approximations it cites",
-        about=(
-            "The exact entropy against that of the degrees, this library's local and stochastic ones, FINGER, "
-            "randomised Taylor and Chebyshev traces and plain Lanczos quadrature: on the paper's graphs, random "
-            "families and real graphs, the error of the value, the rank correlation of the gradient, and CPU time."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-    ),
-)
+        ax.plot(middle["edges"], middle["value_seconds"].clip(1e-6), label="" if number else label, **_marker(i))

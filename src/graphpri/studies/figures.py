@@ -74,6 +74,11 @@ def look(i: int) -> dict[str, Any]:
     }
 
 
+def dots(i: int) -> dict[str, Any]:
+    """The i-th look without its line."""
+    return look(i) | {"linestyle": "none"}
+
+
 def curve(ax: Axes, x: Any, y: Any, i: int, label: str | None = None, band: tuple[Any, Any] | None = None) -> None:
     """A line with the i-th look; `band` is its lower and its upper edge (name in the caption what it spans)."""
     ax.plot(x, y, label=label, **look(i))

@@ -160,6 +160,9 @@ TITLES = {
 }
 """How pictures call them."""
 
+MODELS = {"ER": "Erdős–Rényi", "BA": "Barabási–Albert", "WS": "Watts–Strogatz"}
+"""How pictures call families of random graphs."""
+
 ALPHA = 0.005
 """The paper's weight of the connectivity term, in all of its experiments."""
 

@@ -13,8 +13,7 @@ from graphpri.graph import Graph
 from graphpri.measures import MEASURES
 from graphpri.studies.figures import PAGE, panels
 from graphpri.studies.graphs import load
-from graphpri.studies.sparsifiers import told
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 # What is run
 
-Ways = list[tuple[str, dict[str, Any]]]
+Settings = list[tuple[str, dict[str, Any]]]
 """Methods with their options."""
 
 BETAS = (0.5, 1, 2, 4, 8, 16, 50)
@@ -56,8 +55,8 @@ def cells(quick: bool) -> list[Cell]:
     if quick:
         common = {"keep": 0.6, "seeds": 1, "methods": list(_QUICK), "betas": [1, 4, 50]}
         both = product((("lesmis", True), ("karate", False)), (False, True))
-        shown = [{"graph": name, "weighted": w, "connected": joined, **common} for (name, w), joined in both]
-        return [*shown, {"graph": "karate", "weighted": False, "free": common["betas"]}]
+        compared = [{"graph": name, "weighted": w, "connected": joined, **common} for (name, w), joined in both]
+        return [*compared, {"graph": "karate", "weighted": False, "free": common["betas"]}]
     free = [{"graph": g, "weighted": _GRAPHS[g][2], "free": betas} for g in _FREE]
     return free + [
         {"graph": g, "weighted": w, "keep": keep, "connected": c, "seeds": seeds, "methods": names, "betas": betas}
@@ -87,27 +86,32 @@ def _free(graph: Graph, cell: Cell) -> list[dict[str, Any]]:
     return [head | {"beta": point.settings["beta"], "K": point.kept.n_edges} for point in points]
 
 
-def _compared(graph: Graph, cell: Cell, ways: Ways, seeds: list[int]) -> list[dict[str, Any]]:
+def _compared(graph: Graph, cell: Cell, settings: Settings, seeds: list[int]) -> list[dict[str, Any]]:
     found = compare(
-        graph, ways, cell["keep"], seeds=seeds, connected=cell["connected"], measures=_measures(graph), weight="weight"
+        graph,
+        settings,
+        cell["keep"],
+        seeds=seeds,
+        connected=cell["connected"],
+        measures=_measures(graph),
+        weight="weight",
     )
     head = {"graph": cell["graph"], "nodes": graph.n_nodes, "edges": graph.n_edges, "weighted": cell["weighted"]}
     original = {f"{name}_original": value for name, value in found.original.items()}
-    named = [way for way in ways for _ in seeds]
     return [
         head
         | {"keep": cell["keep"], "connected": cell["connected"], "method": name, "beta": options.get("beta")}
         | {"seed": row["seed"], "K": row["K"]}
         | {measure: row[measure] for measure in found.measures}
         | original
-        for (name, options), row in zip(named, found, strict=True)
+        for (name, options), row in zip((setting for setting in settings for _ in seeds), found, strict=True)
     ]
 
 
 def _measures(graph: Graph) -> list[str]:
     """Measures of all purposes that are affordable on this graph."""
     wanted = [name for kinds in PURPOSES.values() for name in kinds if name in MEASURES]
-    wanted += BESIDE
+    wanted += UNRANKED
     large = graph.n_edges > _EIGENVALUES
     return [name for name in wanted if MEASURES[name].affordable(graph) and not (large and name == "eigenvalue_error")]
 
@@ -133,11 +137,11 @@ PURPOSES: dict[str, dict[str, str]] = {
 }
 """Measures by what they are for, and what is best: low, high, the original's value (same), or a ratio of 1 (one)."""
 
-BESIDE = ("stretch", "effective_diameter")
+UNRANKED = ("stretch", "effective_diameter")
 """Measures that are taken and not ranked by."""
 
 ALL = "all purposes"
-WAY = ["method", "beta", "connected"]
+SETTING = ["method", "beta", "connected"]
 _CELL = ["graph", "keep"]
 
 
@@ -165,15 +169,15 @@ def _losses(table: Any) -> Any:
 
 
 def by_cell(frames: Frames) -> Any:
-    """Share of the other ways that do better, in percent, by measure and cell of graph and keep ratio.
+    """Share of the other settings that do better, in percent, by measure and cell of graph and keep ratio.
 
-    A way is a method with its β and its connectivity; values are medians over the seeds. Where a measure is not
-    defined for a way it ranks last, and where it was not computed it is NaN.
+    A setting is a method with its β and its connectivity; values are medians over the seeds. Where a measure is not
+    defined for a setting it ranks last, and where it was not computed it is NaN.
     """
     table = _with_distances(frames["landscape"])
     losses = _losses(table)
-    table = table[[*_CELL, *WAY]].assign(beta=table["beta"].fillna(-1)).join(losses)
-    median = table.groupby([*_CELL, *WAY])[list(losses)].median()
+    table = table[[*_CELL, *SETTING]].assign(beta=table["beta"].fillna(-1)).join(losses)
+    median = table.groupby([*_CELL, *SETTING])[list(losses)].median()
     cells = median.groupby(_CELL)
     measured = cells.transform("count") > 0
     better = cells.rank(method="min", na_option="bottom") - 1
@@ -181,12 +185,12 @@ def by_cell(frames: Frames) -> Any:
 
 
 def by_measure(ranks: Any) -> Any:
-    """Mean rank of each way by each measure: over the keep ratios of a graph, then over graphs."""
-    return ranks.groupby(["graph", *WAY]).mean().groupby(WAY).mean()
+    """Mean rank of each setting by each measure: over the keep ratios of a graph, then over graphs."""
+    return ranks.groupby(["graph", *SETTING]).mean().groupby(SETTING).mean()
 
 
 def by_purpose(scores: Any) -> Any:
-    """Mean rank of each way for each purpose, over its measures; and for all purposes alike."""
+    """Mean rank of each setting for each purpose, over its measures; and for all purposes alike."""
     import pandas as pd
 
     measured = {purpose: [name for name in kinds if name in scores] for purpose, kinds in PURPOSES.items()}
@@ -195,9 +199,9 @@ def by_purpose(scores: Any) -> Any:
     return table.assign(**{ALL: table.mean(axis=1)})
 
 
-def named(way: tuple[str, float, bool]) -> str:
-    """How texts call a way."""
-    method, beta, connected = way
+def setting_name(setting: tuple[str, float, bool]) -> str:
+    """How texts call a setting."""
+    method, beta, connected = setting
     return (f"pri β={beta:g}" if method == "pri" else method) + ", connected" * bool(connected)
 
 
@@ -205,10 +209,10 @@ def derive(frames: Frames) -> Frames:
     """Tables of ranks, of the best for each purpose, and of Graph-PRI's β for each purpose."""
     scores = by_measure(by_cell(frames))
     purposes = by_purpose(scores)
-    return {"ranks": _shown(scores), "purposes": _purposes(purposes), "betas": _betas(purposes)}
+    return {"ranks": _rounded(scores), "purposes": _purposes(purposes), "betas": _betas(purposes)}
 
 
-def _shown(scores: Any) -> Any:
+def _rounded(scores: Any) -> Any:
     table = scores.round(1).reset_index()
     return table.assign(beta=table["beta"].where(table["beta"] >= 0))
 
@@ -239,12 +243,12 @@ def _purposes(scores: Any) -> Any:
 
 
 def _first(order: Any) -> str:
-    """The best way; where all that hold the graph together are best alike, all of these."""
+    """The best setting; where all that hold the graph together are best alike, all of these."""
     tied = order[order == order.iloc[0]].index
     joined = order.xs(True, level="connected")
     if len(tied) == len(joined) > 1 and tied.get_level_values("connected").all():
         return "any method, connected"
-    return named(order.index[0])
+    return setting_name(order.index[0])
 
 
 def _betas(scores: Any) -> Any:
@@ -285,8 +289,8 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     table = frames["landscape"]
     facts.add("graphs", table["graph"].nunique(), "landscape", "graphs")
     facts.add("cells", len(table[["graph", "keep"]].drop_duplicates()), "landscape", "cells of graph and keep ratio")
-    ways = table[["method", "beta", "connected"]].drop_duplicates()
-    facts.add("ways", len(ways), "landscape", "methods with their β, with and without connectivity")
+    settings = table[SETTING].drop_duplicates()
+    facts.add("ways", len(settings), "landscape", "methods with their β, with and without connectivity")
     return [
         *(_purpose(row, facts) for row in frames["purposes"].itertuples() if row.purpose in PURPOSES),
         _divergence(frames, facts),
@@ -300,16 +304,15 @@ def _purpose(row: Any, facts: Facts) -> Verdict:
     facts.add(f"{name}_pri", row.pri_rank, "purposes", f"mean percentile rank for {name} of {row.best_pri}")
     facts.add(f"{name}_other", row.other_rank, "purposes", f"mean percentile rank for {name} of {row.best_other}")
     facts.add(f"{name}_default", row.default_beta_rank, "purposes", f"lower mean percentile rank for {name}, default β")
-    ours = told(facts, f"{name}_best", row.best_pri, "purposes")
+    ours = facts.add_setting(f"{name}_best", row.best_pri, "purposes")
     wins = row.pri_rank <= row.other_rank
     narrow = 0 < row.other_rank - row.pri_rank < NARROW
-    outcome: Outcome = "conditional" if narrow else grade(wins)
     return Verdict(
         f"Graph-PRI at its best β keeps {_WORDS[name]} at least as well as the best other method",
         _SOURCE,
         f"of a hundred others {{{name}_pri:.0f}} do better than {ours} on average, {{{name}_other:.0f}} better "
         f"than {row.best_other}, {{{name}_default:.0f}} better than the default β",
-        outcome,
+        grade(wins and not narrow, narrow),
         _remark(row, narrow),
     )
 
@@ -348,12 +351,12 @@ def _direction(frames: Frames, facts: Facts) -> Verdict:
     small = [name for name in PURPOSES if free[name] <= DEFAULT_BETA]
     facts.add("large", len(PURPOSES) - len(small), "betas", "purposes whose best β is above the default")
     facts.add("purposes", len(PURPOSES), "betas", "purposes")
-    shown = ", ".join(f"{name} {{{name}_beta:g}}" for name in sorted(PURPOSES, key=lambda name: float(free[name])))
+    best_betas = ", ".join(f"{name} {{{name}_beta:g}}" for name in sorted(PURPOSES, key=lambda name: float(free[name])))
     mostly = "hubs" in small and len(small) <= len(PURPOSES) / 2
     return Verdict(
         "A small β is for hubs, a β above the default for properties that are to be as in the original",
         _SOURCE,
-        f"above it for {{large:.0f}} of {{purposes:.0f}} purposes; best β without connectivity: {shown}",
+        f"above it for {{large:.0f}} of {{purposes:.0f}} purposes; best β without connectivity: {best_betas}",
         grade(small == ["hubs"], mostly),
         "" if small == ["hubs"] else f"a small β is best for: {', '.join(small) or 'none'}",
     )
@@ -395,12 +398,12 @@ def _why(frames: Frames, facts: Facts, table: Any) -> str:
     facts.add("free_graphs", free["graph"].nunique(), "free", "graphs without a budget")
     facts.add("even_share", share[even], "free", "median share of the edges that it keeps without a budget")
     facts.add("default_share", share[DEFAULT_BETA], "free", "the same of the default β")
-    told = (
+    measured = (
         "β={even:g} is nowhere more than {even_gap:.0f} ranks behind the best for a purpose, the default up to "
         "{default_gap:.0f}; but without a budget, where β alone decides, they keep {even_share:.0%} and "
         "{default_share:.0%} of the edges (median of {free_graphs:.0f} graphs)"
     )
-    return told + ": one default serves both, and the smaller still sparsifies" * bool(
+    return measured + ": one default serves both, and the smaller still sparsifies" * bool(
         share[DEFAULT_BETA] < share[even]
     )
 
@@ -457,16 +460,12 @@ def draw(frames: Frames) -> list[Picture]:
 def _sorted(block: Any) -> Any:
     """Other methods by their mean over all measures, then Graph-PRI by β."""
     measures = [name for kinds in PURPOSES.values() for name in kinds if name in block]
-    block = block.assign(mean=block[measures].mean(axis=1), way=[named(way) for way in _ways(block)])
+    names = [setting_name((row.method, row.beta, row.connected)) for row in block.itertuples()]
+    block = block.assign(mean=block[measures].mean(axis=1), setting=names)
     ours = block["method"] == "pri"
     both = block[~ours].sort_values("mean"), block[ours].sort_values("beta")
-    names = {way: way.removesuffix(", connected") for way in block["way"]}
     records = [record for part in both for record in part.to_dict("records")]
-    return type(block)(records).set_index("way")[measures].rename(names)
-
-
-def _ways(block: Any) -> list[tuple[str, float, bool]]:
-    return [(row.method, row.beta, row.connected) for row in block.itertuples()]
+    return type(block)(records).set_index("setting")[measures].rename(lambda name: name.removesuffix(", connected"))
 
 
 def _block(ax: Axes, block: Any) -> None:
@@ -483,29 +482,5 @@ def _block(ax: Axes, block: Any) -> None:
     for kinds in PURPOSES.values():
         end += sum(name in block for name in kinds)
         ax.axvline(end, color="w", linewidth=1.5)
-    ax.axhline(sum("β" not in way for way in block.index) - 0.5, color="w", linewidth=1.5)
+    ax.axhline(sum("β" not in name for name in block.index) - 0.5, color="w", linewidth=1.5)
     ax.spines[:].set_visible(False)
-
-
-STUDIES = (
-    Study(
-        name="landscape",
-        title="Which method, which β, for which purpose",
-        source="beyond the paper",
-        about=(
-            "Every method of this library, and Graph-PRI at seven β, with and without connectivity, at several keep "
-            "ratios of real graphs: how well each keeps degrees, connectivity, distances, clustering, communities, "
-            "centralities, spectrum, flows and information. A rank is the share of the other methods and settings that "
-            "do better, in percent, averaged over measures, keep ratios and graphs: 0 is the best of all. Connected "
-            "settings are averaged over the budgets that allow them; betweenness and the lowest eigenvalues are left "
-            "out on the largest graphs."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-        needs=tuple(name for name in _GRAPHS if name not in ("karate", "lesmis")),
-        needs_quick=(),
-        derive=derive,
-    ),
-)

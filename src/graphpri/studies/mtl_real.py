@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -22,7 +21,7 @@ from graphpri.apps.mtl_protocol import (
 from graphpri.apps.mtl_tasks import Tasks, collect
 from graphpri.studies.figures import curve, legend_below, panels
 from graphpri.studies.mtl_synthetic import NAMES, changes, differences, least, row_of
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
 
 _TARGETS = ("motor_UPDRS", "total_UPDRS")
 _GAMMAS: tuple[GammaAfter, ...] = ("fixed", "rescaled", "loo")
@@ -52,7 +51,7 @@ def school() -> Tasks:
     return collect(X.loc[:, X.nunique() > 1].to_numpy(), table["y"], table["task"], True)
 
 
-def parkinsons_cells(quick: bool) -> list[Cell]:
+def cells_parkinsons(quick: bool) -> list[Cell]:
     """One for each choice of columns, split and draw; a split by time has one draw."""
     keeps = [0.5] if quick else [0.9, 0.7, 0.5, 0.3]
     kinds = [("19", "random", 0)] if quick else list(product(("19", "18"), ("random",), range(5)))
@@ -70,7 +69,7 @@ def parkinsons_cells(quick: bool) -> list[Cell]:
     ]
 
 
-def parkinsons_work(cell: Cell, seed: int) -> Tables:
+def work_parkinsons(cell: Cell, seed: int) -> Tables:
     """Errors of all models on one split, half of the rows to learn from."""
     tasks, time = parkinsons(cell["features"])
     tasks = _first(tasks, cell["tasks"])
@@ -82,7 +81,7 @@ def parkinsons_work(cell: Cell, seed: int) -> Tables:
     return _errors(tasks, split, {**head, "draw": cell["draw"]}, _prunings(cell, seed))
 
 
-def school_cells(quick: bool) -> list[Cell]:
+def cells_school(quick: bool) -> list[Cell]:
     """One for each draw of the rows to learn from."""
     keeps = [0.5] if quick else [0.9, 0.7, 0.5, 0.3]
     return [
@@ -91,7 +90,7 @@ def school_cells(quick: bool) -> list[Cell]:
     ]
 
 
-def school_work(cell: Cell, seed: int) -> Tables:
+def work_school(cell: Cell, seed: int) -> Tables:
     """Errors of all models on one split, a fifth of the rows to learn from."""
     tasks = _first(school(), cell["tasks"])
     split = random_split(tasks, 0.2, generator(seed, "school", cell["draw"]))
@@ -144,7 +143,17 @@ def derive(frames: Frames) -> Frames:
     }
 
 
-def judge(study: str, frames: Frames, facts: Facts) -> list[Verdict]:
+def judge_parkinsons(frames: Frames, facts: Facts) -> list[Verdict]:
+    """What the paper says of its data."""
+    return _judge("parkinsons", frames, facts)
+
+
+def judge_school(frames: Frames, facts: Facts) -> list[Verdict]:
+    """The same of School data, and whether schools differ in their slopes."""
+    return [*_judge("school", frames, facts), _slopes(facts)]
+
+
+def _judge(study: str, frames: Frames, facts: Facts) -> list[Verdict]:
     """How far pruning moves the error, and how the graph stands against each task on its own."""
     table = frames["errors"]
     plain = table[(table["graph"] == "unit") & (table["ridge"] == "none")]
@@ -152,10 +161,7 @@ def judge(study: str, frames: Frames, facts: Facts) -> list[Verdict]:
         for model, short in _MODELS.items():
             value = rows[rows["model"] == model]["rmse"].mean()
             facts.add(f"{short}_{_key(split)}", value, "errors", f"mean RMSE of {model}, {split}")
-    verdicts = [_similar(study, plain, facts), _against_ridge(table, facts)]
-    if study == "school":
-        verdicts.append(_slopes(facts))
-    return verdicts
+    return [_similar(study, plain, facts), _against_ridge(table, facts)]
 
 
 def _key(text: Any) -> str:
@@ -238,7 +244,17 @@ def _slopes(facts: Facts) -> Verdict:
     )
 
 
-def draw(name: str, frames: Frames) -> list[Picture]:
+def draw_parkinsons(frames: Frames) -> list[Picture]:
+    """Change of RMSE against pruning."""
+    return _draw("parkinsons", frames)
+
+
+def draw_school(frames: Frames) -> list[Picture]:
+    """Change of RMSE against pruning."""
+    return _draw("school", frames)
+
+
+def _draw(name: str, frames: Frames) -> list[Picture]:
     """Change of RMSE against pruning, a panel a kind of split."""
     table = frames["errors"]
     plain = table[(table["graph"] == "unit") & (table["ridge"] == "none")]
@@ -270,38 +286,3 @@ def draw(name: str, frames: Frames) -> list[Picture]:
         "Lines: means over draws; bands: one standard error where there are several."
     )
     return [Picture(f"mtl_{name}", figure, caption)]
-
-
-STUDIES = (
-    Study(
-        name="mtl-parkinsons",
-        title="Pruning the task graph: Parkinson's disease",
-        source="Figure MTL, Parkinson's disease data",
-        about=(
-            "Motor UPDRS of 42 people, one task each, from 19 columns or from 18 (without the time, through which "
-            "random splits leak, as the target was interpolated in time), half of the rows to learn from, drawn at "
-            "random or the earliest; columns standardised by the rows to learn from."
-        ),
-        cells=parkinsons_cells,
-        work=parkinsons_work,
-        judge=partial(judge, "parkinsons"),
-        draw=partial(draw, "parkinsons"),
-        derive=derive,
-        needs=("parkinsons",),
-    ),
-    Study(
-        name="mtl-school",
-        title="Pruning the task graph: School",
-        source="beyond the paper",
-        about=(
-            "Exam scores of 139 schools, one task each, a fifth of the rows to learn from; γ is chosen by "
-            "leave-one-out, on the whole task graph and again on each pruned one."
-        ),
-        cells=school_cells,
-        work=school_work,
-        judge=partial(judge, "school"),
-        draw=partial(draw, "school"),
-        derive=derive,
-        needs=("school",),
-    ),
-)

@@ -21,7 +21,7 @@ from graphpri.apps.mtl_protocol import (
     root_mean_square,
 )
 from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
 
 # What the multi-task studies share: names of methods, and changes of the error against the unpruned graph
 
@@ -73,11 +73,11 @@ def changes(tables: Iterable[tuple[dict[str, str], Any]], after: str) -> list[di
     rows: list[dict[str, Any]] = []
     for head, table in tables:
         for method, group in differences(table, after).groupby("method", sort=False):
-            shown = {
+            columns = {
                 f"{pruned:.0%} pruned": f"{change:+.4f}" + ("" if np.isnan(se) else f" ± {se:.4f}")
                 for pruned, change, se in zip(group["pruned"], group["change"], group["se"], strict=True)
             }
-            rows.append({**head, "gamma": after, "method": NAMES[str(method)], **shown})
+            rows.append({**head, "gamma": after, "method": NAMES[str(method)], **columns})
     return rows
 
 
@@ -89,7 +89,7 @@ def least(found: Any) -> Any:
 # What is run
 
 _GAMMAS: tuple[GammaAfter, ...] = ("fixed", "rescaled", "loo")
-_SHOWN = {"fixed": "γ fixed", "rescaled": "Laplacian rescaled", "loo": "γ chosen again"}
+_TITLES = {"fixed": "γ fixed", "rescaled": "Laplacian rescaled", "loo": "γ chosen again"}
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -314,7 +314,7 @@ def draw(frames: Frames) -> list[Picture]:
                 curve(ax, 100 * group["pruned"], group["change"], i, NAMES[method], band)
         ax.axhline(0, color="black", linewidth=0.6, linestyle="--")
         if row == 0:
-            ax.set_title(_SHOWN[after])
+            ax.set_title(_TITLES[after])
         if column == 0:
             ax.set_ylabel(f"change of RMSE\n({'unweighted' if graph == 'unit' else 'weighted'} graph)")
     for ax in axes[-1]:
@@ -329,22 +329,3 @@ def draw(frames: Frames) -> list[Picture]:
             "keeps three neighbours.",
         )
     ]
-
-
-STUDIES = (
-    Study(
-        name="mtl-synthetic",
-        title="Pruning the task graph: synthetic tasks",
-        source="Figure MTL, synthetic data",
-        about=(
-            "Twenty linear tasks in two groups, learned together over a 10-nearest-neighbour task graph whose edges "
-            "are pruned by each method, with γ fixed, with the Laplacian rescaled, and with γ chosen again by "
-            "leave-one-out."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-        derive=derive,
-    ),
-)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -104,9 +103,9 @@ def _name(result: Result | None) -> str:
 
 
 def _cells(result: Result | None, verdict: Verdict) -> list[str]:
-    shown = verdict.filled(_filler(result))
-    condition = f"<br><em>{shown.condition}</em>" if shown.condition else ""
-    return [shown.claim, escape(shown.source), shown.measured + condition, _outcome(shown.outcome)]
+    verdict = verdict.filled(_filler(result))
+    condition = f"<br><em>{verdict.condition}</em>" if verdict.condition else ""
+    return [verdict.claim, escape(verdict.source), verdict.measured + condition, _outcome(verdict.outcome)]
 
 
 def _outcome(outcome: str) -> str:
@@ -118,8 +117,8 @@ def _filler(result: Result | None) -> Callable[[str], str]:
     if result is None:
         return lambda text: escape(text, quote=False)
 
-    def linked(fact: Fact, shown: str) -> str:
-        return f'<a class="fact" href="#{_anchor(result, fact)}" title="{escape(fact.how)}">{escape(shown)}</a>'
+    def linked(fact: Fact, text: str) -> str:
+        return f'<a class="fact" href="#{_anchor(result, fact)}" title="{escape(fact.how)}">{escape(text)}</a>'
 
     return lambda text: result.facts.fill(escape(text, quote=False), linked)
 
@@ -147,9 +146,7 @@ def _section(result: Result) -> str:
 
 
 def _figure(result: Result, name: str, caption: str) -> str:
-    drawn = base64.b64encode((result.folder / f"{name}.svg").read_bytes()).decode()
-    source = f"data:image/svg+xml;base64,{drawn}"
-    return f'<figure><img src="{source}" alt="{escape(caption)}"><figcaption>{escape(caption)}</figcaption></figure>\n'
+    return _output.picture((result.folder / f"{name}.svg").read_bytes(), caption, caption) + "\n"
 
 
 def _derived(result: Result, name: str) -> str:

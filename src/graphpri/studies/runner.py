@@ -20,7 +20,8 @@ from graphpri._version import __version__, versions
 from graphpri.errors import FileError, MissingExtraError, OptionError
 from graphpri.io import tables
 from graphpri.studies import figures
-from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, find, untested
+from graphpri.studies.catalogue import find
+from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, untested
 
 _LIBRARIES = ("numpy", "scipy", "networkx", "networkit", "pandas", "matplotlib")
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from graphpri.apps.scalar import NEAR, ROUNDING, Cloud, ScalarPRI, clusters, descend, draw_points, evaluate
 from graphpri.graph import FloatArray
 from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+
+if TYPE_CHECKING:
+    from graphpri.apps.scalar import Cloud, ScalarPRI
 
 # What is run
 
@@ -48,15 +50,19 @@ def cells(quick: bool) -> list[Cell]:
 
 def work(cell: Cell, seed: int) -> Tables:
     """Fits at each β, or the steps of the plain and of the damped fixed point."""
+    from graphpri.apps.scalar import ScalarPRI  # needs scikit-learn
+
     data = crossing(cell["n"], seed, cell["sample"])
     if cell["start"] == "steps":
         return {"steps": [_steps(data, cell["width"], beta, cell["steps"]) for beta in _STEP_BETAS]}
-    model = ScalarPRI(bandwidth=cell["width"])
+    betas, width = cell["betas"], cell["width"]
     with warnings.catch_warnings():
         # Whether a fit has converged stands in its row.
         warnings.simplefilter("ignore")
-        betas = cell["betas"]
-        fits = model.path(data, betas) if cell["start"] == "path" else [_fit(model, data, beta) for beta in betas]
+        if cell["start"] == "path":
+            fits = ScalarPRI(bandwidth=width).path(data, betas)
+        else:
+            fits = [ScalarPRI(beta, width).fit(data) for beta in betas]
     tables: Tables = {"runs": [_row(cell, data, fit) for fit in fits]}
     if cell["start"] == "data" and cell["width"] == _WIDTH and cell["sample"] == 0:
         tables["data"] = _places({}, data)
@@ -72,15 +78,13 @@ def crossing(n: int, seed: int, number: int) -> FloatArray:
     return at + _NOISE * rng.normal(size=(n, 2))
 
 
-def _fit(model: ScalarPRI, data: FloatArray, beta: float) -> ScalarPRI:
-    return ScalarPRI(beta, model.bandwidth).fit(data)
-
-
 def _places(head: dict[str, Any], points: FloatArray) -> list[dict[str, Any]]:
     return [{**head, "x": float(x), "y": float(y)} for x, y in points]
 
 
 def _row(cell: Cell, data: FloatArray, fit: ScalarPRI) -> dict[str, Any]:
+    from graphpri.apps.scalar import NEAR, clusters
+
     moved = np.linalg.norm(fit.points_ - data, axis=1)
     return {
         "sample": cell["sample"],
@@ -140,6 +144,8 @@ def _maxima(fit: ScalarPRI, data: FloatArray) -> float:
 
 def _steps(data: FloatArray, s: float, beta: float, count: int) -> dict[str, Any]:
     """The largest rise of J over steps of the plain and of the damped fixed point; no number where J overflowed."""
+    from graphpri.apps.scalar import Cloud, descend
+
     cloud = Cloud(data / s, np.full(len(data), 1 / len(data)))
     history = descend(cloud, cloud, beta, max_iter=count, tol=1e-6).history
     plain = _plain(cloud, beta, count)
@@ -154,6 +160,8 @@ def _steps(data: FloatArray, s: float, beta: float, count: int) -> dict[str, Any
 
 def _plain(data: Cloud, beta: float, count: int) -> FloatArray:
     """J along the textbook's fixed point, not damped: x ← m_S + c (1 − β)/β · (Σ G x_j − x Σ G) / Σ G s_j."""
+    from graphpri.apps.scalar import evaluate
+
     here, found = data, [evaluate(data, data, beta).objective]
     with np.errstate(all="ignore"):
         for _ in range(count):
@@ -175,9 +183,9 @@ def _plain(data: Cloud, beta: float, count: int) -> FloatArray:
 # What the numbers say
 
 
-def summary(frames: Frames) -> Frames:
+def derive(frames: Frames) -> Frames:
     """Places and distances at each β, over the samples at the figure's width."""
-    groups = _figure_verdict(frames).groupby("beta")
+    groups = _figure_runs(frames).groupby("beta")
     columns = {
         "samples": groups["sample"].count(),
         "n": groups["n"].first(),
@@ -198,7 +206,7 @@ def summary(frames: Frames) -> Frames:
 
 def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     """Point, modes, curves, data; how they depend on the width; and that J never rises."""
-    figure = _figure_verdict(frames)
+    figure = _figure_runs(frames)
     facts.add("s", figure["s"].iloc[0], "runs", "width s of the figure's windows")
     facts.add("n", figure["n"].iloc[0], "runs", "samples in a data set")
     return [
@@ -216,19 +224,15 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     ]
 
 
-def _figure_verdict(frames: Frames) -> Any:
+def _figure_runs(frames: Frames) -> Any:
     """Runs from the data at the width of which there are several samples."""
     runs = frames["runs"]
-    runs = runs[(runs["start"] == "data") & (runs["width"] == "given")]
+    runs = where(runs, start="data", width="given")
     return runs[runs["s"] == runs["s"].mode().iloc[0]]
 
 
-def _at(runs: Any, beta: float) -> Any:
-    return runs[runs["beta"] == beta]
-
-
 def _point(figure: Any, facts: Facts) -> Verdict:
-    found = _at(figure, 0)
+    found = where(figure, beta=0)
     facts.add("point_samples", len(found), "runs", "data sets at β = 0")
     facts.add("point_single", (found["clusters"] == 1).sum(), "runs", "data sets that β = 0 draws to one place")
     facts.add("point_most", found["clusters"].max(), "runs", "most places at β = 0")
@@ -244,7 +248,7 @@ def _point(figure: Any, facts: Facts) -> Verdict:
 
 
 def _modes(figure: Any, facts: Facts) -> Verdict:
-    found = _at(figure, 1)
+    found = where(figure, beta=1)
     facts.add("modes_fewest", found["clusters"].min(), "runs", "fewest places at β = 1")
     facts.add("modes_most", found["clusters"].max(), "runs", "most places at β = 1")
     facts.add("maxima", found["maxima"].min(), "runs", "least share of them that are maxima of the data's density")
@@ -260,7 +264,7 @@ def _modes(figure: Any, facts: Facts) -> Verdict:
 
 def _curves(figure: Any, facts: Facts) -> Verdict:
     for beta in (3, 6):
-        found = _at(figure, beta)
+        found = where(figure, beta=beta)
         facts.add(f"places_{beta}", found["clusters"].mean(), "runs", f"mean number of places at β = {beta}")
         ratio = (found["distance"] / found["data_distance"]).max()
         facts.add(f"ratio_{beta}", ratio, "runs", f"largest distance from the lines at β = {beta} over the data's")
@@ -279,7 +283,7 @@ def _curves(figure: Any, facts: Facts) -> Verdict:
 
 def _data(figure: Any, facts: Facts) -> Verdict:
     for beta in (100, _LARGEST):
-        found = _at(figure, beta)
+        found = where(figure, beta=beta)
         facts.add(
             f"kept_{beta}", (found["clusters"] / found["apart"]).min(), "runs", f"least places over data's, β = {beta}"
         )
@@ -293,7 +297,7 @@ def _data(figure: Any, facts: Facts) -> Verdict:
         f"{_SOURCE} (f)",
         f"at β = {_LARGEST} the points are {{moved_{_LARGEST}:.2f}} of the noise from their samples and "
         f"at {{kept_{_LARGEST}:.0%}} of the data's places; at β = 100 {{moved_100:.2f}} and {{kept_100:.0%}}",
-        ("reproduced" if early else "conditional") if last else "not reproduced",
+        grade(last and early, last),
         "for larger β: at 100 the points still gather at fewer places ({all:.0%} of the data's count as all)"
         if last and not early
         else "",
@@ -319,14 +323,14 @@ def _passage(figure: Any, facts: Facts) -> Verdict:
 
 
 def _width(runs: Any, facts: Facts) -> Verdict:
-    shown = runs[(runs["sample"] == 0) & (runs["start"] == "data") & (runs["width"] == "given")]
-    chains = {float(s): _chain(group) for s, group in shown.groupby("s")}
+    first = where(runs, sample=0, start="data", width="given")
+    chains = {float(s): _chain(group) for s, group in first.groupby("s")}
     good = [s for s, holds in chains.items() if holds]
     facts.add("widths", len(chains), "runs", "widths s at which the same data are run")
     facts.add("good_widths", len(good), "runs", "widths at which all four regimes follow each other")
     facts.add("least_good", min(good, default=np.nan), "runs", "least such width")
     facts.add("most_good", max(good, default=np.nan), "runs", "largest such width")
-    ends = shown[shown["s"].isin([min(chains), max(chains)])].set_index(["s", "beta"])["clusters"]
+    ends = first[first["s"].isin([min(chains), max(chains)])].set_index(["s", "beta"])["clusters"]
     facts.add("narrow", min(chains), "runs", "narrowest width")
     facts.add("wide", max(chains), "runs", "widest width")
     facts.add("narrow_places", ends[min(chains), 0], "runs", "places at β = 0 and the narrowest width")
@@ -353,9 +357,9 @@ def _chain(group: Any) -> bool:
 
 
 def _silverman(runs: Any, facts: Facts) -> Verdict:
-    shown = runs[runs["width"] == "silverman"]
-    chains = [_chain(group) for _, group in shown.groupby("sample")]
-    facts.add("rule", shown["s"].mean(), "runs", "mean of Silverman's widths")
+    ruled = where(runs, width="silverman")
+    chains = [_chain(group) for _, group in ruled.groupby("sample")]
+    facts.add("rule", ruled["s"].mean(), "runs", "mean of Silverman's widths")
     facts.add("rule_sets", len(chains), "runs", "data sets run at Silverman's width")
     facts.add("rule_good", sum(chains), "runs", "those on which all four regimes follow each other")
     return Verdict(
@@ -397,6 +401,8 @@ def _undamped(steps: Any, facts: Facts) -> Verdict:
 
 
 def _polished(runs: Any, facts: Facts) -> Verdict:
+    from graphpri.apps.scalar import ROUNDING
+
     small = runs[runs["beta"] <= 1e-6 / ROUNDING]
     facts.add("polished", small["gradient"].max(), "runs", "largest |∂J/∂x| per width of the window, at β ≤ 100")
     facts.add("rest", runs["gradient"].max(), "runs", "largest |∂J/∂x| per width at any β")
@@ -409,9 +415,9 @@ def _polished(runs: Any, facts: Facts) -> Verdict:
 
 
 def _annealed(runs: Any, facts: Facts) -> Verdict:
-    given = runs[runs["width"] == "given"]
+    given = where(runs, width="given")
     key = ["sample", "s", "beta"]
-    both = given[given["start"] == "path"].merge(given[given["start"] == "data"], on=key, suffixes=("", "_data"))
+    both = where(given, start="path").merge(where(given, start="data"), on=key, suffixes=("", "_data"))
     gain = both["J_data"] - both["J"]
     lower, higher = int((gain > 1e-6).sum()), int((gain < -1e-6).sum())
     facts.add("pairs", len(both), "runs", "pairs of runs that start at the data, and at the next larger β")
@@ -438,17 +444,19 @@ def draw(frames: Frames) -> list[Picture]:
 
 
 def _figure(frames: Frames) -> Picture:
+    from graphpri.apps.scalar import draw_points
+
     figure, axes = panels(2, 3, height=2.1, sharex=True, sharey=True)
     data, points, runs = frames["data"], frames["points"], frames["runs"]
     samples = data[["x", "y"]].to_numpy()
-    shown = runs[(runs["sample"] == 0) & (runs["start"] == "data") & (runs["s"] == _WIDTH)]
+    first = where(runs, sample=0, start="data", s=_WIDTH)
     for letter, ax, beta in zip("abcdef", axes.flat, (None, *FIGURE), strict=True):
         at = None if beta is None else points[points["beta"] == beta][["x", "y"]].to_numpy()
         draw_points(samples, at, ax, size=7)
         if beta is None:
             ax.set_title(f"({letter}) data, {len(samples)} samples")
         else:
-            count = int(shown[shown["beta"] == beta]["clusters"].iloc[0])
+            count = int(first[first["beta"] == beta]["clusters"].iloc[0])
             ax.set_title(f"({letter}) β = {beta}: {count} place{'s' * (count != 1)}")
     for ax in axes[1]:
         ax.set_xlabel("x")
@@ -465,8 +473,8 @@ def _figure(frames: Frames) -> Picture:
 def _widths(frames: Frames) -> Picture:
     figure, axes = panels(1, 2, height=2.2)
     runs = frames["runs"]
-    shown = runs[(runs["sample"] == 0) & (runs["start"] == "data") & (runs["width"] == "given")]
-    for i, (s, group) in enumerate(shown.sort_values(["s", "beta"]).groupby("s")):
+    first = where(runs, sample=0, start="data", width="given")
+    for i, (s, group) in enumerate(first.sort_values(["s", "beta"]).groupby("s")):
         curve(axes[0, 0], group["beta"], group["clusters"] / group["n"], i, f"s = {s:g}")
         curve(axes[0, 1], group["beta"], group["distance"] / group["data_distance"], i, f"s = {s:g}")
     for ax in axes[0]:
@@ -481,21 +489,3 @@ def _widths(frames: Frames) -> Picture:
         "square distance from the true segments over that of the data. One sample; β is on a linear scale up to 1."
     )
     return Picture("scalar-pri-widths", figure, caption)
-
-
-STUDIES = (
-    Study(
-        name="scalar-pri",
-        title="Scalar PRI: from a single point to the data",
-        source="Appendix, Figure org_pri",
-        about=(
-            "Samples of two crossing segments with noise; points start at the samples, or at the solution of the next "
-            "larger β, and go down J = H₂ + β D_cs to a local minimum, for windows of several widths."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-        derive=summary,
-    ),
-)

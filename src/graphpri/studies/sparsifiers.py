@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
@@ -21,7 +20,7 @@ from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.reweight import reweighted
 from graphpri.studies.figures import legend_below, panels
 from graphpri.studies.graphs import ALPHA, PAPER, TITLES, load
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 # What is run
 
 BASELINES = ("random", "local-degree", "local-similarity", "effective-resistance", "effective-resistance-sampling")
-NEED = ("madrid", "polbooks", "jazz")
 _KEEPS = tuple(round(i / 10, 1) for i in range(1, 10))
 _BETAS = (0, 1, 2, 5, 10, 50)
 _GUMBEL_EXACT = 100
@@ -104,11 +102,11 @@ def _by_all(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Kept]]
     for alpha, beta, connected in product(cell["alphas"], cell["betas"], (False, True) if joins else (False,)):
         effort = "normal" if graph.n_edges <= cell["thorough"] and beta == max(cell["betas"]) else "fast"
         result = sparsify(graph, keep=keep, beta=beta, alpha=alpha, connected=connected, effort=effort, entropy="exact")
-        named = partial(Kept, method="pri", seed=0, beta=beta, alpha=alpha, connected=connected)
-        yield keep, named(result.kept)
+        kept_by = partial(Kept, method="pri", seed=0, beta=beta, alpha=alpha, connected=connected)
+        yield keep, kept_by(result.kept)
         if alpha == ALPHA:
             weights = reweighted(Objective(graph, beta, alpha, "exact"), result.mask, _REWEIGHTING).weights
-            yield keep, named(graph.select(result.mask, weights), reweight=True)
+            yield keep, kept_by(graph.select(result.mask, weights), reweight=True)
 
 
 def _by_gumbel(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Kept]]:
@@ -129,7 +127,7 @@ def _by_gumbel(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Kep
 # Graph-PRI's rank among the paper's methods, by one measure
 
 TABLE = "sparsifiers"
-RIVALS = ("random", "local-degree", "local-similarity", "effective-resistance-sampling")
+PAPER_BASELINES = ("random", "local-degree", "local-similarity", "effective-resistance-sampling")
 """The paper's other methods; its effective resistance is the sampling with weights."""
 CELL = ["graph", "keep"]
 RING = "g1"
@@ -138,7 +136,7 @@ SAME = 1e-9
 """Differences up to this are ties."""
 
 
-def named(row: Any) -> str:
+def setting_name(row: Any) -> str:
     """How texts and legends call a method with its setting."""
     if row.method not in ("pri", "gumbel"):
         return str(row.method)
@@ -147,29 +145,20 @@ def named(row: Any) -> str:
     return f"Algorithm 1, {name}" if row.method == "gumbel" else f"Graph-PRI, {name}"
 
 
-def told(facts: Facts, key: str, name: str, table: str = TABLE) -> str:
-    """A method's name for a verdict, where its β and α are facts as every other number."""
-    for symbol, word in (("β", "beta"), ("α", "alpha")):
-        if found := re.search(rf"{symbol}=([\d.]+)", name):
-            facts.add(f"{key}_{word}", float(found[1]), table, f"{symbol} of {name}")
-            name = name.replace(found[0], f"{symbol}={{{key}_{word}:g}}")
-    return name
-
-
 def medians(frames: Frames, measure: str) -> Any:
     """Median over the seeds: a row a cell of graph and keep ratio, a column a method with its setting."""
     table = frames[TABLE]
-    table = table.assign(way=[named(row) for row in table.itertuples()])
-    return table.groupby([*CELL, "way"])[measure].median().unstack("way")
+    table = table.assign(setting=[setting_name(row) for row in table.itertuples()])
+    return table.groupby([*CELL, "setting"])[measure].median().unstack("setting")
 
 
 def ranks(table: Any, *, low: bool) -> Any:
     """Rank of each setting of Graph-PRI among the paper's four other methods; NaN where the budget is too small."""
     value = table if low else -table
-    ours = value[[way for way in value if way.startswith(("Graph-PRI", "Algorithm"))]]
+    ours = value[[name for name in value if name.startswith(("Graph-PRI", "Algorithm"))]]
     rank: Any = 1
-    for rival in RIVALS:
-        rank = rank + ours.gt(value[rival] + SAME, axis=0)
+    for baseline in PAPER_BASELINES:
+        rank = rank + ours.gt(value[baseline] + SAME, axis=0)
     return rank.where(ours.notna())
 
 
@@ -190,22 +179,22 @@ def second_best(facts: Facts, frames: Frames, measure: str, words: str, *, low: 
     """Graph-PRI is always second best, and local degree the best."""
     table = medians(frames, measure)
     everything = ranks(table, low=low)
-    found = everything[[way for way in everything if f"α={ALPHA:g}" in way]]
-    every, held = _best(found.loc[:, found.notna().all()]), _best(found)
+    found = everything[[name for name in everything if f"α={ALPHA:g}" in name]]
+    every, most = _best(found.loc[:, found.notna().all()]), _best(found)
     how = f"of its cells where {every.name} ranks"
     facts.add("settings", found.shape[1], TABLE, f"settings of Graph-PRI and of Algorithm 1 with α={ALPHA:g}")
     facts.add("cells", len(found), TABLE, "cells of graph and keep ratio")
     facts.add("second", (every.rank == 2).mean(), TABLE, f"share {how} second of five methods")
     facts.add("two", (every.rank <= 2).mean(), TABLE, f"share {how} first or second of five methods")
-    facts.add("held", len(held.rank), TABLE, f"cells of {held.name}")
-    facts.add("held_two", (held.rank <= 2).mean(), TABLE, f"share of its cells where {held.name} is first or second")
-    facts.add("held_second", (held.rank == 2).mean(), TABLE, f"share of its cells where {held.name} is second")
-    tied = (table[held.name] - table["local-degree"])[held.rank.index].abs() <= SAME
-    facts.add("held_tied", tied.mean(), TABLE, f"share of its cells where {held.name} is level with local degree")
-    start = always_from(held.rank <= 2)
-    facts.add("start", start, TABLE, f"keep ratio from which on {held.name} is first or second on every graph")
+    facts.add("held", len(most.rank), TABLE, f"cells of {most.name}")
+    facts.add("held_two", (most.rank <= 2).mean(), TABLE, f"share of its cells where {most.name} is first or second")
+    facts.add("held_second", (most.rank == 2).mean(), TABLE, f"share of its cells where {most.name} is second")
+    tied = (table[most.name] - table["local-degree"])[most.rank.index].abs() <= SAME
+    facts.add("held_tied", tied.mean(), TABLE, f"share of its cells where {most.name} is level with local degree")
+    start = always_from(most.rank <= 2)
+    facts.add("start", start, TABLE, f"keep ratio from which on {most.name} is first or second on every graph")
     outcome = grade(facts["two"] == 1, start <= 0.5)
-    name, kept = told(facts, "every", every.name), told(facts, "held", held.name)
+    name, kept = facts.add_setting("every", every.name, TABLE), facts.add_setting("held", most.name, TABLE)
     holds = f"{kept} is first or second in {{held_two:.0%}} of the {{held:.0f}} cells that it can do"
     holds += (
         " and in every one from keep ratio {start:.1f} on"
@@ -213,7 +202,7 @@ def second_best(facts: Facts, frames: Frames, measure: str, words: str, *, low: 
         else ", second in {held_second:.0%}; no setting is in all of them from any keep ratio on"
     )
     holds += ", level with local degree in {held_tied:.0%}" * bool(facts["held_tied"])
-    holds += _without_alpha(facts, everything, found) + _without_ring(facts, held.rank, low=low)
+    holds += _without_alpha(facts, everything, found) + _without_ring(facts, most.rank, low=low)
     return [
         Verdict(
             f"Graph-PRI always has the second {words}, of five methods",
@@ -223,19 +212,19 @@ def second_best(facts: Facts, frames: Frames, measure: str, words: str, *, low: 
             outcome,
             ("first in the others" * (facts["second"] < 1)) if outcome == "reproduced" else holds,
         ),
-        _local_degree(facts, table, held.name, words, low=low),
+        _local_degree(facts, table, most.name, words, low=low),
     ]
 
 
 def _without_alpha(facts: Facts, everything: Any, found: Any) -> str:
     """What the best setting does with α = 0, which is not the paper's; empty where there is none."""
-    others = everything[[way for way in everything if way not in set(found)]]
+    others = everything[[name for name in everything if name not in set(found)]]
     others = others.loc[:, others.notna().all()]
     if others.empty:
         return ""
     best = _best(others)
     facts.add("other_two", (best.rank <= 2).mean(), TABLE, f"share of cells where {best.name} is first or second")
-    name = told(facts, "other", best.name)
+    name = facts.add_setting("other", best.name, TABLE)
     return f"; {name}, which is not the paper's, is in {{other_two:.0%}} of {{cells:.0f}}"
 
 
@@ -256,7 +245,7 @@ def always_from(holds: Any) -> float:
 
 def _local_degree(facts: Facts, table: Any, ours: str, words: str, *, low: bool) -> Verdict:
     value = table if low else -table
-    others = value[[*(r for r in RIVALS if r != "local-degree"), ours]]
+    others = value[[*(name for name in PAPER_BASELINES if name != "local-degree"), ours]]
     first = value["local-degree"] <= others.min(axis=1) + SAME
     by_graph = first.groupby("graph").mean()
     facts.add("local_first", first.mean(), TABLE, f"share of cells where local degree is first, with {ours} as ours")
@@ -305,19 +294,19 @@ def _divergence(facts: Facts, frames: Frames) -> Verdict:
     table = medians(frames, "D")
     beta = float(frames[TABLE]["beta"].max())
     ours = table[f"Graph-PRI, β={beta:g}, α={ALPHA:g}"]
-    others = table[[way for way in table if not way.startswith(("Graph-PRI", "Algorithm"))]].min(axis=1)
+    others = table[[setting for setting in table if not setting.startswith(("Graph-PRI", "Algorithm"))]].min(axis=1)
     facts.add("beta_D", beta, TABLE, "largest β")
     below = ours <= others + SAME
     facts.add("lowest_D", below.mean(), TABLE, "share of cells where no other method has a lower D")
     facts.add("tied_D", (below & (ours >= others - SAME)).sum(), TABLE, "cells where another has the same D")
     facts.add("ratio_D", (ours / others).median(), TABLE, "median ratio of its D to the lowest of the others")
-    shown = _on_jazz(facts, table, beta) if ("jazz", _FROM) in table.index else ""
+    example = _on_jazz(facts, table, beta) if ("jazz", _FROM) in table.index else ""
     return Verdict(
         "At equal budgets no other method has a lower divergence D than Graph-PRI",
         "graphpri",
         "at β={beta_D:.0f}, without new weights, none in {lowest_D:.0%} of {cells:.0f} cells (the same in "
-        f"{{tied_D:.0f}}); its D is {{ratio_D:.2f}} of the lowest of the others (median){shown}",
-        _share(facts["lowest_D"]),
+        f"{{tied_D:.0f}}); its D is {{ratio_D:.2f}} of the lowest of the others (median){example}",
+        grade(facts["lowest_D"] == 1, facts["lowest_D"] >= 0.5),
         "" if below.all() else f"not in: {', '.join(_cells(below))}",
     )
 
@@ -325,8 +314,8 @@ def _divergence(facts: Facts, frames: Frames) -> Verdict:
 def _on_jazz(facts: Facts, table: Any, beta: float) -> str:
     """D of one cell, connected, without and with new weights, beside local degree's."""
     ours = f"Graph-PRI, β={beta:g}, α={ALPHA:g}, connected"
-    for name, way in {"ours": ours, "new": f"{ours}, reweighted", "local": "local-degree"}.items():
-        facts.add(f"jazz_D_{name}", table[way]["jazz", _FROM], TABLE, f"D on jazz at {_FROM} of {way}")
+    for name, setting in {"ours": ours, "new": f"{ours}, reweighted", "local": "local-degree"}.items():
+        facts.add(f"jazz_D_{name}", table[setting]["jazz", _FROM], TABLE, f"D on jazz at {_FROM} of {setting}")
     facts.add("jazz_keep", _FROM, TABLE, "keep ratio of that cell")
     return (
         "; jazz musicians at keep {jazz_keep:.1f}, connected: {jazz_D_ours:.4f}, with new weights {jazz_D_new:.4f}, "
@@ -338,10 +327,6 @@ def _cells(holds: Any) -> list[str]:
     """Graphs, and in how many of their cells something does not hold."""
     lost = (~holds).groupby("graph").sum()
     return [f"{TITLES[graph]} ({_COUNTS[min(count, 9)]} of its cells)" for graph, count in lost.items() if count]
-
-
-def _share(share: float) -> Outcome:
-    return grade(share == 1, share >= 0.5)
 
 
 def _pairs(frames: Frames, column: str) -> Any:
@@ -373,13 +358,13 @@ def _reweighting(facts: Facts, frames: Frames) -> list[Verdict]:
             "graphpri",
             "not higher in {never_D:.1%} of {pairs:.0f} pairs, lower in {lowers_D:.1%}, at {factor_D:.2f} of what it "
             "was (median)",
-            _share(facts["never_D"]),
+            grade(facts["never_D"] == 1, facts["never_D"] >= 0.5),
         ),
         Verdict(
             "New weights that lower D raise the spectral distance d_x, which looks at one direction only",
             "graphpri",
             "higher in {raises_d:.0%} of {pairs:.0f} pairs",
-            _share(facts["raises_d"]),
+            grade(facts["raises_d"] == 1, facts["raises_d"] >= 0.5),
             ""
             if facts["raises_d"] == 1
             else f"in {{raises_most:.0%}} on {TITLES[most]}, in {{raises_least:.0%}} on {TITLES[least]}",
@@ -406,7 +391,7 @@ def _connectivity(facts: Facts, frames: Frames) -> Verdict:
         claim,
         "graphpri",
         "of {cut:.0f} pairs where nodes are cut off without it, d_x is no higher with it in {joined:.0%}",
-        _share(facts["joined"]),
+        grade(facts["joined"] == 1, facts["joined"] >= 0.5),
         "" if lower.all() else f"in {{joined_best:.0%}} on {TITLES[best]}, in {{joined_worst:.0%}} on {TITLES[worst]}",
     )
 
@@ -414,29 +399,29 @@ def _connectivity(facts: Facts, frames: Frames) -> Verdict:
 def _against_local_degree(facts: Facts, frames: Frames) -> Verdict:
     """Connected Graph-PRI's lowest d_x over the α and β against local degree's, by graph."""
     table = medians(frames, "d_x")
-    ours = table[[way for way in table if way.endswith("connected")]].dropna(how="all")
+    ours = table[[name for name in table if name.endswith("connected")]].dropna(how="all")
     below = (ours.min(axis=1) < table["local-degree"][ours.index])[ours.index.get_level_values("keep") >= _FROM]
     by_graph = below.groupby("graph").mean()
     facts.add("connected_cells", len(below), TABLE, f"cells from keep ratio {_FROM} on that can be connected")
     facts.add("below_local", below.mean(), TABLE, "share where the best β has a lower d_x than local degree")
     at = facts.add("at", 0.6, TABLE, "a keep ratio")
     known = [graph for graph in ("jazz", "karate") if (graph, at) in ours.index]
-    shown: list[str] = []
+    examples: list[str] = []
     for graph in known:
         cell = ours.loc[(graph, at)]
         facts.add(f"{graph}_ours", cell.min(), TABLE, f"d_x on {graph} at {at:g} of {cell.idxmin()}")
         facts.add(
             f"{graph}_local", table["local-degree"][graph, at], TABLE, f"d_x on {graph} at {at:g} of local degree"
         )
-        shown.append(f"{TITLES[graph]} at keep {{at:.1f}}: {{{graph}_ours:.2f}} against {{{graph}_local:.2f}}")
+        examples.append(f"{TITLES[graph]} at keep {{at:.1f}}: {{{graph}_ours:.2f}} against {{{graph}_local:.2f}}")
     best = [TITLES[graph] for graph in by_graph.index if by_graph[graph] == 1]
     single = ours.loc[below.index].lt(table["local-degree"][below.index], axis=0).mean()
     facts.add("single_local", single.max(), TABLE, f"share of these cells where {single.idxmax()} alone has")
     return Verdict(
         "With connected=True and each cell's best β and α, Graph-PRI has a lower spectral distance than local degree",
         "graphpri",
-        "in {below_local:.0%} of {connected_cells:.0f} cells; " + "; ".join(shown),
-        _share(facts["below_local"]),
+        "in {below_local:.0%} of {connected_cells:.0f} cells; " + "; ".join(examples),
+        grade(facts["below_local"] == 1, facts["below_local"] >= 0.5),
         f"in every cell on: {', '.join(best) or 'no graph'}; the best is chosen afterwards: any one β and α for all "
         "cells has it in {single_local:.0%} at most",
     )
@@ -445,20 +430,20 @@ def _against_local_degree(facts: Facts, frames: Frames) -> Verdict:
 def _jazz(facts: Facts, frames: Frames) -> list[Verdict]:
     """Local degree against connected Graph-PRI on jazz, without the paper's α and with it."""
     table = medians(frames, "d_x")
-    if "jazz" not in table.index or not any("α=0," in way for way in table):
+    if "jazz" not in table.index or not any("α=0," in name for name in table):
         return []
     here = table.loc["jazz"]
     here = here[here.index >= _FROM]
     for key, alpha in (("none", 0.0), ("paper", ALPHA)):
-        ours = here[[way for way in here if way.endswith(f"α={alpha:g}, connected")]]
+        ours = here[[name for name in here if name.endswith(f"α={alpha:g}, connected")]]
         higher = ours.gt(here["local-degree"], axis=0).to_numpy().mean()
         facts.add(f"jazz_higher_{key}", higher, TABLE, f"share of cells and β on jazz with a higher d_x, α={alpha:g}")
         facts.add(f"jazz_alpha_{key}", alpha, TABLE, "an α")
     at = facts["at"]
-    shown = {"one_joined": "β=1, α=0, connected", "one_free": "β=1, α=0"}
-    shown |= {"five_joined": f"β=5, α={ALPHA:g}, connected"}
-    for key, way in shown.items():
-        facts.add(f"jazz_{key}", here[f"Graph-PRI, {way}"][at], TABLE, f"d_x on jazz at {at:g} of {way}")
+    settings = {"one_joined": "β=1, α=0, connected", "one_free": "β=1, α=0"}
+    settings |= {"five_joined": f"β=5, α={ALPHA:g}, connected"}
+    for key, setting in settings.items():
+        facts.add(f"jazz_{key}", here[f"Graph-PRI, {setting}"][at], TABLE, f"d_x on jazz at {at:g} of {setting}")
     facts.add("jazz_one", 1, TABLE, "β of the first two")
     facts.add("jazz_five", 5, TABLE, "β of the third")
     none, paper = facts["jazz_higher_none"], facts["jazz_higher_paper"]
@@ -483,6 +468,7 @@ def _jazz(facts: Facts, frames: Frames) -> list[Verdict]:
 
 def judge_centrality(frames: Frames, facts: Facts) -> list[Verdict]:
     """Ranks by C_D; then how it depends on β and on connectivity."""
+    frames = _own_weights(frames)
     return [
         *second_best(facts, frames, "C_D", "highest centralisation C_D", low=False),
         _falls_with_beta(facts, frames),
@@ -503,7 +489,7 @@ def _falls_with_beta(facts: Facts, frames: Frames) -> Verdict:
         "Graph-PRI's centralisation falls as β grows: small β gathers edges at hubs",
         "§3.3, graphpri",
         "from the least to the largest β no higher in {ends:.1%} of cells; step by step in {down:.0%} of {steps:.0f}",
-        "reproduced" if facts["ends"] == 1 and facts["down"] == 1 else _share(min(1 - 1e-9, facts["ends"])),
+        grade(facts["ends"] == facts["down"] == 1, facts["ends"] >= 0.5),
         "" if facts["down"] == 1 else "from end to end, not at each step",
     )
 
@@ -526,7 +512,7 @@ def _of_local_degree(facts: Facts, frames: Frames) -> list[Verdict]:
             "At the smallest β Graph-PRI centralises at least as much as local degree",
             "graphpri",
             "at β={least_beta:g} C_D is no lower in {free_least:.0%} of {cells:.0f} cells",
-            _share(facts["free_least"]),
+            grade(facts["free_least"] == 1, facts["free_least"] >= 0.5),
             ""
             if free == 1
             else "in every cell from keep ratio {free_from:.1f} on"
@@ -537,32 +523,16 @@ def _of_local_degree(facts: Facts, frames: Frames) -> list[Verdict]:
             "With connected=True it has local degree's centralisation, where two fifths of the edges or more are kept",
             "graphpri",
             "at β={least_beta:g} equal in {equal:.0%} and no lower in {least:.0%} of {joined_cells:.0f} cells",
-            _share(facts["equal"]),
+            grade(facts["equal"] == 1, facts["equal"] >= 0.5),
             "" if facts["equal"] == 1 else "where both keep all edges of the largest hub",
         ),
     ]
-
-
-def _judge_centrality(frames: Frames, facts: Facts) -> list[Verdict]:
-    return judge_centrality(_own_weights(frames), facts)
-
-
-def _draw_centrality(frames: Frames) -> list[Picture]:
-    return draw_centrality(_own_weights(frames))
 
 
 def _own_weights(frames: Frames) -> Frames:
     """The rows without new weights, which degrees don't look at."""
     table = frames["sparsifiers"]
     return {"sparsifiers": table[~table["reweight"]]}
-
-
-_ABOUT = (
-    "The paper's six graphs at 10 to 90 % of their edges: random sampling, local degree, local similarity, effective "
-    "resistance (highest, and sampled with weights), Graph-PRI at several β and α, with and without connectivity{}, "
-    "and the most probable edges of Algorithm 1 (two seeds, β = 2 and 10, the paper's α; on the local entropy for more "
-    "than a hundred nodes)."
-)
 
 
 # Pictures
@@ -590,7 +560,7 @@ def draw_distance(frames: Frames) -> list[Picture]:
 
 def draw_centrality(frames: Frames) -> list[Picture]:
     """C_D, the larger the more centralised."""
-    figure = _figure(frames, "C_D", "centralisation $C_D$")
+    figure = _figure(_own_weights(frames), "C_D", "centralisation $C_D$")
     caption = "Degree centralisation of the kept graph (1 for a star; the larger the more centralised)"
     return [Picture("centrality", figure, f"{caption}, by the share of edges kept. {_SETTINGS} {_BANDS}")]
 
@@ -634,32 +604,3 @@ def _figure(frames: Frames, measure: str, label: str) -> Figure:
         ax.set_ylabel(label)
     legend_below(figure, axes[0, 0])
     return figure
-
-
-STUDIES = (
-    Study(
-        name="spectral-distance",
-        title="Spectral distance of sparsified graphs",
-        source="Figure spectral_distance",
-        about=_ABOUT.format(" and new weights"),
-        cells=cells,
-        work=work,
-        judge=judge_distance,
-        draw=draw_distance,
-        needs=NEED,
-        needs_quick=(),
-    ),
-    Study(
-        name="centrality",
-        title="Centralisation of sparsified graphs",
-        source="Figure centrality",
-        about=_ABOUT.format(""),
-        cells=cells,
-        work=work,
-        judge=_judge_centrality,
-        draw=_draw_centrality,
-        shares="spectral-distance",
-        needs=NEED,
-        needs_quick=(),
-    ),
-)

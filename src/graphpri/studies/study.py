@@ -8,13 +8,9 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-
-from graphpri.errors import OptionError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -111,12 +107,27 @@ class Facts:
     def __getitem__(self, name: str) -> float:
         return self.rows[name].value
 
-    def fill(self, text: str, shown: Callable[[Fact, str], str] = lambda fact, text: text) -> str:
-        """A text with its facts in place of their names; `shown` may dress each."""
+    def add_setting(self, key: str, setting: str, table: str) -> str:
+        """Note β and α in the name of a method's setting; returns the name with these facts in place of the numbers.
+
+        Examples
+        --------
+        >>> facts = Facts()
+        >>> facts.add_setting("best", "pri β=2", "ranks"), facts["best_beta"]
+        ('pri β={best_beta:g}', 2.0)
+        """
+        for symbol, word in (("β", "beta"), ("α", "alpha")):
+            if found := re.search(rf"{symbol}=([\d.]+)", setting):
+                self.add(f"{key}_{word}", float(found[1]), table, f"{symbol} of {setting}")
+                setting = setting.replace(found[0], f"{symbol}={{{key}_{word}:g}}")
+        return setting
+
+    def fill(self, text: str, format_fact: Callable[[Fact, str], str] = lambda fact, text: text) -> str:
+        """A text with its facts in place of their names; `format_fact` may dress each."""
 
         def put(found: re.Match[str]) -> str:
             fact = self.rows[found[1]]
-            return shown(fact, "∞" if math.isinf(fact.value) else format(fact.value, found[2] or ".4g"))
+            return format_fact(fact, "∞" if math.isinf(fact.value) else format(fact.value, found[2] or ".4g"))
 
         return re.sub(r"\{(\w+)(?::([^}]*))?\}", put, text)
 
@@ -175,63 +186,6 @@ class Study:
     derive: Callable[[Frames], Frames] | None = None
     shares: str | None = None
     libraries: tuple[str, ...] = ()
-
-
-_HOMES = {
-    "tradeoff": "tradeoff",
-    "beta-path": "beta_path",
-    "karate": "karate",
-    "assumption": "assumption",
-    "theorems": "theorems",
-    "entropies": "entropies",
-    "spectral-distance": "sparsifiers",
-    "centrality": "sparsifiers",
-    "scalar-pri": "scalar_pri",
-    "mtl-synthetic": "mtl_synthetic",
-    "mtl-parkinsons": "mtl_real",
-    "mtl-school": "mtl_real",
-    "brain-eoec": "brain_real",
-    "brain-planted": "brain_planted",
-    "brain-devfmri": "brain_real",
-    "landscape": "landscape",
-}
-"""The module of each study, in the order of the paper; it has them in ``STUDIES``."""
-
-
-def names() -> tuple[str, ...]:
-    """Names of the studies, in the order of the paper.
-
-    Examples
-    --------
-    >>> names()[:3]
-    ('tradeoff', 'beta-path', 'karate')
-    """
-    return tuple(_HOMES)
-
-
-def find(name: str) -> Study:
-    """The study of that name.
-
-    Raises
-    ------
-    OptionError
-        For an unknown name; says the closest.
-
-    Examples
-    --------
-    >>> find("karate").source
-    'Figure pri_demo'
-    >>> find("karat")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    graphpri.errors.OptionError: study 'karat' is not known; did you mean 'karate'? (studies: ...
-    """
-    if name not in _HOMES:
-        close = get_close_matches(str(name), _HOMES, 1, 0.5)
-        guess = f"; did you mean {close[0]!r}?" if close else ""
-        raise OptionError(f"study {name!r} is not known{guess} (studies: {', '.join(_HOMES)})")
-    studies: tuple[Study, ...] = import_module(f"graphpri.studies.{_HOMES[name]}").STUDIES
-    return next(study for study in studies if study.name == name)
 
 
 def generator(seed: int, *key: Any) -> np.random.Generator:

@@ -16,8 +16,9 @@ from graphpri.baselines import run
 from graphpri.graph import FloatArray, Graph
 from graphpri.interop import as_graph
 from graphpri.measures import report
-from graphpri.studies.figures import curve, look, panels
+from graphpri.studies.figures import curve, dots, look, panels
 from graphpri.studies.graphs import (
+    MODELS,
     RANDOM,
     absent_pairs,
     available,
@@ -28,7 +29,7 @@ from graphpri.studies.graphs import (
     exact_values,
     random_graph,
 )
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,14 +133,13 @@ def _theorem2(table: Any, atlas: Any, facts: Facts) -> Verdict:
     mixed = h * _LOG2E - s > _LOG2E * bound + _ROUNDING
     facts.add("mixed_fails", mixed.sum(), "gaps", "graphs beyond the bound with H in bits and S in nats")
     facts.add("looser", (_LOG2E * bound / bound).max(), "gaps", "bound with log₂e over the bound in nats")
-    outcome: Outcome = "not reproduced" if not holds.all() else "conditional" if mixed.any() else "reproduced"
     return Verdict(
         "The gap between degree entropy and entropy is between 0 and log₂e · tr(W²)/(δ d)",
         "Theorem 2",
         "with H and S in one base it holds on {within:.0f} of {compared:.0f} graphs ({weighted:.0f} weighted), and the "
         "gap reaches {tightest:.1%} of the bound; with H in bits as printed and S in nats, the gap is beyond the bound "
         "on {mixed_fails:.0f}",
-        outcome,
+        grade(holds.all() and not mixed.any(), holds.all()),
         "H and S must be in one base: both in bits it is as printed, both in nats log₂e falls away; keeping it for "
         "nats makes the bound {looser:.3f} times looser",
     )
@@ -158,13 +158,12 @@ def _theorem3(table: Any, facts: Facts) -> Verdict:
     facts.add("smallest_n", table["nodes"].min(), "decay", "smallest N")
     facts.add("largest_n", table["nodes"].max(), "decay", "largest N")
     bounded = [growth <= _GROWTH for _, growth in found]
-    outcome = grade(all(bounded), any(bounded))
     return Verdict(
         "H/S − 1 is not negative and decays like 1/log₂ N for almost all graphs",
         "Theorem 3",
         "H/S − 1 is at least {least_ratio:.2e}; the power of log₂ N by which it falls from N = {smallest_n:.0f} to "
         f"{{largest_n:.0f}} (and what becomes of (H/S − 1) log₂ N on the way): {'; '.join(text for text, _ in found)}",
-        outcome if least >= -_ROUNDING else "not reproduced",
+        grade(least >= -_ROUNDING and all(bounded), least >= -_ROUNDING and any(bounded)),
         "the rate is a bound: families of one mean degree keep about to it, and where half of all pairs are joined, as "
         "in almost all graphs, the ratio falls much faster",
     )
@@ -179,8 +178,8 @@ def _rate(family: str, degree: Any, rows: Any, facts: Facts) -> tuple[str, float
     growth = ratio[-1] * logs[-1] / (ratio[0] * logs[0])
     facts.add(f"power_{key}", power, "decay", f"slope of ln(H/S − 1) against ln log₂ N, {of}")
     facts.add(f"growth_{key}", growth, "decay", f"(H/S − 1) log₂ N at the largest N over that at the smallest, {of}")
-    shown = "half of all pairs joined" if str(degree) == "half" else f"degree {degree}"
-    return f"{family}, {shown}: {{power_{key}:.2f}} (× {{growth_{key}:.2f}})", float(growth)
+    label = "half of all pairs joined" if str(degree) == "half" else f"degree {degree}"
+    return f"{family}, {label}: {{power_{key}:.2f}} (× {{growth_{key}:.2f}})", float(growth)
 
 
 # The Corollary, the square root of the divergence as a metric, and the spectral property of random sampling
@@ -309,7 +308,6 @@ def _corollary(table: Any, facts: Facts) -> list[Verdict]:
     by_graph = table.groupby("graph")[["tried", "falls"]].sum()
     facts.add("weakest", (by_graph["falls"] / by_graph["tried"]).min(), "corollary", "the share on the weakest graph")
     rare = (by_graph["falls"] / by_graph["tried"]).idxmin()
-    exact: Outcome = grade(under == 1, under > 0.5)
     clear = table.groupby("graph", sort=False)[["S_rises", "both"]].sum()
     without = ", ".join(clear.index[clear["S_rises"] == clear["both"]])
     return [
@@ -324,7 +322,7 @@ def _corollary(table: Any, facts: Facts) -> list[Verdict]:
             "Under Assumption 1, an edge of the original that comes back never raises the divergence",
             "Corollary 1",
             "where S does not fall, D does not rise with {under:.2%} of the edges: {exceptions:.0f} exceptions",
-            exact,
+            grade(under == 1, under > 0.5),
             f"without exceptions on {without or 'none of the graphs'}; the proof is of first order; where S falls, "
             "with {S_falls:.1%} of the edges, D does not rise with {not_under:.2%} of them",
         ),
@@ -438,9 +436,9 @@ def _star_is_least(table: Any, kind: str) -> int:
     """Sizes at which the star alone has the least entropy."""
     count = 0
     for _, rows in table.groupby("nodes"):
-        rivals = rows[~rows["star"]][kind]
+        others = rows[~rows["star"]][kind]
         star = rows[rows["star"]][kind]
-        count += int(len(star) == 1 and bool((rivals > star.iloc[0] + _EQUAL_ENTROPIES).all()))
+        count += int(len(star) == 1 and bool((others > star.iloc[0] + _EQUAL_ENTROPIES).all()))
     return count
 
 
@@ -875,14 +873,10 @@ def draw(frames: Frames) -> list[Picture]:
     ]
 
 
-def _dots(i: int) -> dict[str, Any]:
-    return look(i) | {"linestyle": "none"}
-
-
 def _draw_gaps(ax: Axes, table: Any) -> None:
     for i, (weighted, label) in enumerate(((False, "unweighted"), (True, "weighted"))):
         rows = table[table["weighted"] == weighted]
-        ax.plot(rows["bound"], rows["H"] - rows["S"], label=label, **_dots(i))
+        ax.plot(rows["bound"], rows["H"] - rows["S"], label=label, **dots(i))
     ends = np.array([table["bound"].min(), table["bound"].max()])
     ax.plot(ends, ends, color="0.5", linewidth=0.8, label="bound")
     ax.set(xscale="log", yscale="log", xlabel="tr(W²)/(δ d) (nats)", ylabel="H − S (nats)", title="(a) Theorem 2")
@@ -891,9 +885,8 @@ def _draw_gaps(ax: Axes, table: Any) -> None:
 
 def _draw_decay(ax: Axes, table: Any) -> None:
     mean = ratios(table)
-    names = {"ER": "Erdős–Rényi", "BA": "Barabási–Albert", "WS": "Watts–Strogatz"}
     for i, ((family, degree), rows) in enumerate(mean.groupby(["family", "degree"], sort=False)):
-        label = "half of all pairs" if str(degree) == "half" else names[family]
+        label = "half of all pairs" if str(degree) == "half" else MODELS[family]
         curve(ax, rows["nodes"], rows["ratio"], i, label)
         if i == 0:
             rate = rows["ratio"].iloc[0] * np.log(rows["nodes"].iloc[0]) / np.log(rows["nodes"])
@@ -907,7 +900,7 @@ def _draw_atlas(ax: Axes, table: Any) -> None:
     rows = table[table["connected"] & (table["nodes"] == n)]
     kinds = ((~rows["star"] & ~rows["regular"], "others"), (rows["regular"], "regular"), (rows["star"], "star"))
     for i, (chosen, label) in enumerate(kinds):
-        style: dict[str, Any] = {**_dots(i), "markersize": 2 if i == 0 else 5}
+        style: dict[str, Any] = {**dots(i), "markersize": 2 if i == 0 else 5}
         ax.plot(rows[chosen]["S"], rows[chosen]["H"], label=label, **style)
     ax.axhline(np.log(n), color="0.5", linewidth=0.8, linestyle="--")
     ax.set(xlabel="S (nats)", ylabel="H (nats)", title=f"(c) connected graphs, N = {n}")
@@ -915,9 +908,9 @@ def _draw_atlas(ax: Axes, table: Any) -> None:
 
 
 def _draw_gradient(ax: Axes, table: Any) -> None:
-    rows = table[(table["graph"] == "karate") & (table["beta"] == 2)]
+    rows = where(table, graph="karate", beta=2)
     for i, (column, label) in enumerate((("partial", "∂J/∂w"), ("along", "dJ along w_i"))):
-        ax.plot(rows["printed"], rows[column], label=label, **_dots(i))
+        ax.plot(rows["printed"], rows[column], label=label, **dots(i))
     ax.axhline(0, color="0.8", linewidth=0.6, zorder=0)
     ax.axvline(0, color="0.8", linewidth=0.6, zorder=0)
     ends = np.array([rows["printed"].min(), rows["printed"].max()])
@@ -945,21 +938,3 @@ def _draw_gamma(ax: Axes, table: Any) -> None:
         curve(ax, 100 * middle.index, middle, i, f"{model} {degree}")
     ax.set(yscale="log", xlabel="edges kept (%)", ylabel="γ", title="(f) random sparsifier", xlim=(5, 105))
     ax.legend(loc="lower left", labelspacing=0.3)
-
-
-STUDIES = (
-    Study(
-        name="theorems",
-        title="The theorems, one by one",
-        source="Theorems 1–4, Corollary 1, Appendix A",
-        about=(
-            "Each theorem, lemma and cited fact against numbers: bounds on random, real and all small graphs, formulas "
-            "against central differences, the star and the regular graph by enumeration, the triangle inequality over "
-            "triples, and the spectral constant of random subgraphs. All entropies are exact."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-    ),
-)

@@ -12,8 +12,8 @@ from graphpri import baselines as baselines  # registers the methods
 from graphpri._objective import Objective
 from graphpri.baselines import run
 from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.graphs import random_graph
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.graphs import MODELS, random_graph
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 _DEGREES = (10, 20, 30)
 _SHARES = tuple(round(share / 10, 1) for share in range(1, 11))
@@ -60,13 +60,13 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
             "The entropy of a randomly sparsified graph rises with the share of edges kept",
             "§3.2.1, Figure tradeoff",
             "mean S rises at every step on {rising:.0f} of {graphs:.0f} graphs; rank correlation at least {rank_S:.3f}",
-            _outcome(rising, len(graphs), facts["rank_S"]),
+            grade(rising == len(graphs), facts["rank_S"] > 0.9),
         ),
         Verdict(
             "Its divergence from the original falls with the share of edges kept",
             "§3.2.1, Figure tradeoff",
             "mean D falls at every step on {falling:.0f} of {graphs:.0f} graphs; rank correlation at most {rank_D:.3f}",
-            _outcome(falling, len(graphs), -facts["rank_D"]),
+            grade(falling == len(graphs), facts["rank_D"] < -0.9),
         ),
     ]
 
@@ -76,24 +76,18 @@ def _single(group: Any) -> tuple[float, float]:
     return float(entropy), float(divergence)
 
 
-def _outcome(monotone: int, graphs: int, rank: float) -> Any:
-    if monotone == graphs:
-        return "reproduced"
-    return "conditional" if rank > 0.9 else "not reproduced"
-
-
 def draw(frames: Frames) -> list[Picture]:
     """Entropy above, divergence below; a column a model."""
     figure, axes = panels(2, 2, height=1.7, sharex=True)
     table = frames["random"]
     for column, model in enumerate(("ER", "BA")):
         for i, degree in enumerate(_DEGREES):
-            group = table[(table["model"] == model) & (table["degree"] == degree)].groupby("share")
+            group = where(table, model=model, degree=degree).groupby("share")
             for row, name in enumerate("SD"):
                 low, high = group[name].quantile(0.05), group[name].quantile(0.95)
                 mean = group[name].mean()
                 curve(axes[row, column], 100 * mean.index, mean, i, f"mean degree {degree}", (low, high))
-        axes[0, column].set_title({"ER": "Erdős–Rényi", "BA": "Barabási–Albert"}[model])
+        axes[0, column].set_title(MODELS[model])
         axes[1, column].set_xlabel("edges kept (%)")
     axes[0, 0].set_ylabel("entropy S (nats)")
     axes[1, 0].set_ylabel("divergence D (nats)")
@@ -106,20 +100,3 @@ def draw(frames: Frames) -> list[Picture]:
             "the original, by the share of edges kept. Lines: means; bands: 5th to 95th percentile of the repeats.",
         )
     ]
-
-
-STUDIES = (
-    Study(
-        name="tradeoff",
-        title="Entropy against divergence as edges are added",
-        source="Figure tradeoff",
-        about=(
-            "Erdős–Rényi and Barabási–Albert graphs of mean degree near 10, 20 and 30 are sparsified at random to 10 "
-            "to 100 % of their edges, many times; S and D are exact."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-    ),
-)
