@@ -28,7 +28,7 @@ from graphpri.cli.progress import Watch
 from graphpri.errors import FileError, GraphError, OptionError
 from graphpri.explorer import exploration, positions, solutions
 from graphpri.explorer.page import bits_to_masks, masks_to_bits, pack, render, unpack
-from graphpri.explorer.solutions import COLUMNS, Rival
+from graphpri.explorer.solutions import COLUMNS, Ranking
 from graphpri.graph import EdgeTable
 
 HOSTILE = [
@@ -208,8 +208,8 @@ def test_page_of_unrelated_solutions_is_small() -> None:
     scores = rng.integers(0, 256, (21, len(scored), graph.n_edges), np.uint8)
     values = rng.random((21, 21, len(COLUMNS)))
     solved = solutions.Grid(tuple(map(float, solutions.BETAS)), budgets, masks, values, scored, scores, ())
-    rivals = [Rival(name, rng.permutation(graph.n_edges).astype(np.uint32), values[0]) for name in "abcdef"]
-    html = render("random", graph, rng.random((3000, 2)).astype(np.float32), [], solved, rivals, [])
+    baselines = [Ranking(name, rng.permutation(graph.n_edges).astype(np.uint32), values[0]) for name in "abcdef"]
+    html = render("random", graph, rng.random((3000, 2)).astype(np.float32), [], solved, baselines, [])
     assert len(html.encode()) <= 100 * graph.n_edges + 500_000
 
 

@@ -16,9 +16,10 @@ from graphpri import studies
 from graphpri._objective import Objective
 from graphpri.studies import beta_path, karate
 from graphpri.studies.beta_path import judge as judge_path
+from graphpri.studies.catalogue import find
 from graphpri.studies.graphs import ALPHA, load, random_graph
 from graphpri.studies.karate import ALGORITHM, BETAS
-from graphpri.studies.study import Facts, find
+from graphpri.studies.study import Facts
 from judging import judged, read
 
 NAMES = ("karate", "beta-path")

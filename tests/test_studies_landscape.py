@@ -20,7 +20,7 @@ from graphpri import measures as ms
 from graphpri import studies
 from graphpri.graph import Graph
 from graphpri.measures import MEASURES, Settings, View
-from graphpri.studies import landscape, sparsifiers
+from graphpri.studies import find, landscape, sparsifiers
 from graphpri.studies.study import Study
 from judging import judged, read
 
@@ -78,7 +78,7 @@ def test_the_same_seed_gives_the_same_numbers_in_any_order(done: dict[str, studi
                 assert {key: "" if value is None else str(value) for key, value in row.items()} in kept
 
 
-@pytest.mark.parametrize("study", [*sparsifiers.STUDIES, *landscape.STUDIES], ids=lambda study: study.name)
+@pytest.mark.parametrize("study", [find(name) for name in NAMES], ids=lambda study: study.name)
 def test_cells_are_all_different_and_every_graph_they_need_is_named(study: Study) -> None:
     cells = [repr(cell) for cell in study.cells(False)]
     assert len(cells) == len(set(cells))

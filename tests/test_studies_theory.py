@@ -19,8 +19,8 @@ from graphpri._entropy import evaluate, exact_entropy
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
 from graphpri.studies import assumption, entropies, graphs, theorems
-from graphpri.studies.entropies import WAYS, slope
-from graphpri.studies.study import find
+from graphpri.studies.catalogue import find
+from graphpri.studies.entropies import APPROXIMATIONS, slope
 from judging import judged
 
 NAMES = ("assumption", "theorems", "entropies")
@@ -266,7 +266,7 @@ def test_quick_topics_are_those_of_the_paper_size() -> None:
 # The approximations
 
 
-@pytest.mark.parametrize("way", sorted(set(WAYS) - {"stochastic"}))  # its gradient is another estimate
+@pytest.mark.parametrize("way", sorted(set(APPROXIMATIONS) - {"stochastic"}))  # its gradient is another estimate
 @pytest.mark.parametrize("name", ["random", "weighted", "labelled"])
 def test_an_approximations_edge_term_is_its_derivative(way: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = zoo.CONNECTED[name]
@@ -277,13 +277,13 @@ def test_an_approximations_edge_term_is_its_derivative(way: str, name: str, monk
     if way in ("taylor", "chebyshev"):
         top = entropies._largest(graph, a)[0] * 1.01
         monkeypatch.setattr(entropies, "_largest", lambda *_: (top, None))
-    _, h = WAYS[way].run(graph, a, rng, True)
+    _, h = APPROXIMATIONS[way].run(graph, a, rng, True)
     assert h is not None
     along = rng.standard_normal(a.size) * a
     along -= a * 2 * along.sum()  # the trace stays one
 
     def value(step: float) -> float:
-        return WAYS[way].run(graph, a + step * along, rng, False)[0]
+        return APPROXIMATIONS[way].run(graph, a + step * along, rng, False)[0]
 
     central = (value(1e-5) - value(-1e-5)) / 2e-5
     assert float(h @ along) == pytest.approx(central, abs=1e-6)
@@ -293,7 +293,7 @@ def test_an_approximations_edge_term_is_its_derivative(way: str, name: str, monk
 def test_random_estimates_are_right_in_the_mean(way: str) -> None:
     graph = zoo.complete(7)
     a = graph.weights / (2 * graph.weights.sum())
-    found = [WAYS[way].run(graph, a, np.random.default_rng(seed), False)[0] for seed in range(20)]
+    found = [APPROXIMATIONS[way].run(graph, a, np.random.default_rng(seed), False)[0] for seed in range(20)]
     error = np.std(found) / np.sqrt(20)
     assert abs(np.mean(found) - math.log(6)) <= 4 * error + 5e-3
 
@@ -304,7 +304,7 @@ def test_fingers_values_are_ordered_as_its_authors_prove() -> None:
             continue
         a = graph.weights / (2 * graph.weights.sum())
         q, high, low = (
-            WAYS[name].run(graph, a, np.random.default_rng(0), False)[0]
+            APPROXIMATIONS[name].run(graph, a, np.random.default_rng(0), False)[0]
             for name in ("quadratic", "finger", "finger_degree")
         )
         exact = exact_entropy(graph, a, False).value
@@ -317,14 +317,14 @@ def test_q_is_one_less_the_trace_of_the_square() -> None:
     graph = zoo.GRAPHS["weighted"]
     a = graph.weights / (2 * graph.weights.sum())
     matrix = graph.laplacian(a).toarray()
-    q = WAYS["quadratic"].run(graph, a, np.random.default_rng(0), False)[0]
+    q = APPROXIMATIONS["quadratic"].run(graph, a, np.random.default_rng(0), False)[0]
     assert q == pytest.approx(1 - np.trace(matrix @ matrix))
 
 
 def test_the_slope_is_the_gradient_of_the_normalised_entropy() -> None:
     graph = zoo.GRAPHS["weighted"]
     trace = 2 * graph.weights.sum()
-    _, h = WAYS["exact"].run(graph, graph.weights / trace, np.random.default_rng(0), True)
+    _, h = APPROXIMATIONS["exact"].run(graph, graph.weights / trace, np.random.default_rng(0), True)
     assert h is not None
     step = 1e-6
     for m in range(graph.n_edges):

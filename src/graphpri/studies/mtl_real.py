@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from graphpri import datasets
-from graphpri.apps.mtl import MIN_DEGREE, GammaAfter
+from graphpri.apps.mtl import MIN_DEGREE
 from graphpri.apps.mtl_protocol import (
     BASELINES,
     Pruning,
@@ -19,12 +19,11 @@ from graphpri.apps.mtl_protocol import (
     unpruned,
 )
 from graphpri.apps.mtl_tasks import Tasks, collect
-from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.mtl_synthetic import NAMES, changes, differences, least, row_of
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
+from graphpri.studies.figures import legend_below, panels
+from graphpri.studies.mtl_synthetic import GAMMAS, changes, differences, draw_changes, least, row_of
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 _TARGETS = ("motor_UPDRS", "total_UPDRS")
-_GAMMAS: tuple[GammaAfter, ...] = ("fixed", "rescaled", "loo")
 _SAME = 5e-5  # RMSEs that agree to four decimals count as equal
 _STRONGER = "graph, ten times that γ"
 _MODELS = {
@@ -110,7 +109,7 @@ def _prunings(cell: Cell, seed: int) -> list[Pruning]:
     return [
         Pruning(method, keep, after, MIN_DEGREE, seed)
         for method in methods
-        for keep, after in product(cell["keeps"], _GAMMAS)
+        for keep, after in product(cell["keeps"], GAMMAS)
     ]
 
 
@@ -131,14 +130,14 @@ def derive(frames: Frames) -> Frames:
     import pandas as pd
 
     table = frames["errors"]
-    plain = table[(table["graph"] == "unit") & (table["ridge"] == "none")]
+    plain = where(table, graph="unit", ridge="none")
     splits = [({"split": str(split)}, rows) for split, rows in plain.groupby("split", sort=False)]
     whole = table[table["method"].fillna("") == ""]
     models = whole["model"] + whole["graph"].map({"unit": "", "similarity": ", weighted"})
     models += whole["ridge"].map({"none": "", "own": ", own ridges"})
     unpruned = whole.assign(model=models).pivot_table(index="model", columns="split", values="rmse", sort=False)
     return {
-        "changes": pd.DataFrame([row for after in _GAMMAS for row in changes(splits, after)]),
+        "changes": pd.DataFrame([row for after in GAMMAS for row in changes(splits, after)]),
         "unpruned": unpruned.round(4).reset_index(),
     }
 
@@ -156,7 +155,7 @@ def judge_school(frames: Frames, facts: Facts) -> list[Verdict]:
 def _judge(study: str, frames: Frames, facts: Facts) -> list[Verdict]:
     """How far pruning moves the error, and how the graph stands against each task on its own."""
     table = frames["errors"]
-    plain = table[(table["graph"] == "unit") & (table["ridge"] == "none")]
+    plain = where(table, graph="unit", ridge="none")
     for split, rows in plain.groupby("split", sort=False):
         for model, short in _MODELS.items():
             value = rows[rows["model"] == model]["rmse"].mean()
@@ -175,7 +174,7 @@ def _similar(study: str, plain: Any, facts: Facts) -> Verdict:
     facts.add("splits", plain["split"].nunique(), "errors", "kinds of split")
     for after in ("fixed", "loo"):
         found = [differences(rows, after) for _, rows in plain.groupby("split")]
-        best = [least(table[table["method"] == "pri"])["change"] for table in found]
+        best = [least(where(table, method="pri"))["change"] for table in found]
         largest = max(float(table["change"].abs().max()) for table in found)
         where = "γ fixed" if after == "fixed" else "γ chosen again"
         facts.add(f"largest_{after}", largest, "errors", f"largest mean change of RMSE by pruning, {where}")
@@ -203,7 +202,7 @@ def _similar(study: str, plain: Any, facts: Facts) -> Verdict:
 def _against_ridge(table: Any, facts: Facts) -> Verdict:
     """With each task's own ridge the graph does no worse than ridge regression of each task alone."""
     ridge = table[table["model"] == "per-task ridge"].groupby(["split", "draw"])["rmse"].first()
-    own = table[(table["model"] == "graph") & (table["ridge"] == "own") & (table["graph"] == "unit")]
+    own = where(table, model="graph", ridge="own", graph="unit")
     change = own.set_index(["split", "draw"])["rmse"] - ridge
     facts.add("runs", len(change), "errors", "splits and draws")
     facts.add(
@@ -257,24 +256,11 @@ def draw_school(frames: Frames) -> list[Picture]:
 def _draw(name: str, frames: Frames) -> list[Picture]:
     """Change of RMSE against pruning, a panel a kind of split."""
     table = frames["errors"]
-    plain = table[(table["graph"] == "unit") & (table["ridge"] == "none")]
+    plain = where(table, graph="unit", ridge="none")
     splits = list(dict.fromkeys(plain["split"]))
     figure, axes = panels(1, max(len(splits), 2), height=2.0)
     for ax, split in zip(axes[0], splits, strict=False):
-        found = differences(plain[plain["split"] == split], "fixed")
-        for i, method in enumerate(NAMES):
-            group = found[found["method"] == method]
-            if len(group):
-                error = group["se"].fillna(0)
-                curve(
-                    ax,
-                    100 * group["pruned"],
-                    group["change"],
-                    i,
-                    NAMES[method],
-                    (group["change"] - error, group["change"] + error),
-                )
-        ax.axhline(0, color="black", linewidth=0.6, linestyle="--")
+        draw_changes(ax, differences(where(plain, split=split), "fixed"))
         ax.set_title(split)
         ax.set_xlabel("edges pruned (%)")
     for ax in axes[0][len(splits) :]:
