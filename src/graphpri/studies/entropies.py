@@ -425,12 +425,12 @@ def _ranking(ranks: Any, facts: Facts) -> Verdict:
     constant = facts.add("constant", flat.sum(), "values", "graphs with constant local and degree gradients")
     gain = both["local"] - both["degree"].fillna(0)
     better = facts.add("ranks_better", (gain > 0).sum(), "values", "graphs on which the local gradient ranks better")
-    where = "; both are the same on all edges of {constant:.0f} others" if constant else ""
+    same = "; both are the same on all edges of {constant:.0f} others" if constant else ""
     worse = ", ".join(gain.index[gain <= 0])
     return Verdict(
         "The local entropy's gradient ranks the edges more like the exact one than the degree entropy's",
         "graphpri",
-        "on {ranks_better:.0f} of {ranked:.0f} graphs" + where + "; rank correlation with the exact gradient, median "
+        "on {ranks_better:.0f} of {ranked:.0f} graphs" + same + "; rank correlation with the exact gradient, median "
         "(least): local {rank_local:.3f} ({rank_local_least:.3f}), degree {rank_degree:.3f} ({rank_degree_least:.3f}), "
         "stochastic {rank_stochastic:.3f} ({rank_stochastic_least:.3f}), plain Lanczos {rank_lanczos:.3f} "
         "({rank_lanczos_least:.3f}), FINGER's Ĥ {rank_finger:.3f} ({rank_finger_least:.3f}) and its Q "

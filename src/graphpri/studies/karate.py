@@ -170,8 +170,8 @@ def _star(plain: Any, trace: Any, facts: Facts) -> Verdict:
     )
 
 
-def _note_star(rows: Any, key: str, where: str, facts: Facts) -> None:
-    which = f"mean over the seeds, Algorithm 1, β = 0, {where}"
+def _note_star(rows: Any, key: str, alpha: str, facts: Facts) -> None:
+    which = f"mean over the seeds, Algorithm 1, β = 0, {alpha}"
     facts.add(f"{key}_K", rows["K"].mean(), "runs", f"edges kept, {which}")
     facts.add(f"{key}_share", rows["hub_share"].mean(), "runs", f"share of them at the hub, {which}")
     facts.add(f"{key}_hub", rows["hub"].mean(), "runs", f"degree of the hub, {which}")

@@ -176,11 +176,11 @@ def _similar(study: str, plain: Any, facts: Facts) -> Verdict:
         found = [differences(rows, after) for _, rows in plain.groupby("split")]
         best = [least(where(table, method="pri"))["change"] for table in found]
         largest = max(float(table["change"].abs().max()) for table in found)
-        where = "γ fixed" if after == "fixed" else "γ chosen again"
-        facts.add(f"largest_{after}", largest, "errors", f"largest mean change of RMSE by pruning, {where}")
-        facts.add(f"best_{after}", min(best), "errors", f"lowest mean change of RMSE by Graph-PRI, {where}")
+        strength = "γ fixed" if after == "fixed" else "γ chosen again"
+        facts.add(f"largest_{after}", largest, "errors", f"largest mean change of RMSE by pruning, {strength}")
+        facts.add(f"best_{after}", min(best), "errors", f"lowest mean change of RMSE by Graph-PRI, {strength}")
         lowered = sum(change < -0.0005 for change in best)
-        facts.add(f"lower_{after}", lowered, "errors", f"kinds of split where it lowers the RMSE by 0.0005, {where}")
+        facts.add(f"lower_{after}", lowered, "errors", f"kinds of split where it lowers the RMSE by 0.0005, {strength}")
     close = facts["largest_fixed"] <= 0.05 * facts["typical"]
     better = facts["lower_fixed"] == facts["splits"]
     text = "most methods stay close to no pruning, and Graph-PRI is slightly better"
