@@ -189,11 +189,11 @@ def _of_bipartite(table: Any, facts: Facts) -> Verdict:
     facts.add("sizes", len(claimed), "bipartite", "sizes n > 5")
     falls = facts.add("falls", (claimed["drop"] > _EQUAL).sum(), "bipartite", "sizes at which S falls")
     facts.add("largest_n", claimed["n"].max(), "bipartite", "largest n")
-    at = drops[drops["n"] == 8].iloc[0]
+    at = where(drops, n=8).iloc[0]
     facts.add("n_shown", at["n"], "bipartite", "the size that is shown")
     facts.add("S_without", at["S"], "bipartite", "S of K(2, 6), nats")
     facts.add("S_with", at["S_with_edge"], "bipartite", "S of K(2, 6) with the edge, nats")
-    facts.add("change_5", -drops[drops["n"] == 5]["drop"].iloc[0], "bipartite", "change of S at n = 5, nats")
+    facts.add("change_5", -where(drops, n=5)["drop"].iloc[0], "bipartite", "change of S at n = 5, nats")
     return Verdict(
         "Joining the two hubs of K(2, n−2) lowers the entropy for every n > 5",
         "Appendix A.1",

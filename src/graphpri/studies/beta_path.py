@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -13,10 +14,6 @@ from graphpri.graph import Graph
 from graphpri.studies.figures import curve, legend_below, panels
 from graphpri.studies.graphs import ALPHA, MODELS, random_graph
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade, where
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # What is run
 
@@ -74,7 +71,12 @@ def work(cell: Cell, seed: int) -> Tables:
     head = {key: cell[key] for key in ("model", "degree", "alpha")}
     head |= {"draw": cell.get("draw", 0), "steps": cell.get("steps", 0)}
     head |= {"nodes": graph.n_nodes, "edges": graph.n_edges}
-    found = _minima(graph, cell, seed) if cell["solver"] == _BOTH else {ALGORITHM: [_run(graph, cell, seed)]}
+    options: dict[str, Any] = {"alpha": cell["alpha"]}
+    if cell["solver"] == _BOTH:
+        found = _minima(graph, cell["betas"], seed=seed, **options)
+    else:
+        options |= {"steps": cell["steps"], "learning_rate": cell["rate"], "patience": 0}
+        found = {ALGORITHM: [sparsify(graph, beta=cell["beta"], solver="gumbel", seed=seed + cell["draw"], **options)]}
     rows = [
         {**head, "solver": solver, "beta": f.settings["beta"], "K": f.kept.n_edges, "share": f.mask.mean()}
         | {"J": f.objective, "S": f.entropy, "D": f.divergence, "components": f.kept.components()[0]}
@@ -84,17 +86,9 @@ def work(cell: Cell, seed: int) -> Tables:
     return {cell.get("table", "path"): rows}
 
 
-def _run(graph: Graph, cell: Cell, seed: int) -> Sparsified:
-    """One of Algorithm 1."""
-    options: dict[str, Any] = {"steps": cell["steps"], "learning_rate": cell["rate"], "patience": 0}
-    options |= {"beta": cell["beta"], "alpha": cell["alpha"], "seed": seed + cell["draw"]}
-    return sparsify(graph, solver="gumbel", **options)
-
-
-def _minima(graph: Graph, cell: Cell, seed: int) -> dict[str, list[Sparsified]]:
+def _minima(graph: Graph, betas: Sequence[float], **options: Any) -> dict[str, list[Sparsified]]:
     """Along the path, of each solver; connected subgraphs compete for the free minimum too."""
-    options: dict[str, Any] = {"beta": cell["betas"], "alpha": cell["alpha"], "seed": seed}
-    found = {solver: path(graph, connected=connected, **options) for solver, connected in MINIMA.items()}
+    found = {solver: path(graph, beta=betas, connected=connected, **options) for solver, connected in MINIMA.items()}
     pairs = zip(found["free"], found["connected"], strict=True)
     return found | {"free": [min(pair, key=lambda result: result.objective) for pair in pairs]}
 
@@ -205,7 +199,7 @@ def _law(table: Any, facts: Facts) -> Verdict:
 
 def _trivial(table: Any, facts: Facts) -> Verdict:
     rows = where(table, solver="free", alpha=0.0)
-    single = rows[rows["K"] == 1].groupby(_GRAPH)["beta"].max()
+    single = where(rows, K=1).groupby(_GRAPH)["beta"].max()
     above = rows[rows["K"] > 1].groupby("model")["share"].min()
     facts.add("trivial", len(single), "path", "graphs whose free minimum is one edge at some β, α = 0")
     facts.add("trivial_least", single.min() if len(single) else 0, "path", "largest β of which that is true, least")
@@ -311,11 +305,15 @@ def draw(frames: Frames) -> list[Picture]:
     names = {ALGORITHM: "Algorithm 1", "connected": "connected minimum", "free": "free minimum"}
     for (row, model), (column, solver) in product(enumerate(models), enumerate(names)):
         ax = axes[row, column]
-        rows = table[(table["model"] == model) & (table["solver"] == solver)]
+        rows = where(table, model=model, solver=solver)
         for i, degree in enumerate(_DEGREES):
-            own = rows[rows["degree"] == degree]
-            _draw_shares(ax, own[own["alpha"] == 0], i, f"mean degree {degree}")
-        _draw_barred(ax, rows[rows["alpha"] == ALPHA])
+            shares = 100 * where(rows, degree=degree, alpha=0).groupby("beta")["share"].agg(["mean", "min", "max"])
+            if len(shares):
+                curve(ax, shares.index, shares["mean"], i, f"mean degree {degree}", (shares["min"], shares["max"]))
+        for i, (_, barred) in enumerate(where(rows, alpha=ALPHA).groupby("degree")):
+            mean = 100 * barred.groupby("beta")["share"].mean()
+            label = None if i else f"α = {ALPHA}, each degree"
+            ax.plot(mean.index, mean, color="0.65", linewidth=0.7, zorder=0, label=label)
         ax.set_title(names[solver] if row == 0 else "")
         ax.set_xlabel("β" if row == len(models) - 1 else "")
         if column == 0:
@@ -329,16 +327,3 @@ def draw(frames: Frames) -> list[Picture]:
             "the seeds of Algorithm 1, and the minima; bands: least and most over these seeds.",
         )
     ]
-
-
-def _draw_shares(ax: Axes, rows: Any, i: int, label: str) -> None:
-    if len(rows):
-        shares = 100 * rows.groupby("beta")["share"].agg(["mean", "min", "max"])
-        curve(ax, shares.index, shares["mean"], i, label, (shares["min"], shares["max"]))
-
-
-def _draw_barred(ax: Axes, rows: Any) -> None:
-    for i, (_, shares) in enumerate(rows.groupby("degree")):
-        mean = 100 * shares.groupby("beta")["share"].mean()
-        label = None if i else f"α = {ALPHA}, each degree"
-        ax.plot(mean.index, mean, color="0.65", linewidth=0.7, zorder=0, label=label)

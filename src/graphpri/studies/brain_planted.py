@@ -11,7 +11,7 @@ from graphpri.apps.brain_graph import features as features_of
 from graphpri.apps.brain_models import EdgeReadout, MaskedGCN
 from graphpri.apps.brain_planted import Planted, planted_connectomes
 from graphpri.studies.figures import COLUMN, curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade, where
 
 GOALS = {0.08: 0.98, 0.06: 0.93}
 """Mean area under the curve that the edge readout should reach, by the shift of the planted edges."""
@@ -87,7 +87,7 @@ class _Truth:
 def derive(frames: Frames) -> Frames:
     """Mean areas by method and shift, with the worst draw; and by weight and β of the term."""
     table = frames["found"]
-    plain = table[table["pri"] == 0]
+    plain = where(table, pri=0)
     grouped = plain.groupby(["delta", "method"], sort=False)
     by_method = grouped["auroc"].agg(["mean", "min", "max", "size"]).join(grouped["accuracy"].mean()).reset_index()
     three = table[(table["method"] == "edge-readout") & table["draw"].isin(table[table["pri"] > 0]["draw"])]
@@ -127,7 +127,7 @@ def _readout(areas: Any, facts: Facts) -> Verdict:
 
 def _mask(areas: Any, facts: Facts) -> Verdict:
     top = float(areas["delta"].max())
-    rows = areas[areas["delta"] == top].set_index("method")["mean"]
+    rows = where(areas, delta=top).set_index("method")["mean"]
     key = f"{top:g}".replace(".", "")
     facts.add("top", top, "areas", "the largest shift of the planted edges")
     return Verdict(
@@ -141,7 +141,7 @@ def _mask(areas: Any, facts: Facts) -> Verdict:
 
 
 def _term(term: Any, facts: Facts) -> Verdict:
-    without = term[term["pri"] == 0].set_index("delta")["auroc"]
+    without = where(term, pri=0).set_index("delta")["auroc"]
     change = term["auroc"] - term["delta"].map(without)
     small = change[(term["pri"] > 0) & (term["pri"] <= 0.3) & (term["beta"] == _PRI)]
     large = change[term["beta"] > _PRI]
@@ -167,7 +167,7 @@ def draw(frames: Frames) -> list[Picture]:
     figure, axes = panels(width=COLUMN, height=2.2)
     ax = axes[0, 0]
     for i, method in enumerate(NAMES):
-        rows = areas[areas["method"] == method].sort_values("delta")
+        rows = where(areas, method=method).sort_values("delta")
         curve(ax, rows["delta"], rows["mean"], i, NAMES[method], (rows["min"], rows["max"]))
     ax.axhline(0.5, color="black", linewidth=0.6, linestyle="--")
     ax.set_xlabel("δ, shift of the planted edges in Fisher z")

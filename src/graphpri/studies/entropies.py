@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.polynomial import Chebyshev
@@ -17,11 +17,7 @@ from graphpri._stochastic import Laplacian, Pattern, estimate, log_term, log_tim
 from graphpri.graph import FloatArray, Graph
 from graphpri.studies.figures import dots, panels
 from graphpri.studies.graphs import PAPER, available, build
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 # Approximations of the von Neumann entropy, this library's and others', each with the edge term of its gradient.
 #
@@ -194,7 +190,7 @@ def cells(quick: bool) -> list[Cell]:
     else:
         small = sorted(available(_small()), key=lambda name: -datasets.info(name).n_nodes)
         graphs, sizes, repeats = [*small, *_FAMILIES, *available(PAPER)[::-1]], [4000, 16000, 64000, 256000], 5
-    named = [name + " weighted" * _has_weights(name) for name in graphs]
+    named = [name + " weighted" * (name in _small() and datasets.info(name).weights is not None) for name in graphs]
     return [*({"graph": name, "repeats": repeats} for name in named), {"sizes": sizes}]
 
 
@@ -202,10 +198,6 @@ def _small() -> tuple[str, ...]:
     """Graphs of the folder of small ones."""
     found = (datasets.info(name) for name in datasets.names())
     return tuple(d.name for d in found if d.files and d.files[0][0].startswith("graphs_small/"))
-
-
-def _has_weights(name: str) -> bool:
-    return name in _small() and datasets.info(name).weights is not None
 
 
 def work(cell: Cell, seed: int) -> Tables:
@@ -278,7 +270,7 @@ _ROUNDING = 1e-9
 
 def errors_of(table: Any) -> tuple[Any, Any]:
     """Root mean square error by graph and approximation, in nats, and S by graph."""
-    exact = table[table["way"] == "exact"].set_index("graph")["value"]
+    exact = where(table, way="exact").set_index("graph")["value"]
     off = table.assign(square=(table["value"] - table["graph"].map(exact)) ** 2)
     errors = np.sqrt(off.groupby(["graph", "way"], sort=False)["square"].mean()).unstack()
     return errors, exact.loc[errors.index]
@@ -505,11 +497,11 @@ def _times(table: Any, cost: Any) -> Picture:
     figure, axes = panels(1, 2, height=2.4)
     errors, _ = errors_of(table)
     for i, name in enumerate(_DRAWN):
-        both = [
-            part[part["way"] == name][["graph", "edges", "value_seconds"]] for part in (table, cost.assign(graph=""))
-        ]
-        _points(axes[0, 0], both, i, APPROXIMATIONS[name].label)
-        seconds = table[table["way"] == name].groupby("graph")["value_seconds"].median()
+        both = [where(part, way=name)[["graph", "edges", "value_seconds"]] for part in (table, cost.assign(graph=""))]
+        for rows, label in zip(both, (APPROXIMATIONS[name].label, ""), strict=True):
+            middle = rows.groupby(["graph", "edges"])["value_seconds"].median().reset_index()
+            axes[0, 0].plot(middle["edges"], middle["value_seconds"].clip(1e-6), label=label, **_marker(i))
+        seconds = where(table, way=name).groupby("graph")["value_seconds"].median()
         off = errors.loc[seconds.index, name]
         if name != "exact":
             axes[0, 1].plot(seconds, np.maximum(off, 1e-6), **_marker(i))
@@ -522,9 +514,3 @@ def _times(table: Any, cost: Any) -> Picture:
         "CPU time of one value of the entropy on one thread, by the number of edges (left), and the error that it "
         "leaves (right); each mark is a graph.",
     )
-
-
-def _points(ax: Axes, tables: list[Any], i: int, label: str) -> None:
-    for number, rows in enumerate(tables):
-        middle = rows.groupby(["graph", "edges"])["value_seconds"].median().reset_index()
-        ax.plot(middle["edges"], middle["value_seconds"].clip(1e-6), label="" if number else label, **_marker(i))

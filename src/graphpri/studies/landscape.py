@@ -13,7 +13,7 @@ from graphpri.graph import Graph
 from graphpri.measures import MEASURES
 from graphpri.studies.figures import PAGE, panels
 from graphpri.studies.graphs import load
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -208,13 +208,9 @@ def setting_name(setting: tuple[str, float, bool]) -> str:
 def derive(frames: Frames) -> Frames:
     """Tables of ranks, of the best for each purpose, and of Graph-PRI's β for each purpose."""
     scores = by_measure(by_cell(frames))
-    purposes = by_purpose(scores)
-    return {"ranks": _rounded(scores), "purposes": _purposes(purposes), "betas": _betas(purposes)}
-
-
-def _rounded(scores: Any) -> Any:
-    table = scores.round(1).reset_index()
-    return table.assign(beta=table["beta"].where(table["beta"] >= 0))
+    purposes, ranks = by_purpose(scores), scores.round(1).reset_index()
+    ranks = ranks.assign(beta=ranks["beta"].where(ranks["beta"] >= 0))
+    return {"ranks": ranks, "purposes": _purposes(purposes), "betas": _betas(purposes)}
 
 
 def _purposes(scores: Any) -> Any:
@@ -439,7 +435,7 @@ def draw(frames: Frames) -> list[Picture]:
     """Methods without connectivity above, with it below."""
     table = frames["ranks"]
     table = table.assign(beta=table["beta"].fillna(-1))
-    blocks = [_sorted(table[table["connected"] == joined]) for joined in (False, True)]
+    blocks = [_sorted(where(table, connected=joined)) for joined in (False, True)]
     sizes = [len(block) for block in blocks]
     figure, axes = panels(2, 1, width=PAGE, height=_ROW * sum(sizes) / 2 + 0.55, height_ratios=sizes)
     for ax, block, title in zip(axes[:, 0], blocks, ("edges chosen freely", "connected=True"), strict=True):

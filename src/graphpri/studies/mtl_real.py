@@ -158,7 +158,7 @@ def _judge(study: str, frames: Frames, facts: Facts) -> list[Verdict]:
     plain = where(table, graph="unit", ridge="none")
     for split, rows in plain.groupby("split", sort=False):
         for model, short in _MODELS.items():
-            value = rows[rows["model"] == model]["rmse"].mean()
+            value = where(rows, model=model)["rmse"].mean()
             facts.add(f"{short}_{_key(split)}", value, "errors", f"mean RMSE of {model}, {split}")
     return [_similar(study, plain, facts), _against_ridge(table, facts)]
 
@@ -169,7 +169,7 @@ def _key(text: Any) -> str:
 
 def _similar(study: str, plain: Any, facts: Facts) -> Verdict:
     """All methods are close to no pruning, and PRI is slightly better; the same with γ chosen again."""
-    whole = float(plain[plain["model"] == "graph"]["rmse"].mean())
+    whole = float(where(plain, model="graph")["rmse"].mean())
     facts.add("typical", whole, "errors", "mean RMSE of the whole graph")
     facts.add("splits", plain["split"].nunique(), "errors", "kinds of split")
     for after in ("fixed", "loo"):

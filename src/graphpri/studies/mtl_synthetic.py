@@ -65,8 +65,8 @@ def differences(table: Any, after: str, min_degree: int = 3) -> Any:
     """Mean change of RMSE, and its standard error over the draws, by method and share pruned."""
     import pandas as pd
 
-    whole = table[table["model"] == "graph"].set_index("draw")["rmse"]
-    rows = table[(table["after"] == after) & (table["min_degree"] == min_degree)]
+    whole = where(table, model="graph").set_index("draw")["rmse"]
+    rows = where(table, after=after, min_degree=min_degree)
     change = rows["rmse"] - rows["draw"].map(whole)
     grouped = rows.assign(change=change).dropna(subset=["change"]).groupby(["method", "pruned"])["change"]
     return pd.DataFrame(

@@ -88,17 +88,13 @@ class Result:
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdicts with facts in place of their names; where it has not run, the one that says why."""
-        if self.missing:
-            source, why = self.study.source, self._why_not()
-            return (Verdict(f"All claims of {source}", source, "not run", "not testable", why),)
-        return tuple(verdict.filled(self.facts.fill) for verdict in self.judged)
-
-    def _why_not(self) -> str:
-        """Why it has not run, and what to do."""
-        libraries = [name for name in self.missing if name in self.study.libraries]
-        if libraries:
-            return f"{', '.join(libraries)} must be installed: pip install 'graphpri[brain]'"
-        return f"the data sets {', '.join(self.missing)} are not here: set GRAPHPRI_DATA to their folder"
+        if not self.missing:
+            return tuple(verdict.filled(self.facts.fill) for verdict in self.judged)
+        why = f"the data sets {', '.join(self.missing)} are not here: set GRAPHPRI_DATA to their folder"
+        if libraries := [name for name in self.missing if name in self.study.libraries]:
+            why = f"{', '.join(libraries)} must be installed: pip install 'graphpri[brain]'"
+        source = self.study.source
+        return (Verdict(f"All claims of {source}", source, "not run", "not testable", why),)
 
     @property
     def command(self) -> str:
@@ -298,19 +294,13 @@ def _missing(study: Study, quick: bool) -> tuple[str, ...]:
     """Libraries that the study needs and that are not installed, and data sets that can't be loaded."""
     absent = [name for name in study.libraries if find_spec(name) is None]
     for name in study.needs_quick if quick and study.needs_quick is not None else study.needs:
+        kinds = ((datasets.scan_sets(), datasets.scans), (datasets.tables(), datasets.table))
+        load = next((load for names, load in kinds if name in names), datasets.load)
         try:
-            _load(name)
+            load(name)
         except FileError:
             absent.append(name)
     return tuple(absent)
-
-
-def _load(name: str) -> None:
-    for names, load in ((datasets.scan_sets(), datasets.scans), (datasets.tables(), datasets.table)):
-        if name in names:
-            load(name)
-            return
-    datasets.load(name)
 
 
 def _pieces(study: Study, root: Path, quick: bool, seed: int) -> list[_Piece]:

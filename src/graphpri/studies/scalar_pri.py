@@ -451,12 +451,12 @@ def _figure(frames: Frames) -> Picture:
     samples = data[["x", "y"]].to_numpy()
     first = where(runs, sample=0, start="data", s=_WIDTH)
     for letter, ax, beta in zip("abcdef", axes.flat, (None, *FIGURE), strict=True):
-        at = None if beta is None else points[points["beta"] == beta][["x", "y"]].to_numpy()
+        at = None if beta is None else where(points, beta=beta)[["x", "y"]].to_numpy()
         draw_points(samples, at, ax, size=7)
         if beta is None:
             ax.set_title(f"({letter}) data, {len(samples)} samples")
         else:
-            count = int(first[first["beta"] == beta]["clusters"].iloc[0])
+            count = int(where(first, beta=beta)["clusters"].iloc[0])
             ax.set_title(f"({letter}) β = {beta}: {count} place{'s' * (count != 1)}")
     for ax in axes[1]:
         ax.set_xlabel("x")

@@ -20,7 +20,7 @@ from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.reweight import reweighted
 from graphpri.studies.figures import legend_below, panels
 from graphpri.studies.graphs import ALPHA, PAPER, TITLES, load
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -332,7 +332,7 @@ def _cells(holds: Any) -> list[str]:
 def _pairs(frames: Frames, column: str) -> Any:
     """Rows of Graph-PRI side by side that differ in one switch alone."""
     table = frames[TABLE]
-    ours = table[table["method"] == "pri"]
+    ours = where(table, method="pri")
     key = [*CELL, *(name for name in _SETTING if name != column)]
     off, on = (ours[ours[column] == state].set_index(key)[["d_x", "D", "cut_off"]] for state in (False, True))
     return off.add_suffix("_off").join(on.add_suffix("_on"), how="inner").reset_index()
@@ -478,7 +478,7 @@ def judge_centrality(frames: Frames, facts: Facts) -> list[Verdict]:
 
 def _falls_with_beta(facts: Facts, frames: Frames) -> Verdict:
     table = frames[TABLE]
-    ours = table[table["method"] == "pri"].sort_values("beta")
+    ours = where(table, method="pri").sort_values("beta")
     steps = ours.groupby([*CELL, "alpha", "connected"])["C_D"].diff().dropna()
     ends = ours.groupby([*CELL, "alpha", "connected"])["C_D"].agg(["first", "last"])
     facts.add("steps", len(steps), TABLE, "steps from one β to the next")
@@ -575,12 +575,12 @@ def _betas(frames: Frames) -> list[float]:
 def _lines(frames: Frames) -> list[tuple[str, Any]]:
     """Labels and the rows of each line."""
     table = frames["sparsifiers"]
-    found = [(label, table[table["method"] == method]) for method, label in _OTHERS.items()]
+    found = [(label, where(table, method=method)) for method, label in _OTHERS.items()]
     ours = table[(table["method"] == "pri") & (table["alpha"] == ALPHA) & table["connected"] & ~table["reweight"]]
-    found += [(f"Graph-PRI, β = {beta:g}", ours[ours["beta"] == beta]) for beta in _betas(frames)]
-    relaxed = table[table["method"] == "gumbel"]
+    found += [(f"Graph-PRI, β = {beta:g}", where(ours, beta=beta)) for beta in _betas(frames)]
+    relaxed = where(table, method="gumbel")
     beta = relaxed["beta"].min()
-    return [*found, (f"Algorithm 1, β = {beta:g}", relaxed[relaxed["beta"] == beta])]
+    return [*found, (f"Algorithm 1, β = {beta:g}", where(relaxed, beta=beta))]
 
 
 def _figure(frames: Frames, measure: str, label: str) -> Figure:
@@ -591,7 +591,7 @@ def _figure(frames: Frames, measure: str, label: str) -> Figure:
         rows = [
             {"method": name, "kept": 100 * row["keep"], measure: row[measure]}
             for name, table in _lines(frames)
-            for row in table[table["graph"] == graph].to_dict("records")
+            for row in where(table, graph=graph).to_dict("records")
         ]
         plot.compare(rows, ax, measure=measure, along="kept", centre="median", band=(0.05, 0.95))
         ax.get_legend().remove()

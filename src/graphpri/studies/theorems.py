@@ -20,6 +20,7 @@ from graphpri.studies.figures import curve, dots, look, panels
 from graphpri.studies.graphs import (
     MODELS,
     RANDOM,
+    Pairs,
     absent_pairs,
     available,
     build,
@@ -52,12 +53,17 @@ def additions(cell: Cell, seed: int) -> Tables:
     for name in cell["graphs"]:
         graph = build(name, seed)
         pairs = drawn(absent_pairs(graph), cell["additions"], generator(seed, "theorem 1", name))
-        before, after = entropies_with(graph, pairs)
-        total = 2 * graph.n_edges + 2
-        slack = after - (total - 2) / total * before
+        before, after, slack = _slack(graph, pairs)
         head = {"graph": name, "nodes": graph.n_nodes, "edges": graph.n_edges, "tried": after.size, "S": before}
         rows.append({**head, "least_slack": float(slack.min()), "raised": int((after >= before).sum())})
     return {"additions": rows}
+
+
+def _slack(graph: Graph, pairs: Pairs) -> tuple[float, FloatArray, FloatArray]:
+    """S before and after single edges are added, and by how much it is above Theorem 1's (d − 2)/d S."""
+    before, after = entropies_with(graph, pairs)
+    d = 2 * graph.n_edges + 2
+    return before, after, after - (d - 2) / d * before
 
 
 def gaps(cell: Cell, seed: int) -> Tables:
@@ -265,15 +271,11 @@ def _set(name: str, count: int, rng: np.random.Generator) -> tuple[Graph, FloatA
     whole = complete(6 if name == "atlas" else 30)
     if name == "atlas":
         graphs = [Graph.from_edges(*rng.permutation(6)[[g.source, g.target]], n_nodes=6) for g in atlas(6, 6)]
-        return whole, np.array([_placed(whole, g) for g in graphs[:count]])
+        keys = whole.source * 6 + whole.target
+        return whole, np.array([np.isin(keys, g.source * 6 + g.target).astype(float) for g in graphs[:count]])
     present = rng.random((count, whole.n_edges)) < rng.uniform(1, 20, count)[:, None] / 29
     weights = np.exp(rng.standard_normal(present.shape) * (np.arange(count) % 2)[:, None])  # of every other graph
     return whole, np.where(present, weights, 0.0)
-
-
-def _placed(whole: Graph, graph: Graph) -> FloatArray:
-    n = whole.n_nodes
-    return np.isin(whole.source * n + whole.target, graph.source * n + graph.target).astype(float)
 
 
 def gamma(cell: Cell, seed: int) -> Tables:
@@ -353,12 +355,12 @@ def _gamma(table: Any, facts: Facts) -> Verdict:
     facts.add("always", whole["finite"].sum(), "gamma", "pairs of graph and share with finite γ in every run")
     facts.add("pairs", len(whole), "gamma", "pairs of graph and share")
     facts.add("half", 0.5, "gamma", "the share that is shown")
-    middle = table[table["share"] == 0.5].groupby(["model", "degree"])["gamma"].median()
+    middle = where(table, share=0.5).groupby(["model", "degree"])["gamma"].median()
     facts.add("gamma_low", middle.min(), "gamma", "least median γ of a graph at half of the edges")
     facts.add("gamma_high", middle.max(), "gamma", "largest median γ of a graph at half of the edges")
-    suited = table[table["share"] == 0.5].groupby(["model", "degree"])["scaled"].median().min()
+    suited = where(table, share=0.5).groupby(["model", "degree"])["scaled"].median().min()
     facts.add("scaled_low", suited, "gamma", "least median of γ with all weights times the factor that makes it least")
-    thin, dense = (table[table["degree"] == d] for d in (table["degree"].min(), table["degree"].max()))
+    thin, dense = (where(table, degree=d) for d in (table["degree"].min(), table["degree"].max()))
     for name, rows in (("thin", thin), ("dense", dense)):
         facts.add(f"{name}_degree", rows["degree"].iloc[0], "gamma", "mean degree of the original")
         shares = rows.assign(finite=np.isfinite(rows["gamma"])).groupby("share")["finite"].all()
@@ -395,15 +397,13 @@ def every_graph(cell: Cell, seed: int) -> Tables:
     """S, H and Theorem 1's slack of every graph of some sizes, and of every tree of larger ones."""
     del seed  # nothing is random here
     graphs = [row for n in range(3, cell["nodes"] + 1) for row in map(_measured, atlas(n, n))]
-    trees = [row for n in range(cell["nodes"] + 1, cell["tree_nodes"] + 1) for row in map(_tree, _trees(n))]
+    trees = [row for n in range(cell["nodes"] + 1, cell["tree_nodes"] + 1) for row in map(_tree, trees_of(n))]
     return {"atlas": graphs, "trees": trees}
 
 
 def _measured(graph: Graph) -> dict[str, Any]:
-    pairs, degrees = absent_pairs(graph), graph.degrees()
-    total = 2 * graph.n_edges + 2
-    before, after = entropies_with(graph, pairs)
-    slack = after - (total - 2) / total * before
+    degrees = graph.degrees()
+    before, after, slack = _slack(graph, absent_pairs(graph))
     return {
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
@@ -421,7 +421,8 @@ def _is_star(graph: Graph) -> bool:
     return graph.n_edges == graph.n_nodes - 1 == graph.degrees().max()
 
 
-def _trees(n: int) -> list[Graph]:
+def trees_of(n: int) -> list[Graph]:
+    """All trees of n nodes, up to relabelling."""
     import networkx as nx
 
     return [as_graph(tree) for tree in nx.nonisomorphic_trees(n)]
@@ -875,7 +876,7 @@ def draw(frames: Frames) -> list[Picture]:
 
 def _draw_gaps(ax: Axes, table: Any) -> None:
     for i, (weighted, label) in enumerate(((False, "unweighted"), (True, "weighted"))):
-        rows = table[table["weighted"] == weighted]
+        rows = where(table, weighted=weighted)
         ax.plot(rows["bound"], rows["H"] - rows["S"], label=label, **dots(i))
     ends = np.array([table["bound"].min(), table["bound"].max()])
     ax.plot(ends, ends, color="0.5", linewidth=0.8, label="bound")

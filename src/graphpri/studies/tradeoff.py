@@ -50,11 +50,10 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     facts.add("graphs", len(graphs), "random", "pairs of model and mean degree")
     facts.add("rising", rising, "random", "graphs whose mean S rises at every step of the share")
     facts.add("falling", falling, "random", "graphs whose mean D falls at every step of the share")
-    single = [_single(group) for _, group in frames["random"].groupby(["model", "degree"])]
-    facts.add("rank_S", min(s for s, _ in single), "random", "lowest Spearman correlation of share and S over all runs")
-    facts.add(
-        "rank_D", max(d for _, d in single), "random", "highest Spearman correlation of share and D over all runs"
-    )
+    runs = [group for _, group in frames["random"].groupby(["model", "degree"])]
+    rank_s, rank_d = ([float(stats.spearmanr(run["share"], run[name])[0]) for run in runs] for name in "SD")
+    facts.add("rank_S", min(rank_s), "random", "lowest Spearman correlation of share and S over all runs")
+    facts.add("rank_D", max(rank_d), "random", "highest Spearman correlation of share and D over all runs")
     return [
         Verdict(
             "The entropy of a randomly sparsified graph rises with the share of edges kept",
@@ -69,11 +68,6 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
             grade(falling == len(graphs), facts["rank_D"] < -0.9),
         ),
     ]
-
-
-def _single(group: Any) -> tuple[float, float]:
-    entropy, divergence = (stats.spearmanr(group["share"], group[name])[0] for name in "SD")
-    return float(entropy), float(divergence)
 
 
 def draw(frames: Frames) -> list[Picture]:
