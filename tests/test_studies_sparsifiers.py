@@ -119,7 +119,7 @@ def test_jazz_is_judged_at_each_alpha() -> None:
     assert about(judge_table(frame)[0], "On jazz").outcome == "conditional"
     frame.loc[(frame["method"] == "pri") & (frame["alpha"] == 0) & ~frame["reweight"], "d_x"] = 0.5
     assert about(judge_table(frame)[0], "On jazz").outcome == "not reproduced"
-    assert not any("On jazz" in claim for claim in judge_table(table(("g1", "karate")))[0])
+    assert not any("On jazz" in verdict.claim for verdict in judge_table(table(("g1", "karate")))[0])
 
 
 @pytest.mark.parametrize("judge", [judge_distance, judge_centrality])

@@ -29,14 +29,14 @@ PROBES = 32
 STEPS = 20
 """Terms of the polynomials, and Lanczos steps: products of the matrix with each vector."""
 
-Found = tuple[float, FloatArray | None]
+ValueAndTerm = tuple[float, FloatArray | None]
 
 
 class Approximation(NamedTuple):
     """How to approximate S: ``run(graph, a, rng, gradient)`` gives the value and h, or None where not asked for."""
 
     label: str
-    run: Callable[[Graph, FloatArray, np.random.Generator, bool], Found]
+    run: Callable[[Graph, FloatArray, np.random.Generator, bool], ValueAndTerm]
     random: bool = False
 
 
@@ -45,15 +45,15 @@ def slope(a: FloatArray, h: FloatArray) -> FloatArray:
     return h - 2 * float(a @ h)
 
 
-def _of_library(name: str) -> Callable[[Graph, FloatArray, np.random.Generator, bool], Found]:
-    def run(graph: Graph, a: FloatArray, _: np.random.Generator, gradient: bool) -> Found:
+def _of_library(name: str) -> Callable[[Graph, FloatArray, np.random.Generator, bool], ValueAndTerm]:
+    def run(graph: Graph, a: FloatArray, _: np.random.Generator, gradient: bool) -> ValueAndTerm:
         value, term = ENTROPIES[name].evaluate(graph, a, gradient)
         return value, None if term is None else -term
 
     return run
 
 
-def _stochastic(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _stochastic(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """The library's estimate, for small graphs too."""
     y = a / a.max()
     if gradient:
@@ -61,14 +61,14 @@ def _stochastic(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient:
     return estimate(graph, [y], [[1.0]], probes=PROBES, rng=rng, small=0)[0].value, None
 
 
-def _quadratic(graph: Graph, a: FloatArray, _: np.random.Generator, gradient: bool) -> Found:
+def _quadratic(graph: Graph, a: FloatArray, _: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """Q = 1 − tr ρ̃², a lower bound of S."""
     d = graph.strengths(a)
     value = 1 - float(d @ d + 2 * (a @ a))
     return value, -2 * (d[graph.source] + d[graph.target] + 2 * a) if gradient else None
 
 
-def _finger(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _finger(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """Ĥ = −Q ln λ_max (P.-Y. Chen, L. Wu, S. Liu, I. Rajapakse, ICML 2019)."""
     q, of_q = _quadratic(graph, a, rng, gradient)
     top, x = _largest(graph, a)
@@ -77,7 +77,7 @@ def _finger(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: boo
     return -q * float(np.log(top)), -of_q * np.log(top) - q / top * (x[graph.source] - x[graph.target]) ** 2
 
 
-def _finger_degree(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _finger_degree(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """H̃ = −Q ln(2 max d), with the bound of λ_max that the degrees give (the same)."""
     q, of_q = _quadratic(graph, a, rng, gradient)
     d = graph.strengths(a)
@@ -106,7 +106,7 @@ def _edge_mean(graph: Graph, x: FloatArray, y: FloatArray) -> FloatArray:
     return np.einsum("ij,ij->i", x[u] - x[v], y[u] - y[v]) / x.shape[1]
 
 
-def _taylor(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _taylor(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """The series ln(1/u) + Σ_k tr(R Cᵏ)/k, C = I − R/u, u = λ_max (E.-M. Kontopoulou et al., IEEE Trans. IT 2020)."""
     top = _largest(graph, a)[0]
     matrix, z = graph.laplacian(a), _signs(graph, rng)
@@ -120,7 +120,7 @@ def _taylor(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: boo
     return value, _edge_mean(graph, z, total + x) if gradient else None
 
 
-def _chebyshev(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _chebyshev(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """Trace of the Chebyshev polynomial that interpolates −x ln x on [0, λ_max] (the same authors)."""
     top = _largest(graph, a)[0]
     series = Chebyshev.interpolate(lambda x: -xlogx(np.maximum(x, 0.0)), STEPS, [0, top])
@@ -140,7 +140,7 @@ def _applied(series: Any, matrix: Any, z: FloatArray, top: float) -> FloatArray:
     return total
 
 
-def _lanczos(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _lanczos(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """Lanczos quadrature with nothing taken away: Gauss's rule, the mean over the probes."""
     operator = Laplacian(Pattern(graph), a, graph.strengths(a))
     z = _signs(graph, rng)

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 # What is run
 
-Settings = list[tuple[str, dict[str, Any]]]
-"""Methods with their options."""
-
 BETAS = (0.5, 1, 2, 4, 8, 16, 50)
 _MOST = (0.2, 0.4, 0.6, 0.8)
 _GRAPHS: dict[str, tuple[tuple[float, ...], int, bool]] = {
@@ -86,7 +83,9 @@ def _free(graph: Graph, cell: Cell) -> list[dict[str, Any]]:
     return [head | {"beta": point.settings["beta"], "K": point.kept.n_edges} for point in points]
 
 
-def _compared(graph: Graph, cell: Cell, settings: Settings, seeds: list[int]) -> list[dict[str, Any]]:
+def _compared(
+    graph: Graph, cell: Cell, settings: list[tuple[str, dict[str, Any]]], seeds: list[int]
+) -> list[dict[str, Any]]:
     found = compare(
         graph,
         settings,
@@ -461,7 +460,8 @@ def _sorted(block: Any) -> Any:
     ours = block["method"] == "pri"
     both = block[~ours].sort_values("mean"), block[ours].sort_values("beta")
     records = [record for part in both for record in part.to_dict("records")]
-    return type(block)(records).set_index("setting")[measures].rename(lambda name: name.removesuffix(", connected"))
+    table = type(block)(records).set_index("setting")[measures]
+    return table.rename({name: name.removesuffix(", connected") for name in names})
 
 
 def _block(ax: Axes, block: Any) -> None:

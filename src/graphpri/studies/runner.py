@@ -326,8 +326,8 @@ def _work(pieces: list[_Piece], callback: Callable[[Step], object] | None) -> No
     done = len(distinct) - len(waiting)
     count = max(1, min(_runtime.workers(), len(waiting)))
     # Pieces go to processes one by one, as the longest come first.
-    parallel: Any = Parallel(count, batch_size=1, return_as="generator_unordered", max_nbytes=None)
-    finished = parallel(delayed(_do)(piece, count > 1) for piece in waiting)
+    options: dict[str, Any] = {"batch_size": 1, "return_as": "generator_unordered", "max_nbytes": None}
+    finished: Any = Parallel(count, **options)(delayed(_do)(piece, count > 1) for piece in waiting)
     try:
         for name in finished:
             done += 1

@@ -47,8 +47,8 @@ _MEASURED = {
 }
 
 
-class Kept(NamedTuple):
-    """What one setting of one method kept."""
+class Sparsification(NamedTuple):
+    """What one setting of one method keeps."""
 
     graph: Graph
     method: str
@@ -84,32 +84,32 @@ def work(cell: Cell, seed: int) -> Tables:
     return {"sparsifiers": [_row(cell["graph"], keep, found, origin) for keep, found in kept]}
 
 
-def _row(name: str, keep: float, found: Kept, origin: View) -> dict[str, Any]:
+def _row(name: str, keep: float, found: Sparsification, origin: View) -> dict[str, Any]:
     view = View(found.graph, origin.settings, origin)
     setting = {**found._asdict(), "graph": name, "keep": keep, "K": found.graph.n_edges}
     return setting | {short: MEASURES[long].compute(view) for short, long in _MEASURED.items()}
 
 
-def _by_all(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Kept]]:
+def _by_all(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Sparsification]]:
     """Other methods with several seeds, and Graph-PRI with each setting that the budget allows."""
     keep = cell["keep"]
     k = count_edges(keep, graph.n_edges)
     seeds = generator(seed, "sparsifiers", cell["graph"], keep).integers(2**31, size=cell["runs"]).tolist()
     for method, drawn in ((method, drawn) for method in BASELINES for drawn in seeds):
         mask, scored = run(graph, method, k, np.random.default_rng(drawn))
-        yield keep, Kept(graph.select(mask, scored.weights), method, drawn)
+        yield keep, Sparsification(graph.select(mask, scored.weights), method, drawn)
     joins = graph.n_nodes - graph.components()[0] <= k
     for alpha, beta, connected in product(cell["alphas"], cell["betas"], (False, True) if joins else (False,)):
         effort = "normal" if graph.n_edges <= cell["thorough"] and beta == max(cell["betas"]) else "fast"
         result = sparsify(graph, keep=keep, beta=beta, alpha=alpha, connected=connected, effort=effort, entropy="exact")
-        kept_by = partial(Kept, method="pri", seed=0, beta=beta, alpha=alpha, connected=connected)
+        kept_by = partial(Sparsification, method="pri", seed=0, beta=beta, alpha=alpha, connected=connected)
         yield keep, kept_by(result.kept)
         if alpha == ALPHA:
             weights = reweighted(Objective(graph, beta, alpha, "exact"), result.mask, _REWEIGHTING).weights
             yield keep, kept_by(graph.select(result.mask, weights), reweight=True)
 
 
-def _by_gumbel(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Kept]]:
+def _by_gumbel(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Sparsification]]:
     """The K most probable edges of Algorithm 1, run once for all budgets."""
     beta, solver = cell["gumbel"], Gumbel(steps=cell["steps"])
     entropy = "exact" if graph.n_nodes <= _GUMBEL_EXACT else "local"
@@ -121,7 +121,7 @@ def _by_gumbel(graph: Graph, cell: Cell, seed: int) -> Iterator[tuple[float, Kep
         for keep in cell["keeps"]:
             k = count_edges(keep, graph.n_edges)
             mask = select_top(graph, scores, k, np.random.default_rng(drawn))
-            yield keep, Kept(graph.select(mask), "gumbel", drawn, beta, ALPHA)
+            yield keep, Sparsification(graph.select(mask), "gumbel", drawn, beta, ALPHA)
 
 
 # Graph-PRI's rank among the paper's methods, by one measure
