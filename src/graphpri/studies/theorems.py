@@ -308,8 +308,9 @@ def _corollary(table: Any, facts: Facts) -> list[Verdict]:
     facts.add("not_under", (total["falls"] - total["both"]) / max(rest, 1), "corollary", "the same where S falls")
     facts.add("S_falls", rest / total["tried"], "corollary", "share after which S is lower")
     by_graph = table.groupby("graph")[["tried", "falls"]].sum()
-    facts.add("weakest", (by_graph["falls"] / by_graph["tried"]).min(), "corollary", "the share on the weakest graph")
-    rare = (by_graph["falls"] / by_graph["tried"]).idxmin()
+    shares = by_graph["falls"] / by_graph["tried"]
+    rare = shares.idxmin()
+    facts.add("weakest", shares.min(), "corollary", "the share on the weakest graph")
     clear = table.groupby("graph", sort=False)[["S_rises", "both"]].sum()
     without = ", ".join(clear.index[clear["S_rises"] == clear["both"]])
     return [
@@ -456,31 +457,34 @@ def judge_extremes(frames: Frames, facts: Facts) -> list[Verdict]:
     return [_star(connected, trees, facts), _degree_star(connected, trees, facts), _regular(table, facts)]
 
 
+def _count_stars(connected: Any, trees: Any, kind: str, keys: tuple[str, str], facts: Facts) -> tuple[bool, bool]:
+    """Whether the star alone has the least entropy of this kind at every size, among graphs and trees, and at any."""
+    least = facts.add(keys[0], _star_is_least(connected, kind), "atlas", f"sizes at which the star's {kind} is least")
+    among = facts.add(keys[1], _star_is_least(trees, kind), "trees", "sizes at which it is, among trees")
+    return least == facts["atlas_sizes"] and among == facts["tree_sizes"], least > 0
+
+
 def _star(connected: Any, trees: Any, facts: Facts) -> Verdict:
-    least = facts.add("star_sizes", _star_is_least(connected, "S"), "atlas", "sizes at which the star's S is least")
-    among = facts.add("star_trees", _star_is_least(trees, "S"), "trees", "sizes at which it is, among trees")
-    good = least == facts["atlas_sizes"] and among == facts["tree_sizes"]
+    everywhere, somewhere = _count_stars(connected, trees, "S", ("star_sizes", "star_trees"), facts)
     return Verdict(
         "Among connected graphs of one order the star has the least von Neumann entropy",
         "§3.2.2 (conjecture of Dairyko et al.)",
         "the star alone is least at {star_sizes:.0f} of {atlas_sizes:.0f} sizes up to {atlas_nodes:.0f} nodes "
         "({connected:.0f} graphs, all there are), and among all {tree_count:.0f} trees at {star_trees:.0f} of "
         "{tree_sizes:.0f} sizes up to {tree_nodes:.0f}",
-        grade(good, least),
-        "among connected graphs: without that, a single edge has entropy 0" if good else "",
+        grade(everywhere, somewhere),
+        "among connected graphs: without that, a single edge has entropy 0" if everywhere else "",
     )
 
 
 def _degree_star(connected: Any, trees: Any, facts: Facts) -> Verdict:
-    least = facts.add("H_star", _star_is_least(connected, "H"), "atlas", "sizes at which the star's H is least")
-    among = facts.add("H_star_trees", _star_is_least(trees, "H"), "trees", "sizes at which it is, among trees")
-    good = least == facts["atlas_sizes"] and among == facts["tree_sizes"]
+    everywhere, somewhere = _count_stars(connected, trees, "H", ("H_star", "H_star_trees"), facts)
     return Verdict(
         "The degree entropy H is least for the star",
         "§3.2.2",
         "among connected graphs the star alone is least at {H_star:.0f} of {atlas_sizes:.0f} sizes up to "
         "{atlas_nodes:.0f} nodes; among trees at {H_star_trees:.0f} of {tree_sizes:.0f} sizes up to {tree_nodes:.0f}",
-        grade(good, least),
+        grade(everywhere, somewhere),
     )
 
 
