@@ -55,13 +55,19 @@ def style() -> Generator[None]:
         yield
 
 
-def panels(rows: int = 1, columns: int = 1, *, width: float = PAGE, height: float = 2.0, **options: Any) -> Any:
-    """A figure and its array of Axes, shape (rows, columns); `height` is that of a row, in inches."""
+def blank(width: float, height: float, **options: Any) -> Figure:
+    """A figure of this size in inches, without Axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height * rows), layout="constrained")
+    figure = Figure(figsize=(width, height), **options)
     FigureCanvasAgg(figure)
+    return figure
+
+
+def panels(rows: int = 1, columns: int = 1, *, width: float = PAGE, height: float = 2.0, **options: Any) -> Any:
+    """A figure and its array of Axes, shape (rows, columns); `height` is that of a row, in inches."""
+    figure = blank(width, height * rows, layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
