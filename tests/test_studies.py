@@ -124,9 +124,9 @@ def test_pieces_that_are_done_are_not_done_again(one: Path, tmp_path: Path, monk
 
 
 def test_the_callback_hears_of_every_piece_and_can_stop(tmp_path: Path) -> None:
-    steps: list[studies.Step] = []
+    steps: list[studies.StudyProgress] = []
 
-    def stop(step: studies.Step) -> bool:
+    def stop(step: studies.StudyProgress) -> bool:
         steps.append(step)
         return step.done == 2
 
@@ -387,7 +387,7 @@ def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path) -> None:
     assert 0 < len(kept) < len(tradeoff.cells(False))
     times = [piece.stat().st_mtime_ns for piece in kept]
 
-    def stop(step: studies.Step) -> bool:
+    def stop(step: studies.StudyProgress) -> bool:
         assert step.done > len(kept)
         return True
 

@@ -19,8 +19,8 @@ from graphpri.explorer.positions import place_nodes
 from graphpri.explorer.solutions import (
     COLUMNS,
     Grid,
-    Meter,
     Ranking,
+    SubsetMeter,
     choose_betas,
     choose_budgets,
     default_methods,
@@ -241,7 +241,7 @@ def explore(
     constraints = _constraints(source, connected, protect, forbid)
     budgets = choose_budgets(keeps, source.graph, constraints)
     check_budget(source.graph, budgets[0], **vars(constraints))
-    meter = Meter.of(_objective(source.graph, alpha, entropy, mixture))
+    meter = SubsetMeter.of(_objective(source.graph, alpha, entropy, mixture))
     names = default_methods(source.graph) if methods is None else [str(name) for name in methods]
     baselines = tuple(rank_by(meter, name, budgets, constraints, seed) for name in names)
     colours = node_attributes(G, source, attributes, meter.origin)

@@ -281,11 +281,11 @@ def render(
 
     Examples
     --------
-    >>> from graphpri.explorer.solutions import Meter, solve_grid
+    >>> from graphpri.explorer.solutions import SubsetMeter, solve_grid
     >>> from graphpri.objective import Objective
     >>> from graphpri.solvers.local_search import Constraints
     >>> graph = Graph.from_edges([0, 1], [1, 2])
-    >>> grid = solve_grid(Meter.of(Objective(graph, 1.0)), [1.0], [1], Constraints(), seed=0)
+    >>> grid = solve_grid(SubsetMeter.of(Objective(graph, 1.0)), [1.0], [1], Constraints(), seed=0)
     >>> html = render("Two edges", graph, np.zeros((3, 2), np.float32), [], grid, [], [])
     >>> "<title>Two edges" in html
     True

@@ -55,7 +55,7 @@ class Grid:
     Examples
     --------
     >>> from graphpri.datasets import ring_knn
-    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> meter = SubsetMeter.of(Objective(ring_knn(12, 4), 1.0))
     >>> grid = solve_grid(meter, [1.0, 4.0], [6, 12], Constraints(), seed=0)
     >>> grid.masks.shape, grid.masks.sum(axis=2).tolist()
     ((2, 2, 24), [[6, 12], [6, 12]])
@@ -71,13 +71,13 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Meter:
+class SubsetMeter:
     """Measures subsets of one graph by what is affordable at its size.
 
     Examples
     --------
     >>> from graphpri.datasets import ring_knn
-    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> meter = SubsetMeter.of(Objective(ring_knn(12, 4), 1.0))
     >>> whole = dict(zip(COLUMNS, meter.row(np.ones(24, bool)), strict=True))
     >>> round(whole["divergence"], 6), whole["components"]
     (0.0, 1.0)
@@ -89,7 +89,7 @@ class Meter:
     left_out: tuple[str, ...]
 
     @classmethod
-    def of(cls, objective: Objective) -> Meter:
+    def of(cls, objective: Objective) -> SubsetMeter:
         """A meter for the graph of an objective."""
         settings = Settings(objective.beta, objective.alpha, objective.entropy, objective.mixture, "nats", 0)
         refused = {name: MEASURES[name].cost.refusal(objective.graph) for name in _MEASURED}
@@ -171,7 +171,7 @@ def _range(graph: Graph, constraints: Constraints) -> tuple[int, int]:
 
 
 def solve_grid(
-    meter: Meter,
+    meter: SubsetMeter,
     betas: Sequence[float],
     budgets: Sequence[int],
     constraints: Constraints,
@@ -187,7 +187,7 @@ def solve_grid(
 
     Parameters
     ----------
-    meter : Meter
+    meter : SubsetMeter
     betas, budgets : sequence
         Ascending.
     constraints, seed
@@ -199,7 +199,7 @@ def solve_grid(
     Examples
     --------
     >>> from graphpri.datasets import ring_knn
-    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> meter = SubsetMeter.of(Objective(ring_knn(12, 4), 1.0))
     >>> grid = solve_grid(meter, [1.0, 4.0], [6, 12], Constraints(), seed=0)
     >>> bool((grid.values[0, :, 1] >= grid.values[1, :, 1]).all())  # the divergence never rises with β
     True
@@ -270,7 +270,7 @@ def _spread(values: Sequence[float]) -> list[float]:
 
 
 def _collected(
-    meter: Meter, betas: Sequence[float], budgets: Sequence[int], pools: Sequence[Pool], notes: Sequence[str]
+    meter: SubsetMeter, betas: Sequence[float], budgets: Sequence[int], pools: Sequence[Pool], notes: Sequence[str]
 ) -> Grid:
     m = meter.objective.graph.n_edges
     shape = (len(betas), len(budgets))
@@ -409,7 +409,7 @@ def default_methods(graph: Graph) -> list[str]:
     return names + (["weight", "disparity"] if graph.is_weighted else [])
 
 
-def rank_by(meter: Meter, name: str, budgets: Sequence[int], constraints: Constraints, seed: int) -> Ranking:
+def rank_by(meter: SubsetMeter, name: str, budgets: Sequence[int], constraints: Constraints, seed: int) -> Ranking:
     """What a method keeps at every budget: the first K edges of one order.
 
     Raises
@@ -421,7 +421,7 @@ def rank_by(meter: Meter, name: str, budgets: Sequence[int], constraints: Constr
     --------
     >>> from graphpri.objective import Objective
     >>> graph = Graph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
-    >>> ranking = rank_by(Meter.of(Objective(graph, 1.0)), "effective-resistance", [1, 2], Constraints(), seed=0)
+    >>> ranking = rank_by(SubsetMeter.of(Objective(graph, 1.0)), "effective-resistance", [1, 2], Constraints(), seed=0)
     >>> int(ranking.order[0]), ranking.values.shape  # the bridge comes first
     (2, (2, 7))
     """

@@ -26,12 +26,12 @@ from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, untested
 _LIBRARIES = ("numpy", "scipy", "networkx", "networkit", "pandas", "matplotlib")
 
 
-class Step(NamedTuple):
+class StudyProgress(NamedTuple):
     """Where a run stands: passed to the callback after each piece of work and each finished study.
 
     Examples
     --------
-    >>> Step(3, 12, "karate").study
+    >>> StudyProgress(3, 12, "karate").study
     'karate'
     """
 
@@ -126,7 +126,7 @@ def reproduce(
     quick: bool = False,
     seed: int = 0,
     fresh: bool = False,
-    callback: Callable[[Step], object] | None = None,
+    callback: Callable[[StudyProgress], object] | None = None,
 ) -> list[Result]:
     """Run studies and write what they find.
 
@@ -147,7 +147,7 @@ def reproduce(
     fresh : bool
         Do every piece of work again.
     callback : callable, optional
-        Gets a :class:`Step`; returning True stops, and what is done is kept.
+        Gets a :class:`StudyProgress`; returning True stops, and what is done is kept.
 
     Returns
     -------
@@ -317,7 +317,7 @@ def _pieces(study: Study, root: Path, quick: bool, seed: int) -> list[_Piece]:
     return [_Piece(owner, cell, seed, kept) for cell in study.cells(quick)]
 
 
-def _work(pieces: list[_Piece], callback: Callable[[Step], object] | None) -> None:
+def _work(pieces: list[_Piece], callback: Callable[[StudyProgress], object] | None) -> None:
     """Do the pieces that are not kept, in processes."""
     from joblib import Parallel, delayed
 
@@ -331,7 +331,7 @@ def _work(pieces: list[_Piece], callback: Callable[[Step], object] | None) -> No
     try:
         for name in finished:
             done += 1
-            if callback is not None and callback(Step(done, len(distinct), name)) is True:
+            if callback is not None and callback(StudyProgress(done, len(distinct), name)) is True:
                 raise KeyboardInterrupt
     except BaseException as error:
         finished.throw(error)  # ends the processes
