@@ -396,13 +396,13 @@ def test_options_that_cant_be_met_are_refused(karate: Any, options: dict[str, An
         explore(karate, **options)
 
 
-def test_stops_that_are_not_there_are_named(page: Exploration) -> None:
+def test_values_that_are_not_on_the_page_are_named(page: Exploration) -> None:
     for wrong in ({"beta": 3, "keep": 0.3}, {"beta": 4, "keep": 5}, {"beta": 4, "keep": 0.3, "method": "scan"}):
         with pytest.raises(OptionError, match="not on the page; it has"):
             page.mask(**wrong)
 
 
-def test_larger_graphs_have_fewer_stops_and_the_largest_none(monkeypatch: pytest.MonkeyPatch, karate: Any) -> None:
+def test_larger_graphs_have_fewer_grid_points_and_the_largest_none(monkeypatch: pytest.MonkeyPatch, karate: Any) -> None:
     monkeypatch.setattr(solutions, "FULL_EDGES", 50)
     page = explore(karate, methods=[])
     assert (len(page.betas), len(page.budgets)) == (11, 11)

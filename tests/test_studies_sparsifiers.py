@@ -82,7 +82,7 @@ def test_a_setting_that_is_not_the_papers_does_not_make_its_claim_hold(judge: An
     assert "which is not the paper's" in about(verdicts, "Graph-PRI always").condition
 
 
-def test_a_tie_with_local_degree_is_told() -> None:
+def test_a_tie_with_local_degree_is_stated() -> None:
     frame = table()
     level = float(frame.loc[frame["method"] == "local-degree", "C_D"].iloc[0])
     frame.loc[frame["method"].isin(["pri", "gumbel"]), "C_D"] = level
@@ -91,7 +91,7 @@ def test_a_tie_with_local_degree_is_told() -> None:
     assert (facts["held_two"], facts["held_second"], facts["held_tied"]) == (1, 0, 1)
 
 
-def test_the_ring_is_told_apart_where_the_slowest_mode_decides() -> None:
+def test_the_ring_is_stated_apart_where_the_slowest_mode_decides() -> None:
     frame = table()
     frame.loc[(frame["graph"] == "g1") & (frame["method"] != "local-degree"), "d_x"] = 0.5
     frame.loc[(frame["graph"] == "g1") & frame["method"].isin(["pri", "gumbel"]), "d_x"] = 99
@@ -132,7 +132,7 @@ def test_what_holds_in_part_says_where(judge: Any) -> None:
         assert verdict.outcome == "reproduced" or verdict.condition
 
 
-def test_infinite_distances_are_told_in_the_caption() -> None:
+def test_the_caption_states_infinite_distances() -> None:
     frame = table()
     (without,) = draw_distance({"sparsifiers": frame})
     frame.loc[frame["method"] == "random", "d_x"] = np.inf

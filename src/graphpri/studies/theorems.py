@@ -80,7 +80,7 @@ def gaps(cell: Cell, seed: int) -> Tables:
 def gap(graph: Graph) -> dict[str, float]:
     """S and H in nats, and the bound tr(W²)/(δ d_G) of their difference."""
     w = scaled(graph.weights)
-    strengths = np.bincount(graph.source, w, graph.n_nodes) + np.bincount(graph.target, w, graph.n_nodes)
+    strengths = graph.strengths(w)
     least = float(strengths[strengths > 0].min())
     s, h = (evaluate(graph, kind).value for kind in ("exact", "degree"))
     return {"S": s, "H": h, "bound": float((w**2).sum() / w.sum()) / least}
@@ -271,8 +271,8 @@ def _set(name: str, count: int, rng: np.random.Generator) -> tuple[Graph, FloatA
     whole = complete(6 if name == "atlas" else 30)
     if name == "atlas":
         graphs = [Graph.from_edges(*rng.permutation(6)[[g.source, g.target]], n_nodes=6) for g in atlas(6, 6)]
-        keys = whole.source * 6 + whole.target
-        return whole, np.array([np.isin(keys, g.source * 6 + g.target).astype(float) for g in graphs[:count]])
+        keys = whole.edge_keys()
+        return whole, np.array([np.isin(keys, g.edge_keys()).astype(float) for g in graphs[:count]])
     present = rng.random((count, whole.n_edges)) < rng.uniform(1, 20, count)[:, None] / 29
     weights = np.exp(rng.standard_normal(present.shape) * (np.arange(count) % 2)[:, None])  # of every other graph
     return whole, np.where(present, weights, 0.0)
