@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,3 +36,10 @@ def judged(study: Study, source: Path, folder: Path, table: str, change: Callabl
     shutil.copytree(source, folder)
     rewrite(folder / f"{table}.csv", change)
     return studies.conclude(replace(study, draw=lambda _: []), folder)
+
+
+def about(result: studies.Result | Iterable[studies.Verdict], words: str) -> studies.Verdict:
+    """The one verdict whose claim has these words."""
+    verdicts = result.verdicts if isinstance(result, studies.Result) else result
+    (found,) = (verdict for verdict in verdicts if words in verdict.claim)
+    return found

@@ -28,7 +28,7 @@ from graphpri.cli.progress import Watch
 from graphpri.errors import FileError, GraphError, OptionError
 from graphpri.explorer import exploration, positions, solutions
 from graphpri.explorer.page import bits_to_masks, masks_to_bits, pack, render, unpack
-from graphpri.explorer.solutions import COLUMNS, Rival
+from graphpri.explorer.solutions import COLUMNS, Ranking
 from graphpri.graph import EdgeTable
 
 HOSTILE = [
@@ -208,8 +208,8 @@ def test_page_of_unrelated_solutions_is_small() -> None:
     scores = rng.integers(0, 256, (21, len(scored), graph.n_edges), np.uint8)
     values = rng.random((21, 21, len(COLUMNS)))
     solved = solutions.Grid(tuple(map(float, solutions.BETAS)), budgets, masks, values, scored, scores, ())
-    rivals = [Rival(name, rng.permutation(graph.n_edges).astype(np.uint32), values[0]) for name in "abcdef"]
-    html = render("random", graph, rng.random((3000, 2)).astype(np.float32), [], solved, rivals, [])
+    baselines = [Ranking(name, rng.permutation(graph.n_edges).astype(np.uint32), values[0]) for name in "abcdef"]
+    html = render("random", graph, rng.random((3000, 2)).astype(np.float32), [], solved, baselines, [])
     assert len(html.encode()) <= 100 * graph.n_edges + 500_000
 
 
@@ -396,13 +396,17 @@ def test_options_that_cant_be_met_are_refused(karate: Any, options: dict[str, An
         explore(karate, **options)
 
 
-def test_stops_that_are_not_there_are_named(page: Exploration) -> None:
+def test_values_that_are_not_on_the_page_are_named(page: Exploration) -> None:
     for wrong in ({"beta": 3, "keep": 0.3}, {"beta": 4, "keep": 5}, {"beta": 4, "keep": 0.3, "method": "scan"}):
         with pytest.raises(OptionError, match="not on the page; it has"):
             page.mask(**wrong)
 
 
-def test_larger_graphs_have_fewer_stops_and_the_largest_none(monkeypatch: pytest.MonkeyPatch, karate: Any) -> None:
+def test_larger_graphs_have_fewer_grid_points_and_the_largest_none(
+    monkeypatch: pytest.MonkeyPatch, karate: Any
+) -> None:
+    monkeypatch: pytest.MonkeyPatch, karate: Any
+) -> None:
     monkeypatch.setattr(solutions, "FULL_EDGES", 50)
     page = explore(karate, methods=[])
     assert (len(page.betas), len(page.budgets)) == (11, 11)

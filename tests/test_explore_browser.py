@@ -144,7 +144,7 @@ def test_sliders_show_exactly_the_edges_of_python(karate: Any, open_tab: Any) ->
                     "([b, j]) => { graphpri.go(b, j); return [graphpri.kept(), graphpri.kept(1)]; }", [b, j]
                 )
                 assert_array_equal(kept, np.flatnonzero(page._grid.masks[b, j]))
-                assert_array_equal(np.sort(other), np.sort(page._rivals[m].order[:k]))
+                assert_array_equal(np.sort(other), np.sort(page._baselines[m].order[:k]))
                 assert len(other) == k == page.mask(beta, k, method).sum()
 
 

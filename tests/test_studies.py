@@ -18,8 +18,9 @@ import pytest
 
 from graphpri import studies
 from graphpri.errors import FileError, OptionError
-from graphpri.studies import runner, tradeoff
-from graphpri.studies.study import UNTESTED, Fact, Facts, Verdict, digest, find, generator, untested
+from graphpri.studies import tradeoff
+from graphpri.studies.catalogue import find
+from graphpri.studies.study import UNTESTED, Fact, Facts, Verdict, generator, untested
 from judging import read, rewrite
 
 DATA = bool(os.environ.get("GRAPHPRI_DATA"))
@@ -41,6 +42,11 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("one")
     studies.reproduce(["tradeoff"], out, quick=True)
     return out
+
+
+def pieces(out: Path) -> list[Path]:
+    """What a run has kept of the study tradeoff's pieces of work."""
+    return sorted((out / "tradeoff" / "pieces").rglob("output.pkl"))
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -103,30 +109,31 @@ def test_another_seed_gives_other_numbers(one: Path, tmp_path: Path) -> None:
 
 def test_pieces_that_are_done_are_not_done_again(one: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(one, tmp_path / "copy")
-    done = sorted((tmp_path / "copy" / "tradeoff" / "pieces").iterdir())
+    done = pieces(tmp_path / "copy")
+    assert len(done) == len(tradeoff.cells(True))
     done[0].unlink()
-    worked: list[str] = []
-    honest = runner._do
-    monkeypatch.setattr(runner, "_do", lambda *piece: (worked.append(piece[-1].name), honest(*piece)))
+    worked: list[dict[str, Any]] = []
+    honest = tradeoff.work
+    monkeypatch.setattr(tradeoff, "work", lambda cell, seed: (worked.append(cell), honest(cell, seed))[1])
     monkeypatch.setenv("GRAPHPRI_THREADS", "1")
     studies.reproduce(["tradeoff"], tmp_path / "copy", quick=True)
-    assert worked == [done[0].name]
+    assert len(worked) == 1
     assert content(tmp_path / "copy" / "tradeoff") == content(one / "tradeoff")
     studies.reproduce(["tradeoff"], tmp_path / "copy", quick=True, fresh=True)
-    assert len(worked) == 1 + len(done)
+    assert worked[1:] == tradeoff.cells(True)
 
 
 def test_the_callback_hears_of_every_piece_and_can_stop(tmp_path: Path) -> None:
-    steps: list[studies.Step] = []
+    steps: list[studies.StudyProgress] = []
 
-    def stop(step: studies.Step) -> bool:
+    def stop(step: studies.StudyProgress) -> bool:
         steps.append(step)
         return step.done == 2
 
     with pytest.raises(KeyboardInterrupt):
         studies.reproduce(["tradeoff"], tmp_path, quick=True, callback=stop)
     assert [step.done for step in steps] == [1, 2]
-    assert len(list((tmp_path / "tradeoff" / "pieces").glob("*.json"))) >= 2
+    assert len(pieces(tmp_path)) >= 2
     assert not (tmp_path / "tradeoff" / "verdicts.csv").exists()
 
 
@@ -185,9 +192,11 @@ def test_every_study_judges_and_draws(everything: tuple[list[studies.Result], Pa
         for verdict in result.verdicts:
             assert verdict.outcome in studies.OUTCOMES
             assert "{" not in verdict.claim + verdict.measured + verdict.condition
+            assert "nan" not in verdict.measured + verdict.condition
         for name, caption in result.pictures:
             assert caption.endswith(".")
-            assert {f"{name}.png", f"{name}.svg"} <= set(content(result.folder))
+            assert (result.folder / f"{name}.png").is_file()
+            assert (result.folder / f"{name}.svg").stat().st_size > 1000
 
 
 def test_figures_of_verdicts_are_facts_and_facts_come_from_tables(
@@ -270,7 +279,7 @@ def test_the_page_has_every_verdict_and_its_numbers_lead_to_facts(
 def test_a_studys_text_is_shown_as_text(tmp_path: Path) -> None:
     facts = Facts({"x": Fact("x", 1.0, "t", '"<b>')})
     judged = (Verdict("<script>alert(1)</script>", "<i>", "{x:.0f} < 2 & more", "reproduced"),)
-    result = studies.Result(tradeoff.STUDIES[0], tmp_path, judged, facts)
+    result = studies.Result(find("tradeoff"), tmp_path, judged, facts)
     text = studies.write_page([result], tmp_path).read_text(encoding="utf-8")
     assert "<script>" not in text
     assert "<i>" not in text
@@ -308,6 +317,27 @@ def test_the_command_lists_the_studies() -> None:
     assert [row["name"] for row in named] == list(studies.names())
 
 
+def test_listing_the_studies_needs_none_of_their_libraries() -> None:
+    code = """
+import sys
+
+ABSENT = {"joblib", "matplotlib", "networkit", "nilearn", "pandas", "psutil", "sklearn", "torch", "torch_geometric"}
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ABSENT:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from graphpri.cli import main
+
+sys.exit(main(["reproduce", "--list"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in studies.names())
+
+
 def test_the_command_prints_verdicts_as_text_and_as_json(one: Path) -> None:
     done = run("tradeoff", "--quick", "--out", str(one))
     assert done.returncode == 0
@@ -339,17 +369,28 @@ def test_the_command_refuses_what_can_not_be(arguments: list[str], message: str,
 def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "graphpri", "reproduce", "tradeoff", "--out", str(out)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "GRAPHPRI_THREADS": "2"})
-    kept = out / "tradeoff" / "pieces"
-    while not kept.is_dir():
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "GRAPHPRI_THREADS": "2"},
+        start_new_session=True,
+    )
+    while not pieces(out):
         assert process.poll() is None
         time.sleep(0.05)
-    time.sleep(1)  # the pieces are under way
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the processes that it has started too
+    _, message = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "goes on where it was" in said
-    assert "Traceback" not in said
-    assert not list(out.rglob("*.tmp"))
-    names = {digest([runner.__version__, "tradeoff", cell, 0]) for cell in tradeoff.cells(False)}
-    assert {file.stem for file in kept.glob("*.json")} <= names
+    assert message == f"graphpri: interrupted; the same command goes on where it was, with what {out} keeps\n"
+    kept = pieces(out)
+    assert 0 < len(kept) < len(tradeoff.cells(False))
+    times = [piece.stat().st_mtime_ns for piece in kept]
+
+    def stop(step: studies.StudyProgress) -> bool:
+        assert step.done > len(kept)
+        return True
+
+    with pytest.raises(KeyboardInterrupt):
+        studies.reproduce(["tradeoff"], out, callback=stop)
+    assert times == [piece.stat().st_mtime_ns for piece in kept]

@@ -16,10 +16,11 @@ from graphpri import studies
 from graphpri._objective import Objective
 from graphpri.studies import beta_path, karate
 from graphpri.studies.beta_path import judge as judge_path
+from graphpri.studies.catalogue import find
 from graphpri.studies.graphs import ALPHA, load, random_graph
 from graphpri.studies.karate import ALGORITHM, BETAS
-from graphpri.studies.study import Facts, find
-from judging import judged, read
+from graphpri.studies.study import Facts
+from judging import about, judged, read
 
 NAMES = ("karate", "beta-path")
 Row = dict[str, str]
@@ -41,12 +42,6 @@ def rows_of(result: studies.Result, table: str) -> list[Row]:
 def changed(result: studies.Result, folder: Path, table: str, change: Callable[[Row], object]) -> studies.Result:
     """The study judged again after every row of a table has been changed."""
     return judged(result.study, result.folder, folder, table, change)
-
-
-def about(result: studies.Result, words: str) -> studies.Verdict:
-    """The one verdict whose claim has these words."""
-    (found,) = (verdict for verdict in result.verdicts if words in verdict.claim)
-    return found
 
 
 def setter(where: dict[str, Any], **values: Any) -> Callable[[Row], object]:

@@ -13,7 +13,7 @@ pytest.importorskip("nilearn", reason="the studies need the extra graphpri[brain
 
 from graphpri import studies
 from graphpri.studies import runner
-from graphpri.studies.study import find
+from graphpri.studies.catalogue import find
 from judging import Row, judged, read
 
 needs_data = pytest.mark.skipif(

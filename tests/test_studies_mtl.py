@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphpri import studies
-from graphpri.studies.study import find
+from graphpri.studies.catalogue import find
 from judging import Row, judged, read
 
 needs_data = pytest.mark.skipif(

@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from graphpri.studies.sparsifiers import always_from, draw_distance, judge_centrality, judge_distance, second_best
+from graphpri import studies
+from graphpri.studies.sparsifiers import (
+    always_from,
+    draw_distance,
+    judge_centrality,
+    judge_distance,
+    medians,
+    ranks,
+    second_best,
+)
 from graphpri.studies.study import Facts, Verdict
+from judging import Row, about, judged, read
 
 pd = pytest.importorskip("pandas")
 KEEPS = (0.4, 0.6, 0.8)
 OTHERS = ("random", "local-degree", "local-similarity", "effective-resistance", "effective-resistance-sampling")
+
+
+NAMES = ("spectral-distance", "centrality")
+
+
+@pytest.fixture(scope="module")
+def done(quick_studies: Path) -> Iterator[dict[str, studies.Result]]:
+    """Both studies in their quick sizes, whose graphs are shipped; those of the full sizes are not needed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRAPHPRI_THREADS", "1")
+        patch.delenv("GRAPHPRI_DATA", raising=False)
+        yield {result.study.name: result for result in studies.reproduce(NAMES, quick_studies, quick=True)}
+
+
+def changed(result: studies.Result, folder: Path, change: Callable[[Row], object]) -> studies.Result:
+    """The study judged again after every row of its table has been changed."""
+    return judged(result.study, result.folder, folder, "sparsifiers", change)
 
 
 def table(graphs: tuple[str, ...] = ("g1", "karate", "jazz")) -> Any:
@@ -35,29 +64,25 @@ def table(graphs: tuple[str, ...] = ("g1", "karate", "jazz")) -> Any:
     return pd.DataFrame(rows)
 
 
-def judged(frame: Any, judge: Any = judge_distance) -> tuple[dict[str, Verdict], Facts]:
+def judge_table(frame: Any, judge: Any = judge_distance) -> tuple[list[Verdict], Facts]:
+    """Verdicts on made-up rows, and the facts that they rest on."""
     facts = Facts()
     found = judge({"sparsifiers": frame}, facts)
-    return {verdict.claim: verdict.filled(facts.fill) for verdict in found}, facts
-
-
-def about(verdicts: dict[str, Verdict], words: str) -> Verdict:
-    (found,) = (verdict for claim, verdict in verdicts.items() if words in claim)
-    return found
+    return [verdict.filled(facts.fill) for verdict in found], facts
 
 
 @pytest.mark.parametrize(("judge", "measure"), [(judge_distance, "d_x"), (judge_centrality, "C_D")])
 def test_a_setting_that_is_not_the_papers_does_not_make_its_claim_hold(judge: Any, measure: str) -> None:
     frame = table()
-    assert about(judged(frame, judge)[0], "Graph-PRI always").outcome == "reproduced"
+    assert about(judge_table(frame, judge)[0], "Graph-PRI always").outcome == "reproduced"
     frame.loc[frame["alpha"] == 0.005, measure] = 99 if measure == "d_x" else -1
-    verdicts, facts = judged(frame, judge)
+    verdicts, facts = judge_table(frame, judge)
     assert about(verdicts, "Graph-PRI always").outcome == "not reproduced"
     assert facts["other_two"] == 1
     assert "which is not the paper's" in about(verdicts, "Graph-PRI always").condition
 
 
-def test_a_tie_with_local_degree_is_told() -> None:
+def test_a_tie_with_local_degree_is_stated() -> None:
     frame = table()
     level = float(frame.loc[frame["method"] == "local-degree", "C_D"].iloc[0])
     frame.loc[frame["method"].isin(["pri", "gumbel"]), "C_D"] = level
@@ -66,15 +91,15 @@ def test_a_tie_with_local_degree_is_told() -> None:
     assert (facts["held_two"], facts["held_second"], facts["held_tied"]) == (1, 0, 1)
 
 
-def test_the_ring_is_told_apart_where_the_slowest_mode_decides() -> None:
+def test_the_ring_is_stated_apart_where_the_slowest_mode_decides() -> None:
     frame = table()
     frame.loc[(frame["graph"] == "g1") & (frame["method"] != "local-degree"), "d_x"] = 0.5
     frame.loc[(frame["graph"] == "g1") & frame["method"].isin(["pri", "gumbel"]), "d_x"] = 99
-    verdicts, facts = judged(frame)
+    verdicts, facts = judge_table(frame)
     assert facts["held_two"] < 1 == facts["held_elsewhere"]
     assert facts["local_first"] < 1 == facts["local_elsewhere"]
     assert "hangs on a choice" in about(verdicts, "Graph-PRI always").condition
-    assert "held_elsewhere" not in judged(frame, judge_centrality)[1].rows
+    assert "held_elsewhere" not in judge_table(frame, judge_centrality)[1].rows
 
 
 def test_the_best_of_each_cell_is_not_passed_off_as_one_setting() -> None:
@@ -82,19 +107,19 @@ def test_the_best_of_each_cell_is_not_passed_off_as_one_setting() -> None:
     ours = (frame["method"] == "pri") & frame["connected"] & ~frame["reweight"] & (frame["alpha"] == 0)
     for beta, keep in ((0, 0.4), (1, 0.6), (50, 0.8)):
         frame.loc[ours & (frame["beta"] == beta) & (frame["keep"] == keep), "d_x"] = 0.1
-    _, facts = judged(frame)
+    _, facts = judge_table(frame)
     assert facts["below_local"] == 1
     assert facts["single_local"] == pytest.approx(1 / 3)
 
 
 def test_jazz_is_judged_at_each_alpha() -> None:
     frame = table()
-    assert about(judged(frame)[0], "On jazz").outcome == "reproduced"
+    assert about(judge_table(frame)[0], "On jazz").outcome == "reproduced"
     frame.loc[(frame["method"] == "pri") & (frame["alpha"] == 0.005) & ~frame["reweight"], "d_x"] = 0.5
-    assert about(judged(frame)[0], "On jazz").outcome == "conditional"
+    assert about(judge_table(frame)[0], "On jazz").outcome == "conditional"
     frame.loc[(frame["method"] == "pri") & (frame["alpha"] == 0) & ~frame["reweight"], "d_x"] = 0.5
-    assert about(judged(frame)[0], "On jazz").outcome == "not reproduced"
-    assert not any("On jazz" in claim for claim in judged(table(("g1", "karate")))[0])
+    assert about(judge_table(frame)[0], "On jazz").outcome == "not reproduced"
+    assert not any("On jazz" in verdict.claim for verdict in judge_table(table(("g1", "karate")))[0])
 
 
 @pytest.mark.parametrize("judge", [judge_distance, judge_centrality])
@@ -103,11 +128,11 @@ def test_what_holds_in_part_says_where(judge: Any) -> None:
     some = (frame["method"] == "pri") & (frame["graph"] == "karate") & (frame["keep"] < 0.8)
     frame.loc[some, "C_D"], frame.loc[some & frame["reweight"], "d_x"] = 0.5, 0.1
     frame.loc[(frame["method"] == "pri") & ~some, "C_D"] = 0.95
-    for verdict in judged(frame, judge)[0].values():
+    for verdict in judge_table(frame, judge)[0]:
         assert verdict.outcome == "reproduced" or verdict.condition
 
 
-def test_infinite_distances_are_told_in_the_caption() -> None:
+def test_the_caption_states_infinite_distances() -> None:
     frame = table()
     (without,) = draw_distance({"sparsifiers": frame})
     frame.loc[frame["method"] == "random", "d_x"] = np.inf
@@ -121,3 +146,113 @@ def test_always_means_from_a_ratio_on() -> None:
     assert always_from(pd.Series(True, index)) == 0.4
     assert always_from(pd.Series([True, False, True, True, True, True], index)) == 0.8
     assert always_from(pd.Series([True, True, False, True, True, True], index)) == 1
+
+
+# Of runs
+
+
+def test_every_method_keeps_exactly_as_many_edges(done: dict[str, studies.Result]) -> None:
+    edges = {"karate": 78, "g1": 100}
+    for row in read(done["spectral-distance"].folder / "sparsifiers.csv"):
+        assert int(row["K"]) == round(float(row["keep"]) * edges[row["graph"]])
+
+
+def test_centralisation_does_not_depend_on_the_study(done: dict[str, studies.Result]) -> None:
+    both = [read(done[name].folder / "sparsifiers.csv") for name in ("spectral-distance", "centrality")]
+    assert both[0] == both[1]
+    at = ("graph", "keep", "method", "seed", "beta", "connected")
+    by_weights = [{tuple(r[k] for k in at): r["C_D"] for r in both[0] if r["reweight"] == s} for s in ("True", "False")]
+    assert by_weights[0]
+    assert by_weights[0].items() <= by_weights[1].items()
+
+
+def test_new_weights_never_raise_the_divergence(done: dict[str, studies.Result]) -> None:
+    rows = read(done["spectral-distance"].folder / "sparsifiers.csv")
+    key = ("graph", "keep", "beta", "connected")
+    before = {
+        tuple(row[k] for k in key): float(row["D"])
+        for row in rows
+        if row["method"] == "pri" and row["reweight"] == "False"
+    }
+    after = {tuple(row[k] for k in key): float(row["D"]) for row in rows if row["reweight"] == "True"}
+    assert after
+    assert all(value <= before[cell] + 1e-12 for cell, value in after.items())
+
+
+def test_a_connected_graph_stays_in_one_piece_and_is_left_out_where_it_can_not(done: dict[str, studies.Result]) -> None:
+    rows = [row for row in read(done["centrality"].folder / "sparsifiers.csv") if row["connected"] == "True"]
+    assert {row["components"] for row in rows} == {"1"}
+    assert {(row["graph"], row["keep"]) for row in rows} == {
+        *(("g1", keep) for keep in ("0.4", "0.6", "0.8")),
+        *(("karate", keep) for keep in ("0.6", "0.8")),
+    }
+
+
+def one_graph(**values: list[float]) -> dict[str, Any]:
+    """A table of one graph with one d_x for each method and keep ratio."""
+    pd = pytest.importorskip("pandas")
+    common = {"graph": "karate", "beta": np.nan, "alpha": np.nan, "connected": False, "reweight": False}
+    rows = [
+        common | {"method": method, "keep": keep, "d_x": value}
+        for method, found in values.items()
+        for keep, value in zip((0.2, 0.4), found, strict=True)
+    ]
+    table = pd.DataFrame(rows)
+    table["method"] = table["method"].str.replace("_", "-")
+    table.loc[table["method"] == "pri", ["beta", "alpha"]] = 2.0, 0.005
+    return {"sparsifiers": table}
+
+
+def test_a_rank_counts_the_methods_that_are_better() -> None:
+    others = {"random": [3.0, 3.0], "local_similarity": [4.0, 4.0], "effective_resistance_sampling": [np.inf, 5.0]}
+    table = medians(one_graph(local_degree=[1.0, 1.0], pri=[2.0, 4.5], **others), "d_x")
+    assert ranks(table, low=True)["Graph-PRI, β=2, α=0.005"].tolist() == [2, 4]
+    assert ranks(table, low=False)["Graph-PRI, β=2, α=0.005"].tolist() == [4, 2]
+    tied = medians(one_graph(local_degree=[2.0, 2.0], pri=[2.0, 2.0], **others), "d_x")
+    assert set(ranks(tied, low=True).to_numpy().ravel()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "words", "better"),
+    [("spectral-distance", "d_x", "second lowest", "0.001"), ("centrality", "C_D", "second highest", "0.99")],
+)
+def test_the_papers_rank_follows_the_numbers(
+    done: dict[str, studies.Result], tmp_path: Path, name: str, measure: str, words: str, better: str
+) -> None:
+    def second(row: Row) -> None:
+        if row["method"] in ("local-degree", "pri", "gumbel"):
+            row[measure] = (
+                better
+                if row["method"] == "local-degree"
+                else str(float(better) + (0.001 if measure == "d_x" else -0.01))
+            )
+
+    def last(row: Row) -> None:
+        if row["method"] in ("pri", "gumbel"):
+            row[measure] = "99" if measure == "d_x" else "-1"
+
+    made = changed(done[name], tmp_path / "second", second)
+    assert about(made, words).outcome == "reproduced"
+    assert "second in 100%" in about(made, words).measured
+    assert about(made, "Local degree has").outcome == "reproduced"
+    assert about(changed(done[name], tmp_path / "last", last), words).outcome == "not reproduced"
+
+
+def test_the_divergence_that_is_lowest_follows_the_numbers(done: dict[str, studies.Result], tmp_path: Path) -> None:
+    def lower(row: Row) -> None:
+        if row["method"] == "random":
+            row["D"] = "0"
+
+    found = changed(done["spectral-distance"], tmp_path / "D", lower)
+    assert about(found, "no other method has a lower").outcome == "not reproduced"
+    assert about(done["spectral-distance"], "no other method has a lower").outcome != "not reproduced"
+
+
+def test_what_new_weights_do_follows_the_numbers(done: dict[str, studies.Result], tmp_path: Path) -> None:
+    def worse(row: Row) -> None:
+        if row["reweight"] == "True":
+            row["D"], row["d_x"] = "1", "0"
+
+    found = changed(done["spectral-distance"], tmp_path / "weights", worse)
+    assert about(found, "never raise the divergence").outcome == "not reproduced"
+    assert about(found, "raise the spectral distance").outcome == "not reproduced"

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 
 import graphpri
-from graphpri._summary import BESIDE, page
+from graphpri._summary import BASELINES, page
 from graphpri._version import versions
 
 pytest.importorskip("matplotlib")
@@ -32,7 +32,7 @@ def test_values_are_those_of_report_for_every_method_at_the_same_size(karate):
     html = page(karate)
     found = cells(html, "divergence")
     expected = [graphpri.report(karate.original, karate)["divergence"]]
-    for method in BESIDE:
+    for method in BASELINES:
         other = graphpri.sparsify(karate.original, keep=23, method=method)
         expected.append(graphpri.report(karate.original, other)["divergence"])
     assert found == ["", *(f"{value:.4g}" for value in expected), "less"]
@@ -41,27 +41,27 @@ def test_values_are_those_of_report_for_every_method_at_the_same_size(karate):
 
 def test_page_says_which_weights_were_used_and_counts_components():
     ring = nx.cycle_graph(5)
-    html = page(graphpri.sparsify(ring, keep=4, connected=True), beside=[])
+    html = page(graphpri.sparsify(ring, keep=4, connected=True), baselines=[])
     assert "<td>weights</td><td>unweighted: no edge has the attribute &#x27;weight&#x27;</td>" in html
     assert "in 1 component (original: 1)" in html
     nx.set_edge_attributes(ring, 2.0, "weight")
-    html = page(graphpri.sparsify(ring, keep=3), beside=[])
+    html = page(graphpri.sparsify(ring, keep=3), baselines=[])
     asked = html[html.index("What was asked") : html.index("What was kept")]
     assert "<td>weights</td><td>&#x27;weight&#x27;</td>" in asked
     assert "in 2 components (original: 1)" in html
 
 
 def test_measures_that_are_not_defined_are_not_blank():
-    html = page(graphpri.sparsify(nx.cycle_graph(5), keep=4), beside=[])
+    html = page(graphpri.sparsify(nx.cycle_graph(5), keep=4), baselines=[])
     assert cells(html, "degree_rank") == ["", "n/a", "more"]
 
 
 def test_same_result_gives_the_same_page(karate):
-    assert page(karate, beside=["random"]) == page(karate, beside=["random"])
+    assert page(karate, baselines=["random"]) == page(karate, baselines=["random"])
 
 
 def test_page_needs_no_other_file_and_shows_text_as_text(karate):
-    html = page(karate, title='</title><script>alert("x")</script>', command="graphpri '<b>'", beside=[])
+    html = page(karate, title='</title><script>alert("x")</script>', command="graphpri '<b>'", baselines=[])
     assert "<script" not in html
     assert "&lt;b&gt;" in html
     assert not re.search(r'(?:src|href)="(?!data:|#)', html)
@@ -70,7 +70,7 @@ def test_page_needs_no_other_file_and_shows_text_as_text(karate):
 
 def test_method_that_can_not_keep_that_many_edges_says_why():
     result = graphpri.sparsify(nx.path_graph(5), keep=2, connected=False)
-    html = page(result, beside=["spanning-forest"])
+    html = page(result, baselines=["spanning-forest"])
     assert "spanning-forest" in html
 
 

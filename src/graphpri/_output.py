@@ -15,7 +15,7 @@ import numpy as np
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value in a few characters: four decimals where that says something, "n/a" for NaN, "" for None."""
     if value is None:
         return ""
@@ -33,7 +33,7 @@ def shown(value: Any) -> str:
 
 def aligned(rows: Sequence[Sequence[Any]], left: int = 1) -> list[str]:
     """Lines of a table: the first `left` columns flush left, the others flush right."""
-    cells = [[shown(value) for value in row] for row in rows]
+    cells = [[format_value(value) for value in row] for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))] if cells else []
     return ["  ".join(_padded(row, widths, left)).rstrip() for row in cells]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -87,7 +86,6 @@ UNASKED = 50 << 20
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
-_MEMINFO = Path("/proc/meminfo")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
@@ -104,7 +102,11 @@ def available() -> int:
         Where GRAPHPRI_MEMORY is not a size such as ``8GB`` or ``500M``.
     """
     asked = os.environ.get(MEMORY_VARIABLE)
-    return min([_free(), *_group_limits()]) if not asked else parse_size(asked)
+    if asked:
+        return parse_size(asked)
+    import psutil
+
+    return min([psutil.virtual_memory().available, *_group_limits()])
 
 
 def require(needed: float, what: str, remedy: str) -> None:
@@ -162,20 +164,6 @@ def size_text(size: float, digits: int = 1) -> str:
             return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.{digits}f} {unit}"
         size /= 1024
     return f"{size:.{digits}f} TB"
-
-
-def _free() -> int:
-    try:
-        found = re.search(r"^MemAvailable:\s*([0-9]+) kB", _MEMINFO.read_text(), re.MULTILINE)
-    except OSError:
-        found = None
-    if found:
-        return int(found[1]) * 1024
-    names = getattr(os, "sysconf_names", {})
-    for pages in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"):
-        if pages in names and "SC_PAGE_SIZE" in names:
-            return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
-    return sys.maxsize
 
 
 def _group_limits() -> Iterator[int]:

@@ -36,7 +36,7 @@ from graphpri._entropy import (
     log_mean_inverse,
     xlogx,
 )
-from graphpri._output import shown
+from graphpri._output import format_value
 from graphpri._runtime import compiled, in_chunks, single_thread
 from graphpri.graph import FloatArray, Graph, IntArray
 
@@ -417,7 +417,7 @@ class Estimate(NamedTuple):
 
     def __str__(self) -> str:
         if not 0 < self.error < np.inf:
-            return shown(self.value)
+            return format_value(self.value)
         decimals = max(0, 1 - int(np.floor(np.log10(self.error))))
         return f"{self.value:.{decimals}f} ± {self.error:.{decimals}f}"
 

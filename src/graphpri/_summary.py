@@ -13,8 +13,8 @@ from graphpri.errors import GraphPRIError, MissingExtraError
 from graphpri.measures import MEASURES, Report, report
 from graphpri.measures.reports import describe
 
-BESIDE = ("random", "local-degree", "local-similarity", "effective-resistance")
-"""Methods that stand beside the one asked for, where they are others."""
+BASELINES = ("random", "local-degree", "local-similarity", "effective-resistance")
+"""Methods that the result's own is compared with, where they are others."""
 
 _LIBRARIES = ("numpy", "scipy", "networkx", "networkit", "numba", "matplotlib")
 
@@ -24,7 +24,7 @@ def page(
     *,
     title: str | None = None,
     command: str = "",
-    beside: Sequence[str] = BESIDE,
+    baselines: Sequence[str] = BASELINES,
 ) -> str:
     """A self-contained HTML page about a result of :func:`graphpri.sparsify`.
 
@@ -34,7 +34,7 @@ def page(
     title : str, optional
     command : str, optional
         How to make the result again.
-    beside : sequence of str
+    baselines : sequence of str
         Other methods, which keep as many edges of the same graph with the same seed; one that can't says why.
 
     Returns
@@ -51,17 +51,17 @@ def page(
     --------
     >>> import networkx as nx, graphpri
     >>> from graphpri._summary import page
-    >>> html = page(graphpri.sparsify(nx.karate_club_graph(), keep=0.3), title="Karate", beside=["random"])
+    >>> html = page(graphpri.sparsify(nx.karate_club_graph(), keep=0.3), title="Karate", baselines=["random"])
     >>> "<h1>Karate</h1>" in html, "local-degree" in html
     (True, False)
     """
     facts, name = result.report(), str(result.settings["method"])
-    others, failed = _others(result, [method for method in beside if method != name])
+    others, failed = _baselines(result, [method for method in baselines if method != name])
     reports = {method: report(result.original, other) for method, other in {name: result, **others}.items()}
     parts = [
         f"<p>{_sentence(facts)}</p>",
         "<h2>What was asked</h2>",
-        _output.table(["", ""], [[str(key), _told(value)] for key, value in _asked(facts).items()]),
+        _output.table(["", ""], [[str(key), _setting(value)] for key, value in _settings(facts).items()]),
         "<h2>What was kept</h2>",
         _picture(result, {name: result}),
         f"<p>{escape(str(facts['status']))}</p>",
@@ -76,7 +76,7 @@ def page(
     return _output.document(title or f"Sparsified graph: {facts['edges_kept']} of {facts['edges']} edges", *parts)
 
 
-def _others(result: Sparsified, names: Sequence[str]) -> tuple[dict[str, Sparsified], list[str]]:
+def _baselines(result: Sparsified, names: Sequence[str]) -> tuple[dict[str, Sparsified], list[str]]:
     """What other methods keep at the same size; why some can't."""
     found: dict[str, Sparsified] = {}
     failed: list[str] = []
@@ -101,8 +101,8 @@ def _sentence(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _asked(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that a result tells."""
+def _settings(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that the result was made with."""
     keys = (
         "method",
         "keep",
@@ -117,11 +117,11 @@ def _asked(facts: Mapping[str, Any]) -> dict[str, Any]:
         "mixture",
         "seed",
     )
-    asked = {key: facts[key] for key in keys if facts.get(key) not in (None, "")}
-    return asked | {"weights": str(facts["weights"]).removeprefix("weights: ")}
+    settings = {key: facts[key] for key in keys if facts.get(key) not in (None, "")}
+    return settings | {"weights": str(facts["weights"]).removeprefix("weights: ")}
 
 
-def _told(value: Any) -> str:
+def _setting(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -325,8 +325,8 @@ def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes |
     ax = axes(ax)
     if not results:
         raise OptionError("no results to draw: pass those of graphpri.path")
-    stops = [_stop(result) for result in results]
-    betas, shares = ([stop[key] for stop in stops] for key in ("beta", "share"))
+    points = [_point(result) for result in results]
+    betas, shares = ([point[key] for point in points] for key in ("beta", "share"))
     along_beta = len(set(betas)) > 1
     if not along_beta and len(set(shares)) == 1 and len(results) > 1:
         raise OptionError("the results differ neither in beta nor in the number of edges: there is no path to draw")
@@ -334,7 +334,7 @@ def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes |
     order = np.argsort(x, kind="stable")
     across = np.asarray(x)[order]
     for i, (key, letter) in enumerate((("objective", "J"), ("entropy", "S"), ("divergence", "D"))):
-        _curve(ax, across, np.array([stop[key] for stop in stops])[order], f"{key} {letter}", i)
+        _curve(ax, across, np.array([point[key] for point in points])[order], f"{key} {letter}", i)
     ax.set_xlabel("β" if along_beta else "share of edges kept")
     ax.set_ylabel("nats")
     lines = [*ax.get_lines()]
@@ -351,7 +351,7 @@ def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes |
 _STOP = ("beta", "objective", "entropy", "divergence", "share")
 
 
-def _stop(result: Sparsified | Mapping[str, Any]) -> dict[str, float]:
+def _point(result: Sparsified | Mapping[str, Any]) -> dict[str, float]:
     """What is drawn of one result."""
     if not isinstance(result, Mapping):
         share = result.kept.n_edges / result.original.n_edges

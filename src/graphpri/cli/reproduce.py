@@ -14,7 +14,7 @@ from graphpri.cli.progress import Watch
 from graphpri.errors import FileError, OptionError
 
 if TYPE_CHECKING:
-    from graphpri.studies import Result, Step
+    from graphpri.studies import Result, StudyProgress
 
 app = App(
     name="reproduce",
@@ -69,7 +69,7 @@ def reproduce(
     chosen = _chosen(names, all_)
     from graphpri import studies
 
-    def step(at: Step) -> bool:
+    def step(at: StudyProgress) -> bool:
         return watch.show(f"{at.study}: {at.done} of {at.total} pieces", at.done / at.total)
 
     with limits.held(), Watch(quiet=quiet) as watch:

@@ -12,9 +12,9 @@ from typing import Any, cast
 
 def fields(pairs: Iterable[tuple[str, Any]]) -> str:
     """Names and values on lines of their own, values aligned; pairs whose value is None are left out."""
-    from graphpri._output import shown
+    from graphpri._output import format_value
 
-    given = [(name, shown(value)) for name, value in pairs if value is not None]
+    given = [(name, format_value(value)) for name, value in pairs if value is not None]
     width = max((len(name) for name, _ in given), default=0)
     return "\n".join(f"  {name:<{width}}  {value}" for name, value in given)
 
@@ -31,11 +31,11 @@ def value(row: Mapping[str, Any], name: str) -> Any:
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows under the names of their columns; columns of numbers flush right, a missing value left empty."""
-    from graphpri._output import shown
+    from graphpri._output import format_value
 
     names = list(dict.fromkeys(key for row in rows for key in row))
     right = [all(isinstance(row.get(name), Real | None) for row in rows) for name in names]
-    lines = [names, *([shown(row.get(name)) for name in names] for row in rows)]
+    lines = [names, *([format_value(row.get(name)) for name in names] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)).rstrip()

@@ -1,7 +1,8 @@
 """One self-contained HTML page of a graph and its solutions over β and budgets: no server, no network.
 
-`front` has what users call; `grid` solves, `rivals` ranks by the other methods, `place` and `colours` prepare the
-drawing, `encode` packs, `page` assembles the file from the assets beside it.
+`exploration` has what users call; `solutions` solves for the grid of β and budgets and ranks the edges by other
+methods, `positions` places the nodes, `page` colours them, packs the data and assembles the file from the assets
+beside it.
 """
 
 from graphpri.explorer.exploration import Exploration, explore

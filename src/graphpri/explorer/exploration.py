@@ -19,12 +19,12 @@ from graphpri.explorer.positions import place_nodes
 from graphpri.explorer.solutions import (
     COLUMNS,
     Grid,
-    Meter,
-    Rival,
+    Ranking,
+    SubsetMeter,
     choose_betas,
     choose_budgets,
     default_methods,
-    ranked,
+    rank_by,
     solve_grid,
 )
 from graphpri.graph import BoolArray, Directed, Graph, Loops, Order, Parallel
@@ -46,9 +46,9 @@ class Exploration:
     graph : Graph
         The graph in canonical form.
     betas : tuple of float
-        Stops of the slider over β.
+        Values on the slider over β.
     budgets : tuple of int
-        Stops of the slider over the number of kept edges.
+        Values on the slider over the number of kept edges.
     methods : tuple of str
         Methods to compare with.
     html : str
@@ -70,23 +70,23 @@ class Exploration:
     html: str
     notes: tuple[str, ...]
     _grid: Grid = field(repr=False)
-    _rivals: tuple[Rival, ...] = field(repr=False)
+    _baselines: tuple[Ranking, ...] = field(repr=False)
     _edges: Order = field(repr=False)
 
     @property
     def betas(self) -> tuple[float, ...]:
-        """Stops of the slider over β, ascending."""
+        """Values on the slider over β, ascending."""
         return self._grid.betas
 
     @property
     def budgets(self) -> tuple[int, ...]:
-        """Stops of the slider over the number of kept edges, ascending."""
+        """Values on the slider over the number of kept edges, ascending."""
         return self._grid.budgets
 
     @property
     def methods(self) -> tuple[str, ...]:
         """Methods to compare with."""
-        return tuple(rival.name for rival in self._rivals)
+        return tuple(ranking.method for ranking in self._baselines)
 
     @property
     def interrupted(self) -> bool:
@@ -118,13 +118,13 @@ class Exploration:
         column = _index(self.budgets, count_edges(keep, self.graph.n_edges), "keep", "edges")
         if method == "pri":
             return self._grid.masks[_index(self.betas, float(beta), "beta", ""), column][self._edges]
-        order = self._rivals[_index(self.methods, method, "method", "")].order
+        order = self._baselines[_index(self.methods, method, "method", "")].order
         mask = np.zeros(self.graph.n_edges, bool)
         mask[order[: self.budgets[column]]] = True
         return mask[self._edges]
 
     def rows(self) -> list[dict[str, Any]]:
-        """What is measured at every stop: a row for each β and budget, and for each method and budget.
+        """What is measured at every grid point: a row for each β and budget, and for each method and budget.
 
         Divergence and entropy are in nats; NaN stands where a measure was left out.
         """
@@ -134,8 +134,8 @@ class Exploration:
             for j, k in enumerate(self.budgets)
         ]
         others = [
-            {"method": rival.name, "beta": None, "K": k, **_named(rival.values[j])}
-            for rival in self._rivals
+            {"method": ranking.method, "beta": None, "K": k, **_named(ranking.values[j])}
+            for ranking in self._baselines
             for j, k in enumerate(self.budgets)
         ]
         return ours + others
@@ -158,8 +158,8 @@ class Exploration:
         )
 
     def __repr__(self) -> str:
-        stops = f"{len(self.betas)} beta, {len(self.budgets)} budgets, {len(self.methods)} other methods"
-        return f"Exploration({self.graph.n_nodes} nodes, {self.graph.n_edges} edges; {stops})"
+        grid = f"{len(self.betas)} beta, {len(self.budgets)} budgets, {len(self.methods)} other methods"
+        return f"Exploration({self.graph.n_nodes} nodes, {self.graph.n_edges} edges; {grid})"
 
 
 def explore(
@@ -195,7 +195,7 @@ def explore(
     G : object
         As in :func:`graphpri.sparsify`, with at most 500 000 edges.
     betas : iterable of float, optional
-        Stops of the slider over β; 21 from 0 to 100 where absent (11 above 50 000 edges, 5 above 150 000).
+        Values on the slider over β; 21 from 0 to 100 where absent (11 above 50 000 edges, 5 above 150 000).
     keeps : iterable of float or int, optional
         Budgets, shares or numbers of edges; 2 % and every 5 % where absent (every 10 % above 50 000 edges).
     methods : sequence of str, optional
@@ -233,27 +233,23 @@ def explore(
     np.int64(23)
     """
     source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
-    _check_size(source.graph)
+    if source.graph.n_edges > MOST_EDGES:
+        raise OptionError(
+            f"the graph has {source.graph.n_edges} edges, and a page is drawn of at most {MOST_EDGES}: sparsify it "
+            "first (graphpri sparsify), and explore what is kept"
+        )
     constraints = _constraints(source, connected, protect, forbid)
     budgets = choose_budgets(keeps, source.graph, constraints)
     check_budget(source.graph, budgets[0], **vars(constraints))
-    meter = Meter.of(_objective(source.graph, alpha, entropy, mixture))
+    meter = SubsetMeter.of(_objective(source.graph, alpha, entropy, mixture))
     names = default_methods(source.graph) if methods is None else [str(name) for name in methods]
-    rivals = tuple(ranked(meter, name, budgets, constraints, seed) for name in names)
+    baselines = tuple(rank_by(meter, name, budgets, constraints, seed) for name in names)
     colours = node_attributes(G, source, attributes, meter.origin)
     place = place_nodes(source.graph, layout, seed)
     grid = solve_grid(meter, choose_betas(betas, source.graph), budgets, constraints, seed=seed, callback=callback)
     notes = (*source.notes, *_settings(meter.objective, constraints, seed), *grid.notes)
-    html = render(title or "Graph", source.graph, place, colours, grid, rivals, notes)
-    return Exploration(source.graph, html, notes, grid, rivals, source.edges)
-
-
-def _check_size(graph: Graph) -> None:
-    if graph.n_edges > MOST_EDGES:
-        raise OptionError(
-            f"the graph has {graph.n_edges} edges, and a page is drawn of at most {MOST_EDGES}: sparsify it first "
-            "(graphpri sparsify), and explore what is kept"
-        )
+    html = render(title or "Graph", source.graph, place, colours, grid, baselines, notes)
+    return Exploration(source.graph, html, notes, grid, baselines, source.edges)
 
 
 def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> Constraints:
@@ -280,11 +276,11 @@ def _settings(objective: Objective, constraints: Constraints, seed: int) -> list
     return lines + ([f"subject to {', '.join(rules)}"] if rules else [])
 
 
-def _index(stops: Sequence[Any], value: Any, name: str, unit: str) -> int:
-    if value not in stops:
-        shown = ", ".join(f"{stop:g}" if isinstance(stop, float) else str(stop) for stop in stops)
-        raise OptionError(f"{name}={value!r}{f' {unit}' if unit else ''} is not on the page; it has {shown}")
-    return stops.index(value)
+def _index(values: Sequence[Any], value: Any, name: str, unit: str) -> int:
+    if value not in values:
+        there = ", ".join(f"{other:g}" if isinstance(other, float) else str(other) for other in values)
+        raise OptionError(f"{name}={value!r}{f' {unit}' if unit else ''} is not on the page; it has {there}")
+    return values.index(value)
 
 
 def _named(values: Any) -> dict[str, float]:

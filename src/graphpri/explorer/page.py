@@ -19,15 +19,13 @@ from numpy.typing import NDArray
 
 from graphpri._version import __version__
 from graphpri.errors import OptionError
-from graphpri.explorer.solutions import COLUMNS, Grid, Rival
+from graphpri.explorer.solutions import COLUMNS, Grid, Ranking
 from graphpri.graph import BoolArray, EdgeTable, Graph
 from graphpri.interop import Source
 from graphpri.measures import View
 from graphpri.measures.structure import communities_for_pictures
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What nodes can be coloured by: their attributes in the input, groups and degrees.
-# ---------------------------------------------------------------------------------------------------------------------
+# What nodes can be coloured by
 
 MOST_GROUPS = 11
 """Groups with a colour of their own; the smaller ones share one."""
@@ -168,13 +166,11 @@ def _grouped(texts: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
     return groups, np.array([number[text] for text in texts], np.float32)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # How the page holds its data: a header and arrays, deflated, as base64 text.
 #
 # The text has letters, digits and ``+/=`` only, so that no label can end the element that it stands in. Decompressed,
 # it is a 4-byte length, a JSON header, and arrays at the places that the header names, each at a multiple of 8 bytes,
 # little-endian.
-# ---------------------------------------------------------------------------------------------------------------------
 
 _ALIGNED = 8
 
@@ -266,7 +262,7 @@ def render(
     place: NDArray[np.float32],
     attributes: Sequence[Attribute],
     grid: Grid,
-    rivals: Sequence[Rival],
+    baselines: Sequence[Ranking],
     about: Sequence[str],
 ) -> str:
     """The page of a graph and its solutions.
@@ -279,17 +275,17 @@ def render(
     place : ndarray of float32, shape (N, 2)
     attributes : sequence of Attribute
     grid : Grid
-    rivals : sequence of Rival
+    baselines : sequence of Ranking
     about : sequence of str
         What to say of how the page came about, a sentence each.
 
     Examples
     --------
-    >>> from graphpri.explorer.solutions import Meter, solve_grid
+    >>> from graphpri.explorer.solutions import SubsetMeter, solve_grid
     >>> from graphpri.objective import Objective
     >>> from graphpri.solvers.local_search import Constraints
     >>> graph = Graph.from_edges([0, 1], [1, 2])
-    >>> grid = solve_grid(Meter.of(Objective(graph, 1.0)), [1.0], [1], Constraints(), seed=0)
+    >>> grid = solve_grid(SubsetMeter.of(Objective(graph, 1.0)), [1.0], [1], Constraints(), seed=0)
     >>> html = render("Two edges", graph, np.zeros((3, 2), np.float32), [], grid, [], [])
     >>> "<title>Two edges" in html
     True
@@ -305,14 +301,14 @@ def render(
         "budgets": grid.budgets,
         "columns": COLUMNS,
         "scored": grid.scored,
-        "rivals": [rival.name for rival in rivals],
+        "rivals": [ranking.method for ranking in baselines],
         "attributes": [
             {"name": _printable(a.name), "groups": None if a.groups is None else [_printable(g) for g in a.groups]}
             for a in attributes
         ],
         "about": [_printable(line) for line in about],
     }
-    return _assembled(title, pack(header, _arrays(graph, place, attributes, grid, rivals)))
+    return _assembled(title, pack(header, _arrays(graph, place, attributes, grid, baselines)))
 
 
 def _arrays(
@@ -320,7 +316,7 @@ def _arrays(
     place: NDArray[np.float32],
     attributes: Sequence[Attribute],
     grid: Grid,
-    rivals: Sequence[Rival],
+    baselines: Sequence[Ranking],
 ) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {
         "source": graph.source.astype(np.uint32),
@@ -334,8 +330,8 @@ def _arrays(
     if graph.is_weighted:
         arrays["weights"] = np.array(graph.weights)
     arrays |= {f"attribute{i}": a.values for i, a in enumerate(attributes)}
-    for i, rival in enumerate(rivals):
-        arrays |= {f"order{i}": rival.order, f"rival{i}": rival.values}
+    for i, ranking in enumerate(baselines):
+        arrays |= {f"order{i}": ranking.order, f"rival{i}": ranking.values}
     return arrays
 
 

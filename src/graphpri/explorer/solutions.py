@@ -21,79 +21,6 @@ from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.path import Pool
 from graphpri.solvers.solution import Callback, Progress
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Swaps among more candidates at every stop, once the stops have shared their subsets.
-# ---------------------------------------------------------------------------------------------------------------------
-
-MOST_EDGES = 4000
-"""Edges up to which stops are polished; above, looking for swaps at each would cost more than the path did."""
-
-_PASSES = 3
-
-
-def polish(
-    objective: Objective,
-    betas: Sequence[float],
-    budgets: Sequence[int],
-    pools: Sequence[Pool],
-    constraints: Constraints,
-    callbacks: Sequence[Callback | None],
-) -> bool:
-    """Improve the best subset of every stop by swaps until each stands, and put what is found into the pools.
-
-    A pass goes over the stops whose best subset is another one than they were last improved from.
-
-    Parameters
-    ----------
-    objective : Objective
-        Its β is not used.
-    betas : sequence of float
-    budgets : sequence of int
-    pools : sequence of Pool
-        The subsets of each budget, which all β share.
-    constraints : Constraints
-    callbacks : sequence
-        One for each β, or None.
-
-    Returns
-    -------
-    bool
-        Whether that was stopped; the pools then hold what was found until then.
-
-    Examples
-    --------
-    >>> from graphpri.datasets import ring_knn
-    >>> graph = ring_knn(12, 4)
-    >>> pool = Pool(Objective(graph, 1.0))
-    >>> pool.add(graph.source % 2 == 0)  # any twelve of the edges
-    >>> before = pool.best(4.0)[1]
-    >>> polish(pool.objective, [4.0], [12], [pool], Constraints(), [None]), pool.best(4.0)[1] < before
-    (False, True)
-    """
-    if objective.graph.n_edges > MOST_EDGES:
-        return False
-    settled: dict[tuple[int, int], bytes] = {}
-    for _ in range(_PASSES):
-        before = len(settled), sum(len(pool.masks) for pool in pools)
-        for i, (beta, callback) in enumerate(zip(betas, callbacks, strict=True)):
-            at = replace(objective, beta=beta)
-            for j, (pool, k) in enumerate(zip(pools, budgets, strict=True)):
-                start, value = pool.best(beta)
-                if settled.get((i, j)) == start.tobytes():
-                    continue
-                # Where no swap helps, the solver has no step to report.
-                if callback is not None and callback(Progress("polish", j + 1, k, value, 0.0)) is True:
-                    return True
-                found = solve(at, k, constraints, effort="wide", callback=callback, start=start)
-                pool.add(found.mask)
-                settled[i, j] = found.mask.tobytes()
-                if found.status.startswith(("stopped", "interrupted")):
-                    return True
-        if before == (len(settled), sum(len(pool.masks) for pool in pools)):
-            break
-    return False
-
-
 BETAS = (0, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 SHARES = (0.02, *(round(0.05 * i, 2) for i in range(1, 21)))
 FULL_EDGES, HALF_EDGES = 50_000, 150_000
@@ -128,7 +55,7 @@ class Grid:
     Examples
     --------
     >>> from graphpri.datasets import ring_knn
-    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> meter = SubsetMeter.of(Objective(ring_knn(12, 4), 1.0))
     >>> grid = solve_grid(meter, [1.0, 4.0], [6, 12], Constraints(), seed=0)
     >>> grid.masks.shape, grid.masks.sum(axis=2).tolist()
     ((2, 2, 24), [[6, 12], [6, 12]])
@@ -144,13 +71,13 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Meter:
+class SubsetMeter:
     """Measures subsets of one graph by what is affordable at its size.
 
     Examples
     --------
     >>> from graphpri.datasets import ring_knn
-    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> meter = SubsetMeter.of(Objective(ring_knn(12, 4), 1.0))
     >>> whole = dict(zip(COLUMNS, meter.row(np.ones(24, bool)), strict=True))
     >>> round(whole["divergence"], 6), whole["components"]
     (0.0, 1.0)
@@ -162,7 +89,7 @@ class Meter:
     left_out: tuple[str, ...]
 
     @classmethod
-    def of(cls, objective: Objective) -> Meter:
+    def of(cls, objective: Objective) -> SubsetMeter:
         """A meter for the graph of an objective."""
         settings = Settings(objective.beta, objective.alpha, objective.entropy, objective.mixture, "nats", 0)
         refused = {name: MEASURES[name].cost.refusal(objective.graph) for name in _MEASURED}
@@ -244,7 +171,7 @@ def _range(graph: Graph, constraints: Constraints) -> tuple[int, int]:
 
 
 def solve_grid(
-    meter: Meter,
+    meter: SubsetMeter,
     betas: Sequence[float],
     budgets: Sequence[int],
     constraints: Constraints,
@@ -260,7 +187,7 @@ def solve_grid(
 
     Parameters
     ----------
-    meter : Meter
+    meter : SubsetMeter
     betas, budgets : sequence
         Ascending.
     constraints, seed
@@ -272,7 +199,7 @@ def solve_grid(
     Examples
     --------
     >>> from graphpri.datasets import ring_knn
-    >>> meter = Meter.of(Objective(ring_knn(12, 4), 1.0))
+    >>> meter = SubsetMeter.of(Objective(ring_knn(12, 4), 1.0))
     >>> grid = solve_grid(meter, [1.0, 4.0], [6, 12], Constraints(), seed=0)
     >>> bool((grid.values[0, :, 1] >= grid.values[1, :, 1]).all())  # the divergence never rises with β
     True
@@ -343,7 +270,7 @@ def _spread(values: Sequence[float]) -> list[float]:
 
 
 def _collected(
-    meter: Meter, betas: Sequence[float], budgets: Sequence[int], pools: Sequence[Pool], notes: Sequence[str]
+    meter: SubsetMeter, betas: Sequence[float], budgets: Sequence[int], pools: Sequence[Pool], notes: Sequence[str]
 ) -> Grid:
     m = meter.objective.graph.n_edges
     shape = (len(betas), len(budgets))
@@ -378,23 +305,91 @@ def _percentiles(objective: Objective, mask: BoolArray) -> NDArray[np.uint8]:
     return np.floor(255 * below / max(mask.size - 1, 1)).astype(np.uint8)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The other methods beside the solutions: they score edges, so that one order of the edges tells every budget.
-# ---------------------------------------------------------------------------------------------------------------------
+POLISHED_EDGES = 4000
+"""Edges up to which swaps are looked for at each grid point; above, that would cost more than the path did."""
+
+_PASSES = 3
+
+
+def polish(
+    objective: Objective,
+    betas: Sequence[float],
+    budgets: Sequence[int],
+    pools: Sequence[Pool],
+    constraints: Constraints,
+    callbacks: Sequence[Callback | None],
+) -> bool:
+    """Improve the best subset at every grid point by swaps until none helps, and put what is found into the pools.
+
+    A pass goes over the grid points whose best subset is another one than they were last improved from.
+
+    Parameters
+    ----------
+    objective : Objective
+        Its β is not used.
+    betas : sequence of float
+    budgets : sequence of int
+    pools : sequence of Pool
+        The subsets of each budget, which all β share.
+    constraints : Constraints
+    callbacks : sequence
+        One for each β, or None.
+
+    Returns
+    -------
+    bool
+        Whether the callback stopped it; the pools then hold what was found until then.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> graph = ring_knn(12, 4)
+    >>> pool = Pool(Objective(graph, 1.0))
+    >>> pool.add(graph.source % 2 == 0)  # any twelve of the edges
+    >>> before = pool.best(4.0)[1]
+    >>> polish(pool.objective, [4.0], [12], [pool], Constraints(), [None]), pool.best(4.0)[1] < before
+    (False, True)
+    """
+    if objective.graph.n_edges > POLISHED_EDGES:
+        return False
+    settled: dict[tuple[int, int], bytes] = {}
+    for _ in range(_PASSES):
+        before = len(settled), sum(len(pool.masks) for pool in pools)
+        for i, (beta, callback) in enumerate(zip(betas, callbacks, strict=True)):
+            at = replace(objective, beta=beta)
+            for j, (pool, k) in enumerate(zip(pools, budgets, strict=True)):
+                start, value = pool.best(beta)
+                if settled.get((i, j)) == start.tobytes():
+                    continue
+                # Where no swap helps, the solver has no step to report.
+                if callback is not None and callback(Progress("polish", j + 1, k, value, 0.0)) is True:
+                    return True
+                found = solve(at, k, constraints, effort="wide", callback=callback, start=start)
+                pool.add(found.mask)
+                settled[i, j] = found.mask.tobytes()
+                if found.status.startswith(("stopped", "interrupted")):
+                    return True
+        if before == (len(settled), sum(len(pool.masks) for pool in pools)):
+            break
+    return False
+
+
+# Other methods: they score edges, so that one order of the edges has every budget in it
 
 _MOST_PATHS = 3e7
+"""Nodes times edges up to which edge betweenness takes little time."""
 
 
-class Rival(NamedTuple):
+class Ranking(NamedTuple):
     """A method, the edges in the order in which it keeps them, shape (M,), and its measures, shape (K, 7).
 
     Examples
     --------
-    >>> Rival("random", np.array([2, 0, 1], np.uint32), np.zeros((1, len(COLUMNS)))).order[:2]
+    >>> Ranking("random", np.array([2, 0, 1], np.uint32), np.zeros((1, len(COLUMNS)))).order[:2]
     array([2, 0], dtype=uint32)
     """
 
-    name: str
+    method: str
     order: NDArray[np.uint32]
     values: FloatArray
 
@@ -414,7 +409,7 @@ def default_methods(graph: Graph) -> list[str]:
     return names + (["weight", "disparity"] if graph.is_weighted else [])
 
 
-def ranked(meter: Meter, name: str, budgets: Sequence[int], constraints: Constraints, seed: int) -> Rival:
+def rank_by(meter: SubsetMeter, name: str, budgets: Sequence[int], constraints: Constraints, seed: int) -> Ranking:
     """What a method keeps at every budget: the first K edges of one order.
 
     Raises
@@ -426,8 +421,8 @@ def ranked(meter: Meter, name: str, budgets: Sequence[int], constraints: Constra
     --------
     >>> from graphpri.objective import Objective
     >>> graph = Graph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
-    >>> rival = ranked(Meter.of(Objective(graph, 1.0)), "effective-resistance", [1, 2], Constraints(), seed=0)
-    >>> int(rival.order[0]), rival.values.shape  # the bridge comes first
+    >>> ranking = rank_by(SubsetMeter.of(Objective(graph, 1.0)), "effective-resistance", [1, 2], Constraints(), seed=0)
+    >>> int(ranking.order[0]), ranking.values.shape  # the bridge comes first
     (2, (2, 7))
     """
     graph = meter.objective.graph
@@ -437,7 +432,7 @@ def ranked(meter: Meter, name: str, budgets: Sequence[int], constraints: Constra
         mask = np.zeros(graph.n_edges, bool)
         mask[order[:k]] = True
         values[j] = meter.row(mask)
-    return Rival(name, order.astype(np.uint32), values)
+    return Ranking(name, order.astype(np.uint32), values)
 
 
 def _order(graph: Graph, name: str, constraints: Constraints, seed: int) -> NDArray[np.int64]:

@@ -3,14 +3,15 @@
 Each writes its numbers, pictures, and verdicts computed from the numbers; ``graphpri reproduce`` runs them.
 """
 
+from graphpri.studies.catalogue import find, names
 from graphpri.studies.page import write_page
-from graphpri.studies.runner import Result, Step, conclude, reproduce, row_of, write_verdicts
-from graphpri.studies.study import OUTCOMES, Verdict, find, names
+from graphpri.studies.runner import Result, StudyProgress, conclude, reproduce, row_of, write_verdicts
+from graphpri.studies.study import OUTCOMES, Verdict
 
 __all__ = [
     "OUTCOMES",
     "Result",
-    "Step",
+    "StudyProgress",
     "Verdict",
     "conclude",
     "find",

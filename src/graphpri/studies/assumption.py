@@ -12,7 +12,7 @@ from graphpri import datasets
 from graphpri.graph import Graph
 from graphpri.studies.figures import curve, look, panels
 from graphpri.studies.graphs import absent_pairs, complete, drawn, entropies_with
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 _PAPER = {1.6: 95.65, 2.5: 88.57, 3.0: 88.82, 4.0: 88.13, 5.0: 87.25}
 """The paper's table: percentage by mean degree, N = 20."""
@@ -98,14 +98,14 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     facts.add("claimed", _CLAIMED, "additions", "the paper's share")
     for degree in _PAPER:
         facts.add(f"degree_{_key(degree)}", degree, "additions", "mean degree that was asked for")
-    small, large = (shares[(shares["model"] == "p") & (shares["nodes"] == n)] for n in (20, 200))
+    small, large = (where(shares, model="p", nodes=n) for n in (20, 200))
     joining = table["joining_raised"].sum() / max(table["joining"].sum(), 1)
     facts.add("joining", joining, "additions", "share not lowered among additions that join two components")
     rest = table[["tried", "raised"]].sum() - table[["joining", "joining_raised"]].sum().to_numpy()
     facts.add("inside", rest["raised"] / rest["tried"], "additions", "share not lowered among all other additions")
     return [
         _of_size("On Erdős–Rényi graphs of 20 nodes, more than 85 % of all added edges", small, facts),
-        _of_table(small, shares[shares["model"] == "M"], facts),
+        _of_table(small, where(shares, model="M"), facts),
         _of_size("On graphs of 200 nodes likewise more than 85 % of the added edges", large, facts),
         _of_most(small, large, facts),
         _of_bipartite(frames["bipartite"], facts),
@@ -118,7 +118,7 @@ def _key(degree: float) -> str:
 
 def _of_size(claim: str, shares: Any, facts: Facts) -> Verdict:
     """The paper's share, degree by degree."""
-    n = int(shares["nodes"].iloc[0])
+    n, above = int(shares["nodes"].iloc[0]), shares["low"] > _CLAIMED
     texts: list[str] = []
     for row in shares.itertuples():
         name, key = f"share_{n}_{_key(row.degree)}", _key(row.degree)
@@ -130,16 +130,9 @@ def _of_size(claim: str, shares: Any, facts: Facts) -> Verdict:
         f"{claim} do not lower the entropy",
         _SOURCE,
         f"{'; '.join(texts)} (mean over {{graphs_{n}:.0f}} graphs each, with its 95-in-100 interval)",
-        _outcome(shares),
+        grade(above.all(), above.any()),
         _condition(shares, facts, n),
     )
-
-
-def _outcome(shares: Any) -> Outcome:
-    above = shares["low"] > _CLAIMED
-    if above.all():
-        return "reproduced"
-    return "conditional" if above.any() else "not reproduced"
 
 
 def _condition(shares: Any, facts: Facts, n: int) -> str:
@@ -168,7 +161,7 @@ def _of_table(shares: Any, others: Any, facts: Facts) -> Verdict:
     facts.add("largest_off", 100 * off.max(), "additions", "largest excess of the paper's value over ours, in points")
     model = np.abs(others["mean"].to_numpy() - shares["mean"].to_numpy()).max()
     facts.add("model_off", 100 * model, "additions", "largest difference of G(n, M) from G(n, p), in points")
-    outcome: Outcome = "reproduced" if near.all() else "conditional" if near.any() else "not reproduced"
+    outcome = grade(near.all(), near.any())
     return Verdict(
         "The shares at mean degrees 1.6, 2.5, 3, 4, 5 are 95.65, 88.57, 88.82, 88.13 and 87.25 %",
         "Appendix A.1, Table",
@@ -186,7 +179,7 @@ def _of_most(small: Any, large: Any, facts: Facts) -> Verdict:
         "Assumption 1 holds for most added edges",
         _SOURCE,
         "the lowest share's interval, over both sizes and all degrees, starts at {least:.1%}",
-        "reproduced" if least > 0.5 else "not reproduced",
+        grade(least > 0.5),
     )
 
 
@@ -196,17 +189,17 @@ def _of_bipartite(table: Any, facts: Facts) -> Verdict:
     facts.add("sizes", len(claimed), "bipartite", "sizes n > 5")
     falls = facts.add("falls", (claimed["drop"] > _EQUAL).sum(), "bipartite", "sizes at which S falls")
     facts.add("largest_n", claimed["n"].max(), "bipartite", "largest n")
-    at = drops[drops["n"] == 8].iloc[0]
+    at = where(drops, n=8).iloc[0]
     facts.add("n_shown", at["n"], "bipartite", "the size that is shown")
     facts.add("S_without", at["S"], "bipartite", "S of K(2, 6), nats")
     facts.add("S_with", at["S_with_edge"], "bipartite", "S of K(2, 6) with the edge, nats")
-    facts.add("change_5", -drops[drops["n"] == 5]["drop"].iloc[0], "bipartite", "change of S at n = 5, nats")
+    facts.add("change_5", -where(drops, n=5)["drop"].iloc[0], "bipartite", "change of S at n = 5, nats")
     return Verdict(
         "Joining the two hubs of K(2, n−2) lowers the entropy for every n > 5",
         "Appendix A.1",
         "S falls at {falls:.0f} of {sizes:.0f} sizes up to n = {largest_n:.0f}; at n = {n_shown:.0f} from "
         "{S_without:.4f} to {S_with:.4f} nats; at n = 5 it changes by {change_5:+.4f} nats",
-        "reproduced" if falls == len(claimed) else "not reproduced",
+        grade(falls == len(claimed)),
     )
 
 
@@ -216,7 +209,7 @@ def draw(frames: Frames) -> list[Picture]:
     shares = _shares(frames["additions"])
     for ax, n in zip(axes[0], (20, 200), strict=False):
         for i, (model, label) in enumerate(_MODELS.items()):
-            rows = shares[(shares["model"] == model) & (shares["nodes"] == n)]
+            rows = where(shares, model=model, nodes=n)
             if len(rows):
                 reach = 100 * (rows["high"] - rows["mean"])
                 ax.errorbar(rows["degree"], 100 * rows["mean"], reach, label=label, capsize=2, **look(i))
@@ -239,21 +232,3 @@ def draw(frames: Frames) -> list[Picture]:
             "are joined.",
         )
     ]
-
-
-STUDIES = (
-    Study(
-        name="assumption",
-        title="How often one more edge does not lower the entropy",
-        source="Appendix A.1",
-        about=(
-            "Random graphs G(n, p) of five mean degrees, 20 nodes with every absent edge and 200 nodes with a sample "
-            "of them: the exact entropy before and after each addition. G(n, M) with 20 nodes beside it, and K(2, n−2) "
-            "with its hubs joined."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-    ),
-)

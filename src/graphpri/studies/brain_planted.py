@@ -11,7 +11,7 @@ from graphpri.apps.brain_graph import features as features_of
 from graphpri.apps.brain_models import EdgeReadout, MaskedGCN
 from graphpri.apps.brain_planted import Planted, planted_connectomes
 from graphpri.studies.figures import COLUMN, curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade, where
 
 GOALS = {0.08: 0.98, 0.06: 0.93}
 """Mean area under the curve that the edge readout should reach, by the shift of the planted edges."""
@@ -44,7 +44,7 @@ def work(cell: Cell, seed: int) -> Tables:
     drawn = planted_connectomes(cell["delta"], 1000 * seed + cell["draw"], **cell["size"])
     head = {"delta": cell["delta"], "draw": cell["draw"]}
     graphs = connectome_graphs(drawn.train.matrices)
-    held = _Found(drawn, candidates(graphs))
+    truth = _Truth(drawn, candidates(graphs))
     maker = features_of("correlation").fit(drawn.train)
     z, rest, labels = maker.transform(drawn.train), maker.transform(drawn.test), drawn.train.labels
     machine = SVC(kernel="linear", C=1e-3).fit(z, labels)
@@ -52,20 +52,20 @@ def work(cell: Cell, seed: int) -> Tables:
     net = MaskedGCN(entropy="exact", seed=seed).fit(drawn.train.matrices, graphs, labels)
     test_graphs = connectome_graphs(drawn.test.matrices)
     rows = [
-        held.row("linear-svm", np.abs(machine.coef_[0]), machine.decision_function(rest)),
-        held.row("t-test", t, None),
-        held.row("mask", net.importance_, net.decision(drawn.test.matrices, test_graphs)),
+        truth.row("linear-svm", np.abs(machine.coef_[0]), machine.decision_function(rest)),
+        truth.row("t-test", t, None),
+        truth.row("mask", net.importance_, net.decision(drawn.test.matrices, test_graphs)),
     ]
     terms = [(0.0, _PRI)]
     if cell["term"]:
         terms += [(0.03, _PRI), (0.1, _PRI), (0.3, _PRI), (1.0, _PRI), (0.3, 50.0), (1.0, 50.0)]
     for weight, beta in terms:
         model = EdgeReadout(pri=weight, beta=beta).fit(z, labels, graphs if weight else None)
-        rows.append(held.row("edge-readout", model.importance_, model.decision(rest)) | {"pri": weight, "beta": beta})
+        rows.append(truth.row("edge-readout", model.importance_, model.decision(rest)) | {"pri": weight, "beta": beta})
     return {"found": [head | {"pri": 0.0, "beta": _PRI} | row for row in rows]}
 
 
-class _Found:
+class _Truth:
     """Scores importances of the candidate edges against the truth, and decisions against the test labels."""
 
     def __init__(self, drawn: Planted, among: Any) -> None:
@@ -87,7 +87,7 @@ class _Found:
 def derive(frames: Frames) -> Frames:
     """Mean areas by method and shift, with the worst draw; and by weight and β of the term."""
     table = frames["found"]
-    plain = table[table["pri"] == 0]
+    plain = where(table, pri=0)
     grouped = plain.groupby(["delta", "method"], sort=False)
     by_method = grouped["auroc"].agg(["mean", "min", "max", "size"]).join(grouped["accuracy"].mean()).reset_index()
     three = table[(table["method"] == "edge-readout") & table["draw"].isin(table[table["pri"] > 0]["draw"])]
@@ -120,14 +120,14 @@ def _readout(areas: Any, facts: Facts) -> Verdict:
         + ", ".join(
             f"{{edge_readout_{key}:.3f}} for δ = {{delta_{key}:g}} (worst draw {{worst_{key}:.3f}})" for key in keys
         ),
-        "reproduced" if all(reached) else "conditional" if any(reached) else "not reproduced",
+        grade(all(reached), any(reached)),
         "not for the smallest shift" if any(reached) and not all(reached) else "",
     )
 
 
 def _mask(areas: Any, facts: Facts) -> Verdict:
     top = float(areas["delta"].max())
-    rows = areas[areas["delta"] == top].set_index("method")["mean"]
+    rows = where(areas, delta=top).set_index("method")["mean"]
     key = f"{top:g}".replace(".", "")
     facts.add("top", top, "areas", "the largest shift of the planted edges")
     return Verdict(
@@ -135,13 +135,13 @@ def _mask(areas: Any, facts: Facts) -> Verdict:
         "§4.3, Figure brain",
         f"area under the curve {{mask_{key}:.3f}} of its mask at δ = {{top:g}}, where a t-test has "
         f"{{t_test_{key}:.3f}} and the edge readout {{edge_readout_{key}:.3f}}; a blind choice has one half",
-        "reproduced" if rows["mask"] >= 0.9 else "conditional" if rows["mask"] >= 0.7 else "not reproduced",
+        grade(rows["mask"] >= 0.9, rows["mask"] >= 0.7),
         "hardly better than a blind choice" if rows["mask"] < 0.7 else "",
     )
 
 
 def _term(term: Any, facts: Facts) -> Verdict:
-    without = term[term["pri"] == 0].set_index("delta")["auroc"]
+    without = where(term, pri=0).set_index("delta")["auroc"]
     change = term["auroc"] - term["delta"].map(without)
     small = change[(term["pri"] > 0) & (term["pri"] <= 0.3) & (term["beta"] == _PRI)]
     large = change[term["beta"] > _PRI]
@@ -156,7 +156,7 @@ def _term(term: Any, facts: Facts) -> Verdict:
         "graphpri",
         "area under the curve changes by {small_least:+.4f} to {small_most:+.4f} with λ up to {small:g}, β = 2, and by "
         "{large_least:+.4f} at worst with β = 50",
-        "reproduced" if harmless and harm else "conditional" if harmless or harm else "not reproduced",
+        grade(harmless and harm, harmless or harm),
         "with β = 50 it does no harm either" if harmless and not harm else "",
     )
 
@@ -167,7 +167,7 @@ def draw(frames: Frames) -> list[Picture]:
     figure, axes = panels(width=COLUMN, height=2.2)
     ax = axes[0, 0]
     for i, method in enumerate(NAMES):
-        rows = areas[areas["method"] == method].sort_values("delta")
+        rows = where(areas, method=method).sort_values("delta")
         curve(ax, rows["delta"], rows["mean"], i, NAMES[method], (rows["min"], rows["max"]))
     ax.axhline(0.5, color="black", linewidth=0.6, linestyle="--")
     ax.set_xlabel("δ, shift of the planted edges in Fisher z")
@@ -178,23 +178,3 @@ def draw(frames: Frames) -> list[Picture]:
         "bands from the worst to the best. Dashed: a blind choice."
     )
     return [Picture("planted_areas", figure, caption)]
-
-
-STUDIES = (
-    Study(
-        name="brain-planted",
-        title="Brain networks: planted edges",
-        source="§4.3, Figure brain",
-        about=(
-            "Made-up scans, 96 to learn from and 48 to test, of 116 regions in 6 modules, where 40 edges shift with "
-            "the class by δ; ten draws. Edges are ranked by the mask of the paper's network, by t-tests, by the "
-            "weights of a linear SVM, and by the edge readout, with and without the Graph-PRI term."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-        derive=derive,
-        libraries=("sklearn", "torch"),
-    ),
-)

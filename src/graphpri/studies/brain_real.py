@@ -6,7 +6,6 @@ ADNI, the paper's other data set, may not be passed on.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,10 @@ from graphpri.apps.brain_graph import pairs
 from graphpri.apps.brain_methods import Settings, find
 from graphpri.apps.brain_protocol import Evaluation, Protocol, chance, compared, gaps, summary
 from graphpri.apps.brain_report import brain_legend, glass_brain
-from graphpri.studies.figures import COLUMN, PAGE, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.figures import COLUMN, PAGE, blank, panels
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What the studies of brain networks share: methods scored by folds of subjects, tables of them, a chart.
-# ---------------------------------------------------------------------------------------------------------------------
+# What is run
 
 FIRST = 16
 """Subjects of the quick size."""
@@ -54,7 +51,7 @@ _COLUMNS = (
 EDGE_MODELS = ("edge-readout", "edge-readout-tangent", "linear-svm", "tangent-svm")
 
 
-def scans_of(cell: Cell) -> Connectomes:
+def _load_scans(cell: Cell) -> Connectomes:
     """The data set of a piece of work; of a quick one a few subjects."""
     scans = named(cell["data"])
     if not cell["quick"]:
@@ -64,7 +61,7 @@ def scans_of(cell: Cell) -> Connectomes:
     return scans.take(np.flatnonzero([group in chosen for group in scans.groups]))
 
 
-def score_cells(data: str, quick: bool, repeats: int) -> list[Cell]:
+def _score_cells(data: str, quick: bool, repeats: int) -> list[Cell]:
     """A piece for each method and repeat, networks first, as they take longest."""
     methods = ("paper-exact", "gcn", "t-test-svm-rbf", "linear-svm", "edge-readout") if quick else tuple(NAMES)[::-1]
     return [
@@ -74,62 +71,13 @@ def score_cells(data: str, quick: bool, repeats: int) -> list[Cell]:
     ]
 
 
-def scored(cell: Cell, seed: int) -> Tables:
+def _scores(cell: Cell, seed: int) -> Tables:
     """Scores of each scan by a method that had not seen its subject."""
     protocol = Protocol(
         folds=cell["folds"], repeats=1, seed=seed + cell["repeat"], settings=Settings(nested=not cell["quick"])
     )
-    found = brain_protocol.evaluate(scans_of(cell), [cell["method"]], protocol)
+    found = brain_protocol.evaluate(_load_scans(cell), [cell["method"]], protocol)
     return {"scores": [row | {"repeat": cell["repeat"]} for row in found.scores]}
-
-
-def comparison(frames: Frames) -> Any:
-    """Each method's accuracy with its standard error, and its gap to the best, the best first."""
-    import pandas as pd
-
-    rows = frames["scores"].to_dict("records")
-    return pd.DataFrame(compared(Evaluation(rows, summary(rows))))[list(_COLUMNS)].round(4)
-
-
-def note_accuracies(table: Any, facts: Facts) -> None:
-    """Facts of each method's accuracy, its standard error and its AUC."""
-    for row in table.to_dict("records"):
-        key = row["method"].replace("-", "_")
-        facts.add(key, row["accuracy"], "comparison", f"accuracy of {NAMES[row['method']]}")
-        facts.add(f"{key}_se", row["standard_error"], "comparison", "its standard error over subjects")
-        facts.add(f"{key}_auc", row["auc"], "comparison", "its area under the curve")
-
-
-def difference(frames: Frames, method: str, other: str) -> tuple[float, float, float]:
-    """Accuracy of one method less that of another over the same scans, with its 95 % interval over subjects."""
-    table = frames["scores"]
-    rows = gaps(table[table["method"].isin([method, other])].to_dict("records"))
-    found = next(row for row in rows if row["verdict"] != "best")
-    ends = found["difference"], found["lower"], found["upper"]
-    middle, lower, upper = ends if found["method"] == method else (0.0 - ends[0], 0.0 - ends[2], 0.0 - ends[1])
-    return middle, lower, upper
-
-
-def chart(name: str, frames: Frames, known: dict[str, tuple[float, float]], caption: str) -> Picture:
-    """Accuracies with intervals; diamonds with bars for what the paper has, as (mean, standard deviation)."""
-    table = frames["comparison"]
-    figure, axes = panels(width=COLUMN, height=0.8 + 0.17 * len(table))
-    ax = axes[0, 0]
-    low, high = (float(frames["chance"][end].iloc[0]) for end in ("lower", "upper"))
-    ax.axvspan(low, high, color="#8883", linewidth=0, label="guesses, 95 %")
-    for i, row in enumerate(table[::-1].to_dict("records")):
-        ax.hlines(i, row["lower"], row["upper"], color="#0072B2")
-        ax.plot(row["accuracy"], i, "o", color="#0072B2", label="measured, 95 % over subjects" if i == 0 else None)
-        if row["method"] in known:
-            mean, deviation = known[row["method"]]
-            ax.hlines(i - 0.3, mean - deviation, mean + deviation, color="#D55E00", linewidth=0.8)
-            ax.plot(mean, i - 0.3, "D", markerfacecolor="white", color="#D55E00")
-    if known:
-        ax.plot([], [], "D", markerfacecolor="white", color="#D55E00", label="the paper, one deviation")
-    ax.set_yticks(range(len(table)), [NAMES[name] for name in table["method"][::-1]])
-    ax.set_xlabel("accuracy")
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return Picture(name, figure, caption)
 
 
 PAPER = {
@@ -148,7 +96,7 @@ _HELD_OUT = 19  # scans of a test set of the paper: its means are multiples of 1
 _STABLE = 0.25
 
 
-def eoec_cells(quick: bool) -> list[Cell]:
+def cells_eoec(quick: bool) -> list[Cell]:
     """Scores; scans drawn regardless of subjects, as the paper's may have been; labels that say nothing; edges."""
     drawn = ("gcn",) if quick else ("paper-exact", "paper", "gcn", "t-test-svm-rbf", "lasso-svm-rbf", "edge-readout")
     free = [
@@ -156,12 +104,12 @@ def eoec_cells(quick: bool) -> list[Cell]:
         for method in drawn
     ]
     nothing = {"kind": "nothing", "data": "eoec", "method": "linear-svm", "draws": 4 if quick else 50, "quick": quick}
-    return [*free, *score_cells("eoec", quick, repeats=5), _edges_cell("eoec", quick), nothing]
+    return [*free, *_score_cells("eoec", quick, repeats=5), _edges_cell("eoec", quick), nothing]
 
 
-def devfmri_cells(quick: bool) -> list[Cell]:
+def cells_devfmri(quick: bool) -> list[Cell]:
     """Scores and edges."""
-    return [*score_cells("devfmri", quick, repeats=5), _edges_cell("devfmri", quick)]
+    return [*_score_cells("devfmri", quick, repeats=5), _edges_cell("devfmri", quick)]
 
 
 def _edges_cell(data: str, quick: bool) -> Cell:
@@ -170,12 +118,12 @@ def _edges_cell(data: str, quick: bool) -> Cell:
 
 def work(cell: Cell, seed: int) -> Tables:
     """One piece, by its kind."""
-    return {"scores": scored, "free": _free, "nothing": _nothing, "edges": _edges}[cell["kind"]](cell, seed)
+    return {"scores": _scores, "free": _free, "nothing": _nothing, "edges": _edges}[cell["kind"]](cell, seed)
 
 
 def _free(cell: Cell, seed: int) -> Tables:
     """Accuracies on test scans drawn at random, whose subjects' other scans may be among the training scans."""
-    scans = scans_of(cell)
+    scans = _load_scans(cell)
     count = _HELD_OUT if scans.n_scans > 2 * _HELD_OUT else scans.n_scans // 4
     rows: list[dict[str, Any]] = []
     for run in range(cell["runs"]):
@@ -189,12 +137,12 @@ def _free(cell: Cell, seed: int) -> Tables:
 
 def _nothing(cell: Cell, seed: int) -> Tables:
     """Accuracies on labels that say nothing, by folds of subjects and by folds of scans."""
-    scans = scans_of(cell)
+    scans = _load_scans(cell)
     rows: list[dict[str, Any]] = []
     for draw in range(cell["draws"]):
-        held = brain_protocol.flipped(scans, generator(seed, "nothing", draw))
+        relabelled = brain_protocol.flipped(scans, generator(seed, "nothing", draw))
         protocol = Protocol(seed=seed + draw, settings=Settings(nested=False))
-        for folds, grouped in (("subjects", held), ("scans", replace(held, groups=held.scans))):
+        for folds, grouped in (("subjects", relabelled), ("scans", replace(relabelled, groups=relabelled.scans))):
             found = brain_protocol.evaluate(grouped, [cell["method"]], protocol).summary[0]
             rows.append({"folds": folds, "draw": draw, "accuracy": found["accuracy"]})
     return {"nothing": rows}
@@ -202,7 +150,7 @@ def _nothing(cell: Cell, seed: int) -> Tables:
 
 def _edges(cell: Cell, seed: int) -> Tables:
     """The most important edges of the edge readout, what halves of the subjects agree on, and the regions."""
-    scans = scans_of(cell)
+    scans = _load_scans(cell)
     protocol = Protocol(seed=seed, half_samples=cell["halves"])
     stable = brain_protocol.stability(scans, _EXPLAINED, protocol, top=TOP)
     at = ranked(stable.importance, TOP)
@@ -231,9 +179,39 @@ def _edges(cell: Cell, seed: int) -> Tables:
     return {name: rows for name, rows in found.items() if rows}
 
 
+# What the numbers say
+
+
+def _comparison(frames: Frames) -> Any:
+    """Each method's accuracy with its standard error, and its gap to the best, the best first."""
+    import pandas as pd
+
+    rows = frames["scores"].to_dict("records")
+    return pd.DataFrame(compared(Evaluation(rows, summary(rows))))[list(_COLUMNS)].round(4)
+
+
+def _add_accuracies(table: Any, facts: Facts) -> None:
+    """Facts of each method's accuracy, its standard error and its AUC."""
+    for row in table.to_dict("records"):
+        key = row["method"].replace("-", "_")
+        facts.add(key, row["accuracy"], "comparison", f"accuracy of {NAMES[row['method']]}")
+        facts.add(f"{key}_se", row["standard_error"], "comparison", "its standard error over subjects")
+        facts.add(f"{key}_auc", row["auc"], "comparison", "its area under the curve")
+
+
+def _difference(frames: Frames, method: str, other: str) -> tuple[float, float, float]:
+    """Accuracy of one method less that of another over the same scans, with its 95 % interval over subjects."""
+    table = frames["scores"]
+    rows = gaps(table[table["method"].isin([method, other])].to_dict("records"))
+    found = next(row for row in rows if row["verdict"] != "best")
+    ends = found["difference"], found["lower"], found["upper"]
+    middle, lower, upper = ends if found["method"] == method else (0.0 - ends[0], 0.0 - ends[2], 0.0 - ends[1])
+    return middle, lower, upper
+
+
 def derive(frames: Frames) -> Frames:
     """Each method's accuracy beside the paper's, and what the runs on scans drawn regardless of subjects have."""
-    table = comparison(frames)
+    table = _comparison(frames)
     found = {"comparison": table}
     if "free" in frames:
         mean, deviation = (table["method"].map({name: known[i] for name, known in PAPER.items()}) for i in (0, 1))
@@ -246,7 +224,7 @@ def derive(frames: Frames) -> Frames:
 def judge_eoec(frames: Frames, facts: Facts) -> list[Verdict]:
     """The paper's table, whether its term does anything, edge models against graph networks, edges, and folds."""
     table = frames["comparison"]
-    note_accuracies(table, facts)
+    _add_accuracies(table, facts)
     return [
         _table(frames, facts),
         _term(frames, facts),
@@ -259,7 +237,7 @@ def judge_eoec(frames: Frames, facts: Facts) -> list[Verdict]:
 
 def judge_devfmri(frames: Frames, facts: Facts) -> list[Verdict]:
     """Whether the second data set agrees."""
-    note_accuracies(frames["comparison"], facts)
+    _add_accuracies(frames["comparison"], facts)
     return [_term(frames, facts), _networks_behind(frames, facts), _stable_edges(frames, facts)]
 
 
@@ -285,7 +263,7 @@ def _table(frames: Frames, facts: Facts) -> Verdict:
         "by folds of subjects {paper_exact:.1%} ± {paper_exact_se:.1%} (at most {upper:.1%}), and the best of the "
         f"paper's methods, {NAMES[best]}, {{six_best:.1%}}; on {{held_out:.0f}} scans drawn regardless of subjects "
         f"{{free_mean:.1%}} ± {{free_sd:.1%}} ({NAMES[own]}, one run at best {{free_max:.1%}})",
-        "reproduced" if reached and first else "conditional" if reached or first else "not reproduced",
+        grade(reached and first, reached or first),
         "the accuracy is within its interval, but another method has more"
         if reached and not first
         else "it is the best of them, with a lower accuracy"
@@ -296,7 +274,7 @@ def _table(frames: Frames, facts: Facts) -> Verdict:
 
 def _term(frames: Frames, facts: Facts) -> Verdict:
     """Mask and term raise the accuracy of the plain network."""
-    gap, lower, upper = difference(frames, "paper-exact", "gcn")
+    gap, lower, upper = _difference(frames, "paper-exact", "gcn")
     facts.add("gap", gap, "scores", "accuracy of Graph-PRI less that of the same network without mask and term")
     facts.add("gap_lower", lower, "scores", "lower end of its 95 % interval over subjects")
     facts.add("gap_upper", upper, "scores", "upper end of it")
@@ -304,7 +282,7 @@ def _term(frames: Frames, facts: Facts) -> Verdict:
         "The mask and the Graph-PRI term make a graph convolutional network more accurate",
         "§4.3, Table",
         "{gap:+.1%} against the same network without them (over subjects from {gap_lower:+.1%} to {gap_upper:+.1%})",
-        "reproduced" if lower > 0 else "not reproduced",
+        grade(lower > 0),
         "the interval holds 0: these people show no difference" if lower <= 0 <= upper else "",
     )
 
@@ -323,7 +301,7 @@ def _beyond(table: Any, facts: Facts) -> Verdict:
         "graphpri",
         "{edge_readout:.1%} ± {edge_readout_se:.1%}, AUC {edge_readout_auc:.3f}, against {paper_claims:.1%}; the best "
         f"edge model, {NAMES[top['method']]}, has {{top:.1%}} (from {{top_lower:.1%}}), AUC {{top_auc:.3f}}",
-        "reproduced" if clearly else "conditional" if above else "not reproduced",
+        grade(clearly, above),
         "but {paper_claims:.1%} is within the interval of both" if above and not clearly else "",
     )
 
@@ -334,7 +312,7 @@ def _networks_behind(frames: Frames, facts: Facts) -> Verdict:
     nets = [name for name in GRAPH_NETWORKS if name in table.index]
     models = [name for name in EDGE_MODELS if name in table.index]
     net, model = (str(table.loc[names, "accuracy"].idxmax()) for names in (nets, models))
-    behind = {name: difference(frames, model, name) for name in nets}
+    behind = {name: _difference(frames, model, name) for name in nets}
     facts.add("behind", sum(lower > 0 for _, lower, _ in behind.values()), "scores", "graph networks clearly behind")
     facts.add("networks", len(nets), "scores", "graph networks")
     gap, lower, _ = behind[net]
@@ -345,7 +323,7 @@ def _networks_behind(frames: Frames, facts: Facts) -> Verdict:
         "graphpri",
         f"{NAMES[model]} by {{lead:+.1%}} (from {{lead_lower:+.1%}}) than {NAMES[net]}, the best of {{networks:.0f}} "
         "graph networks, of which {behind:.0f} are clearly behind",
-        "reproduced" if facts["behind"] == facts["networks"] else "conditional" if gap > 0 else "not reproduced",
+        grade(facts["behind"] == facts["networks"], gap > 0),
         "not all of the differences are clear" if gap > 0 and facts["behind"] < facts["networks"] else "",
     )
 
@@ -363,7 +341,7 @@ def _stable_edges(frames: Frames, facts: Facts) -> Verdict:
         "graphpri",
         "halves of the subjects share {jaccard:.2f} of their top 100 edges ({by_luck:.2f} with labels that say "
         "nothing); {often:.0f} edges are on top in more than half of them ({often_by_luck:.0f} with such labels)",
-        "reproduced" if row["jaccard"] >= _STABLE and clear else "conditional" if clear else "not reproduced",
+        grade(row["jaccard"] >= _STABLE and clear, clear),
         "but less than a quarter in common" if clear and row["jaccard"] < _STABLE else "",
     )
 
@@ -379,12 +357,25 @@ def _folds(frames: Frames, facts: Facts) -> Verdict:
         "graphpri",
         "labels swapped at random within subjects: accuracy {nothing_subjects:.3f} by folds of subjects, "
         "{nothing_scans:.3f} by folds of scans",
-        "reproduced" if fair and mean["scans"] < 0.45 else "conditional" if fair else "not reproduced",
+        grade(fair and mean["scans"] < 0.45, fair),
         "both are near one half" if fair and mean["scans"] >= 0.45 else "",
     )
 
 
-def draw(data: str, frames: Frames) -> list[Picture]:
+# Pictures
+
+
+def draw_eoec(frames: Frames) -> list[Picture]:
+    """Accuracies beside the paper's, and the links."""
+    return _draw("eoec", frames)
+
+
+def draw_devfmri(frames: Frames) -> list[Picture]:
+    """Accuracies, and the links."""
+    return _draw("devfmri", frames)
+
+
+def _draw(data: str, frames: Frames) -> list[Picture]:
     """Accuracies; where regions have places, the links whose correlation is larger in each class."""
     known = PAPER if data == "eoec" else {}
     caption = (
@@ -393,21 +384,18 @@ def draw(data: str, frames: Frames) -> list[Picture]:
         if known
         else "Accuracy by five folds of subjects, five times; lines: 95 % over subjects drawn again. Grey: guesses."
     )
-    found = [chart(f"{data}_accuracy", frames, known, caption)]
+    found = [_chart(f"{data}_accuracy", frames, known, caption)]
     if "regions" in frames:
         found.append(_links(data, frames))
     return found
 
 
 def _links(data: str, frames: Frames) -> Picture:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     regions, edges = frames["regions"], frames["edges"]
     rois = Rois(tuple(regions["name"]), regions[["x", "y", "z"]].to_numpy(), tuple(regions["system"]))
-    figure = Figure(figsize=(PAGE, 4.6))
-    FigureCanvasAgg(figure)
-    at = _positions(edges, len(rois.names))
+    figure = blank(PAGE, 4.6)
+    n, u, v = len(rois.names), edges["u"].to_numpy(), edges["v"].to_numpy()
+    at = u * n - u * (u + 1) // 2 + v - u - 1  # places of the edges in the order of all pairs
     colours: dict[str, str] = {}
     classes = [column.removeprefix("mean_r_") for column in edges.columns if column.startswith("mean_r_")]
     for panel, (sign, name) in enumerate(zip("-+", classes, strict=True)):
@@ -426,46 +414,23 @@ def _links(data: str, frames: Frames) -> Picture:
     return Picture(f"{data}_links", figure, caption)
 
 
-def _positions(edges: Any, n: int) -> Any:
-    """Of edges given by their ends, in the order of all pairs."""
-    u, v = edges["u"].to_numpy(), edges["v"].to_numpy()
-    return u * n - u * (u + 1) // 2 + v - u - 1
-
-
-_LIBRARIES = ("sklearn", "torch", "torch_geometric", "nilearn")
-
-STUDIES = (
-    Study(
-        name="brain-eoec",
-        title="Brain networks: eyes open or closed",
-        source="§4.3, Table and Figure brain",
-        about=(
-            "94 scans of 47 people, 116 AAL regions; every method by five folds of subjects, five times, everything "
-            "chosen within the training scans. Beside it: test sets of 19 scans drawn regardless of subjects, labels "
-            "that say nothing, and the edges that half-samples of the people agree on."
-        ),
-        cells=eoec_cells,
-        work=work,
-        judge=judge_eoec,
-        draw=partial(draw, "eoec"),
-        derive=derive,
-        needs=("eoec",),
-        libraries=_LIBRARIES,
-    ),
-    Study(
-        name="brain-devfmri",
-        title="Brain networks: children or adults",
-        source="beyond the paper",
-        about=(
-            "Scans of 83 people, 64 BASC parcels, by five folds, five times: whether methods rank as they do with "
-            "eyes open or closed."
-        ),
-        cells=devfmri_cells,
-        work=work,
-        judge=judge_devfmri,
-        draw=partial(draw, "devfmri"),
-        derive=derive,
-        needs=("devfmri",),
-        libraries=_LIBRARIES,
-    ),
-)
+def _chart(name: str, frames: Frames, known: dict[str, tuple[float, float]], caption: str) -> Picture:
+    """Accuracies with intervals; diamonds with bars for what the paper has, as (mean, standard deviation)."""
+    table = frames["comparison"]
+    figure, axes = panels(width=COLUMN, height=0.8 + 0.17 * len(table))
+    ax = axes[0, 0]
+    low, high = (float(frames["chance"][end].iloc[0]) for end in ("lower", "upper"))
+    ax.axvspan(low, high, color="#8883", linewidth=0, label="guesses, 95 %")
+    for i, row in enumerate(table[::-1].to_dict("records")):
+        ax.hlines(i, row["lower"], row["upper"], color="#0072B2")
+        ax.plot(row["accuracy"], i, "o", color="#0072B2", label="measured, 95 % over subjects" if i == 0 else None)
+        if row["method"] in known:
+            mean, deviation = known[row["method"]]
+            ax.hlines(i - 0.3, mean - deviation, mean + deviation, color="#D55E00", linewidth=0.8)
+            ax.plot(mean, i - 0.3, "D", markerfacecolor="white", color="#D55E00")
+    if known:
+        ax.plot([], [], "D", markerfacecolor="white", color="#D55E00", label="the paper, one deviation")
+    ax.set_yticks(range(len(table)), [NAMES[name] for name in table["method"][::-1]])
+    ax.set_xlabel("accuracy")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return Picture(name, figure, caption)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.polynomial import Chebyshev
@@ -15,33 +15,28 @@ from graphpri import datasets
 from graphpri._entropy import ENTROPIES, xlogx
 from graphpri._stochastic import Laplacian, Pattern, estimate, log_term, log_times, steps, tridiagonal
 from graphpri.graph import FloatArray, Graph
-from graphpri.studies.figures import look, panels
+from graphpri.studies.figures import dots, panels
 from graphpri.studies.graphs import PAPER, available, build
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Ways to approximate the von Neumann entropy, this library's and others', each with the edge term of its gradient.
+# Approximations of the von Neumann entropy, this library's and others', each with the edge term of its gradient.
 #
 # All take edge weights a of trace one, Σ a = ½, and return a value S(a) in nats and, on request, its derivative h in a.
 # The gradient in weights y = a T is then (h − 2 Σ a h)/T: see :func:`slope`.
-# ---------------------------------------------------------------------------------------------------------------------
 
 PROBES = 32
 """Random vectors of every estimate."""
 STEPS = 20
 """Terms of the polynomials, and Lanczos steps: products of the matrix with each vector."""
 
-Found = tuple[float, FloatArray | None]
+ValueAndTerm = tuple[float, FloatArray | None]
 
 
-class Way(NamedTuple):
+class Approximation(NamedTuple):
     """How to approximate S: ``run(graph, a, rng, gradient)`` gives the value and h, or None where not asked for."""
 
     label: str
-    run: Callable[[Graph, FloatArray, np.random.Generator, bool], Found]
+    run: Callable[[Graph, FloatArray, np.random.Generator, bool], ValueAndTerm]
     random: bool = False
 
 
@@ -50,15 +45,15 @@ def slope(a: FloatArray, h: FloatArray) -> FloatArray:
     return h - 2 * float(a @ h)
 
 
-def _of_library(name: str) -> Callable[[Graph, FloatArray, np.random.Generator, bool], Found]:
-    def run(graph: Graph, a: FloatArray, _: np.random.Generator, gradient: bool) -> Found:
+def _of_library(name: str) -> Callable[[Graph, FloatArray, np.random.Generator, bool], ValueAndTerm]:
+    def run(graph: Graph, a: FloatArray, _: np.random.Generator, gradient: bool) -> ValueAndTerm:
         value, term = ENTROPIES[name].evaluate(graph, a, gradient)
         return value, None if term is None else -term
 
     return run
 
 
-def _stochastic(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _stochastic(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """The library's estimate, for small graphs too."""
     y = a / a.max()
     if gradient:
@@ -66,14 +61,14 @@ def _stochastic(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient:
     return estimate(graph, [y], [[1.0]], probes=PROBES, rng=rng, small=0)[0].value, None
 
 
-def _quadratic(graph: Graph, a: FloatArray, _: np.random.Generator, gradient: bool) -> Found:
+def _quadratic(graph: Graph, a: FloatArray, _: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """Q = 1 − tr ρ̃², a lower bound of S."""
     d = graph.strengths(a)
     value = 1 - float(d @ d + 2 * (a @ a))
     return value, -2 * (d[graph.source] + d[graph.target] + 2 * a) if gradient else None
 
 
-def _finger(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _finger(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """Ĥ = −Q ln λ_max (P.-Y. Chen, L. Wu, S. Liu, I. Rajapakse, ICML 2019)."""
     q, of_q = _quadratic(graph, a, rng, gradient)
     top, x = _largest(graph, a)
@@ -82,7 +77,7 @@ def _finger(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: boo
     return -q * float(np.log(top)), -of_q * np.log(top) - q / top * (x[graph.source] - x[graph.target]) ** 2
 
 
-def _finger_degree(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _finger_degree(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """H̃ = −Q ln(2 max d), with the bound of λ_max that the degrees give (the same)."""
     q, of_q = _quadratic(graph, a, rng, gradient)
     d = graph.strengths(a)
@@ -111,7 +106,7 @@ def _edge_mean(graph: Graph, x: FloatArray, y: FloatArray) -> FloatArray:
     return np.einsum("ij,ij->i", x[u] - x[v], y[u] - y[v]) / x.shape[1]
 
 
-def _taylor(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _taylor(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """The series ln(1/u) + Σ_k tr(R Cᵏ)/k, C = I − R/u, u = λ_max (E.-M. Kontopoulou et al., IEEE Trans. IT 2020)."""
     top = _largest(graph, a)[0]
     matrix, z = graph.laplacian(a), _signs(graph, rng)
@@ -125,7 +120,7 @@ def _taylor(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: boo
     return value, _edge_mean(graph, z, total + x) if gradient else None
 
 
-def _chebyshev(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _chebyshev(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """Trace of the Chebyshev polynomial that interpolates −x ln x on [0, λ_max] (the same authors)."""
     top = _largest(graph, a)[0]
     series = Chebyshev.interpolate(lambda x: -xlogx(np.maximum(x, 0.0)), STEPS, [0, top])
@@ -145,7 +140,7 @@ def _applied(series: Any, matrix: Any, z: FloatArray, top: float) -> FloatArray:
     return total
 
 
-def _lanczos(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> Found:
+def _lanczos(graph: Graph, a: FloatArray, rng: np.random.Generator, gradient: bool) -> ValueAndTerm:
     """Lanczos quadrature with nothing taken away: Gauss's rule, the mean over the probes."""
     operator = Laplacian(Pattern(graph), a, graph.strengths(a))
     z = _signs(graph, rng)
@@ -166,23 +161,105 @@ def _centred(graph: Graph, z: FloatArray) -> FloatArray:
     return z - means[member]
 
 
-WAYS: dict[str, Way] = {
-    "exact": Way("exact", _of_library("exact")),
-    "degree": Way("degree (Graph-PRI*)", _of_library("degree")),
-    "local": Way("local", _of_library("local")),
-    "stochastic": Way("stochastic", _stochastic, random=True),
-    "lanczos": Way("Lanczos, plain", _lanczos, random=True),
-    "chebyshev": Way("Chebyshev", _chebyshev, random=True),
-    "taylor": Way("Taylor", _taylor, random=True),
-    "finger": Way("FINGER Ĥ", _finger),
-    "finger_degree": Way("FINGER H̃", _finger_degree),
-    "quadratic": Way("Q = 1 − tr ρ̃²", _quadratic),
+APPROXIMATIONS: dict[str, Approximation] = {
+    "exact": Approximation("exact", _of_library("exact")),
+    "degree": Approximation("degree (Graph-PRI*)", _of_library("degree")),
+    "local": Approximation("local", _of_library("local")),
+    "stochastic": Approximation("stochastic", _stochastic, random=True),
+    "lanczos": Approximation("Lanczos, plain", _lanczos, random=True),
+    "chebyshev": Approximation("Chebyshev", _chebyshev, random=True),
+    "taylor": Approximation("Taylor", _taylor, random=True),
+    "finger": Approximation("FINGER Ĥ", _finger),
+    "finger_degree": Approximation("FINGER H̃", _finger_degree),
+    "quadratic": Approximation("Q = 1 − tr ρ̃²", _quadratic),
 }
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What the study of approximations says: how close the degree entropy is, what the others add, and at what cost.
-# ---------------------------------------------------------------------------------------------------------------------
+# What is run
+
+_FAMILIES = ("ER 1000 20", "BA 1000 10", "WS 1000 10", "SBM 1000 10", "ring 1000 10", "grid 30 30", "path 200 2")
+_DIGITS = 8
+"""Decimals of a slope, as a share of the largest edge term, that are not rounding."""
+
+
+def cells(quick: bool) -> list[Cell]:
+    """Graph by graph, the largest first; then large graphs for the cost alone."""
+    if quick:
+        graphs = [*available(("karate", "lesmis")), "BA 220 6", "path 60 2", "grid 8 8"]
+        sizes, repeats = [1000, 4000, 16000], 2
+    else:
+        small = sorted(available(_small()), key=lambda name: -datasets.info(name).n_nodes)
+        graphs, sizes, repeats = [*small, *_FAMILIES, *available(PAPER)[::-1]], [4000, 16000, 64000, 256000], 5
+    named = [name + " weighted" * (name in _small() and datasets.info(name).weights is not None) for name in graphs]
+    return [*({"graph": name, "repeats": repeats} for name in named), {"sizes": sizes}]
+
+
+def _small() -> tuple[str, ...]:
+    """Graphs of the folder of small ones."""
+    found = (datasets.info(name) for name in datasets.names())
+    return tuple(d.name for d in found if d.files and d.files[0][0].startswith("graphs_small/"))
+
+
+def work(cell: Cell, seed: int) -> Tables:
+    """Every approximation on one graph, or the time that some take on large ones."""
+    return {"cost": _costs(cell["sizes"], seed)} if "sizes" in cell else {"values": _values(cell, seed)}
+
+
+def _values(cell: Cell, seed: int) -> list[dict[str, Any]]:
+    graph = build(cell["graph"], seed)
+    a = graph.weights / (2 * graph.weights.sum())
+    rows: list[dict[str, Any]] = []
+    truth: FloatArray = np.empty(0)
+    for name, approximation in APPROXIMATIONS.items():
+        for repeat in range(cell["repeats"] if approximation.random else 1):
+            key = (seed, "entropies", cell["graph"], name, repeat)
+            (value, _), seconds = _timed(lambda k=key, w=approximation: w.run(graph, a, generator(*k), False))
+            (_, h), slope_seconds = _timed(lambda k=key, w=approximation: w.run(graph, a, generator(*k), True))
+            found = _without_rounding(graph, a, h)
+            if name == "exact":
+                truth = found
+            head = {"graph": cell["graph"], "nodes": graph.n_nodes, "edges": graph.n_edges, "way": name}
+            times = {"value_seconds": seconds, "gradient_seconds": slope_seconds}
+            rows.append({**head, "repeat": repeat, "value": value, "rank": _rank(truth, found), **times})
+    return rows
+
+
+def _timed(run: Callable[[], Any], least: int = 1) -> tuple[Any, float]:
+    """What it returns, and the shortest CPU time of some runs, at least so many."""
+    times: list[float] = []
+    result: Any = None
+    while len(times) < least or (len(times) < 5 and sum(times) < 0.06):
+        start = time.process_time()
+        result = run()
+        times.append(time.process_time() - start)
+    return result, min(times)
+
+
+def _without_rounding(graph: Graph, a: FloatArray, h: FloatArray) -> FloatArray:
+    """The gradient, with values that differ by rounding alone made equal: a symmetric graph has many equal slopes."""
+    scale = np.abs(h).max()
+    return graph.weights * np.round(slope(a, h) / scale, _DIGITS)
+
+
+def _rank(truth: FloatArray, other: FloatArray) -> float:
+    """Spearman's correlation; NaN where either is constant."""
+    if np.ptp(truth) == 0 or np.ptp(other) == 0:
+        return np.nan
+    return float(stats.spearmanr(truth, other)[0])
+
+
+def _costs(sizes: list[int], seed: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for n in sizes:
+        graph = build(f"BA {n} 10", seed)
+        a = graph.weights / (2 * graph.weights.sum())
+        for name in ("degree", "local", "finger_degree", "finger"):
+            seconds = _timed(lambda g=graph, a=a, w=APPROXIMATIONS[name]: w.run(g, a, generator(0), False), 4)[1]
+            rows.append({"nodes": n, "edges": graph.n_edges, "way": name, "value_seconds": seconds})
+    return rows
+
+
+# What the numbers say
 
 _CLOSE = 0.05
 """Share of S by which a value that counts as close may be off."""
@@ -192,15 +269,15 @@ _ROUNDING = 1e-9
 
 
 def errors_of(table: Any) -> tuple[Any, Any]:
-    """Root mean square error by graph and way, in nats, and S by graph."""
-    exact = table[table["way"] == "exact"].set_index("graph")["value"]
+    """Root mean square error by graph and approximation, in nats, and S by graph."""
+    exact = where(table, way="exact").set_index("graph")["value"]
     off = table.assign(square=(table["value"] - table["graph"].map(exact)) ** 2)
     errors = np.sqrt(off.groupby(["graph", "way"], sort=False)["square"].mean()).unstack()
     return errors, exact.loc[errors.index]
 
 
 def ranks_of(table: Any) -> Any:
-    """Mean rank correlation of the gradient by graph and way."""
+    """Mean rank correlation of the gradient by graph and approximation."""
     return table.groupby(["graph", "way"], sort=False)["rank"].mean().unstack()
 
 
@@ -229,9 +306,6 @@ def _degree(errors: Any, exact: Any, table: Any, facts: Facts) -> Verdict:
     facts.add("gap_median", share.median(), "values", "median of (H − S)/S")
     facts.add("gap_most", share.max(), "values", "largest (H − S)/S")
     facts.add("gap_least", share.min(), "values", "least (H − S)/S")
-    outcome: Outcome = (
-        "reproduced" if near == len(share) else "conditional" if near > len(share) / 2 else "not reproduced"
-    )
     far = share[share > _CLOSE].sort_values(ascending=False).index
     if len(far):
         sizes = table.drop_duplicates("graph").set_index("graph").loc[far]
@@ -243,7 +317,7 @@ def _degree(errors: Any, exact: Any, table: Any, facts: Facts) -> Verdict:
         "§3.4, Theorems 2 and 3",
         "H is above S by {gap_least:.2%} to {gap_most:.2%} of S, {gap_median:.2%} in the median of {graphs:.0f} "
         "graphs; by at most {close:.0%} on {near:.0f}",
-        outcome,
+        grade(near == len(share), near > len(share) / 2),
         f"farther than that on {', '.join(far)}, of mean degree {{far_degree:.2f}} at most" if len(far) else "",
     )
 
@@ -264,7 +338,7 @@ def _cost(table: Any, facts: Facts) -> Verdict:
         "§3.4",
         "at a fixed mean degree the time grows with the power {degree_power:.2f} of the size ({local_power:.2f} for "
         "the local entropy); {degree_time:.1f} ms at {largest:.0f} edges ({local_time:.1f})",
-        "reproduced" if power <= _LINEAR else "not reproduced",
+        grade(power <= _LINEAR),
         "given the degrees; from a list of edges it is proportional to their number M",
     )
 
@@ -283,7 +357,7 @@ def _against_finger(errors: Any, facts: Facts) -> Verdict:
         "H is closer to S than FINGER's Ĥ on {beats_finger:.0f} of {graphs:.0f} graphs and than its H̃ on "
         "{beats_finger_degree:.0f}; median errors {degree_median:.3f}, {finger_median:.3f} and "
         "{finger_degree_median:.3f} nats",
-        "reproduced" if both == count else "conditional" if both > count / 2 else "not reproduced",
+        grade(both == count, both > count / 2),
     )
 
 
@@ -295,7 +369,7 @@ def _polynomials(errors: Any, exact: Any, facts: Facts) -> Verdict:
         near += facts.add(f"{name}_near", (share <= _CLOSE).sum(), "values", f"graphs on which {name} is close")
         facts.add(f"{name}_median", errors[name].median(), "values", f"median error of {name}, nats")
         facts.add(f"{name}_most", share.max(), "values", f"largest error of {name} as a share of S")
-        far += [f"{WAYS[name].label}'s on {graph}" for graph in share.index[share > _CLOSE]]
+        far += [f"{APPROXIMATIONS[name].label}'s on {graph}" for graph in share.index[share > _CLOSE]]
         beaten = (errors["local"] < errors[name]).sum()
         facts.add(f"local_beats_{name}", beaten, "values", f"graphs on which the local entropy is closer than {name}")
     count = 2 * len(errors)
@@ -306,7 +380,7 @@ def _polynomials(errors: Any, exact: Any, facts: Facts) -> Verdict:
         "{graphs:.0f} graphs (median error {taylor_median:.3f} nats, at most {taylor_most:.1%}), Chebyshev's on "
         "{chebyshev_near:.0f} ({chebyshev_median:.3f}, {chebyshev_most:.1%}); the local entropy, which needs no random "
         "vectors, is closer on {local_beats_taylor:.0f} and {local_beats_chebyshev:.0f}",
-        "reproduced" if near == count else "conditional" if near > count / 2 else "not reproduced",
+        grade(near == count, near > count / 2),
         f"farther off than that: {', '.join(far)}" if far else "",
     )
 
@@ -329,14 +403,8 @@ def _local(errors: Any, facts: Facts) -> Verdict:
         "graphpri",
         "closer on {local_closer:.0f} of {graphs:.0f} graphs; it removes {removed_least:.0%} to {removed_most:.0%} of "
         "the gap, {removed_median:.0%} in the median" + texts,
-        _all_or_most(closer, len(errors), removed.min() > 0.5),
+        grade(closer == len(errors) and removed.min() > 0.5, closer > len(errors) / 2),
     )
-
-
-def _all_or_most(count: float, of: int, also: bool = True) -> Outcome:
-    if count == of and also:
-        return "reproduced"
-    return "conditional" if count > of / 2 else "not reproduced"
 
 
 def _ranking(ranks: Any, facts: Facts) -> Verdict:
@@ -349,17 +417,17 @@ def _ranking(ranks: Any, facts: Facts) -> Verdict:
     constant = facts.add("constant", flat.sum(), "values", "graphs with constant local and degree gradients")
     gain = both["local"] - both["degree"].fillna(0)
     better = facts.add("ranks_better", (gain > 0).sum(), "values", "graphs on which the local gradient ranks better")
-    where = "; both are the same on all edges of {constant:.0f} others" if constant else ""
+    same = "; both are the same on all edges of {constant:.0f} others" if constant else ""
     worse = ", ".join(gain.index[gain <= 0])
     return Verdict(
         "The local entropy's gradient ranks the edges more like the exact one than the degree entropy's",
         "graphpri",
-        "on {ranks_better:.0f} of {ranked:.0f} graphs" + where + "; rank correlation with the exact gradient, median "
+        "on {ranks_better:.0f} of {ranked:.0f} graphs" + same + "; rank correlation with the exact gradient, median "
         "(least): local {rank_local:.3f} ({rank_local_least:.3f}), degree {rank_degree:.3f} ({rank_degree_least:.3f}), "
         "stochastic {rank_stochastic:.3f} ({rank_stochastic_least:.3f}), plain Lanczos {rank_lanczos:.3f} "
         "({rank_lanczos_least:.3f}), FINGER's Ĥ {rank_finger:.3f} ({rank_finger_least:.3f}) and its Q "
         "{rank_quadratic:.3f} ({rank_quadratic_least:.3f})",
-        _all_or_most(better, len(both)),
+        grade(better == len(both), better > len(both) / 2),
         f"not on {worse}" if worse else "",
     )
 
@@ -380,97 +448,13 @@ def _controlled(table: Any, errors: Any, facts: Facts) -> Verdict:
         "closer on {controlled:.0f} of {graphs:.0f} graphs with {probes:.0f} vectors: errors {stochastic_median:.1e} "
         "and {lanczos_median:.1e} nats in the median, {ratio_median:.0f} times (at least {ratio_least:.2g}), for "
         "{ratio_time:.1f} times the CPU time",
-        _all_or_most(better, len(errors)),
+        grade(better == len(errors), better > len(errors) / 2),
     )
 
 
-_FAMILIES = ("ER 1000 20", "BA 1000 10", "WS 1000 10", "SBM 1000 10", "ring 1000 10", "grid 30 30", "path 200 2")
-_DIGITS = 8
-"""Decimals of a slope, as a share of the largest edge term, that are not rounding."""
+# Pictures
 
-
-def cells(quick: bool) -> list[Cell]:
-    """Graph by graph, the largest first; then large graphs for the cost alone."""
-    if quick:
-        graphs = [*available(("karate", "lesmis")), "BA 220 6", "path 60 2", "grid 8 8"]
-        sizes, repeats = [1000, 4000, 16000], 2
-    else:
-        small = sorted(available(_small()), key=lambda name: -datasets.info(name).n_nodes)
-        graphs, sizes, repeats = [*small, *_FAMILIES, *available(PAPER)[::-1]], [4000, 16000, 64000, 256000], 5
-    named = [name + " weighted" * _has_weights(name) for name in graphs]
-    return [*({"graph": name, "repeats": repeats} for name in named), {"sizes": sizes}]
-
-
-def _small() -> tuple[str, ...]:
-    """Graphs of the folder of small ones."""
-    found = (datasets.info(name) for name in datasets.names())
-    return tuple(d.name for d in found if d.files and d.files[0][0].startswith("graphs_small/"))
-
-
-def _has_weights(name: str) -> bool:
-    return name in _small() and datasets.info(name).weights is not None
-
-
-def work(cell: Cell, seed: int) -> Tables:
-    """Every approximation on one graph, or the time that some take on large ones."""
-    return {"cost": _costs(cell["sizes"], seed)} if "sizes" in cell else {"values": _values(cell, seed)}
-
-
-def _values(cell: Cell, seed: int) -> list[dict[str, Any]]:
-    graph = build(cell["graph"], seed)
-    a = graph.weights / (2 * graph.weights.sum())
-    rows: list[dict[str, Any]] = []
-    truth: FloatArray = np.empty(0)
-    for name, way in WAYS.items():
-        for repeat in range(cell["repeats"] if way.random else 1):
-            key = (seed, "entropies", cell["graph"], name, repeat)
-            (value, _), seconds = _timed(lambda k=key, w=way: w.run(graph, a, generator(*k), False))
-            (_, h), slope_seconds = _timed(lambda k=key, w=way: w.run(graph, a, generator(*k), True))
-            found = _told_apart(graph, a, h)
-            if name == "exact":
-                truth = found
-            head = {"graph": cell["graph"], "nodes": graph.n_nodes, "edges": graph.n_edges, "way": name}
-            times = {"value_seconds": seconds, "gradient_seconds": slope_seconds}
-            rows.append({**head, "repeat": repeat, "value": value, "rank": _rank(truth, found), **times})
-    return rows
-
-
-def _timed(run: Callable[[], Any], least: int = 1) -> tuple[Any, float]:
-    """What it returns, and the shortest CPU time of some runs, at least so many."""
-    times: list[float] = []
-    result: Any = None
-    while len(times) < least or (len(times) < 5 and sum(times) < 0.06):
-        start = time.process_time()
-        result = run()
-        times.append(time.process_time() - start)
-    return result, min(times)
-
-
-def _told_apart(graph: Graph, a: FloatArray, h: FloatArray) -> FloatArray:
-    """The gradient, with what rounding alone tells apart made equal: a symmetric graph has many equal slopes."""
-    scale = np.abs(h).max()
-    return graph.weights * np.round(slope(a, h) / scale, _DIGITS)
-
-
-def _rank(truth: FloatArray, other: FloatArray) -> float:
-    """Spearman's correlation; NaN where either is constant."""
-    if np.ptp(truth) == 0 or np.ptp(other) == 0:
-        return np.nan
-    return float(stats.spearmanr(truth, other)[0])
-
-
-def _costs(sizes: list[int], seed: int) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for n in sizes:
-        graph = build(f"BA {n} 10", seed)
-        a = graph.weights / (2 * graph.weights.sum())
-        for name in ("degree", "local", "finger_degree", "finger"):
-            seconds = _timed(lambda g=graph, a=a, w=WAYS[name]: w.run(g, a, generator(0), False), 4)[1]
-            rows.append({"nodes": n, "edges": graph.n_edges, "way": name, "value_seconds": seconds})
-    return rows
-
-
-_SHOWN = [*(name for name in WAYS if name not in ("exact", "quadratic")), "exact"]
+_DRAWN = [*(name for name in APPROXIMATIONS if name not in ("exact", "quadratic")), "exact"]
 
 
 def draw(frames: Frames) -> list[Picture]:
@@ -483,10 +467,10 @@ def _accuracy(table: Any) -> Picture:
     errors, _ = errors_of(table)
     figure, axes = panels(1, 2, height=0.9 + 0.155 * len(errors), sharey=True)
     places = np.arange(len(errors))[::-1]
-    for i, name in enumerate(_SHOWN[:-1]):
+    for i, name in enumerate(_DRAWN[:-1]):
         off = np.maximum(errors[name], 1e-6)
-        axes[0, 0].plot(off, places, label=WAYS[name].label, **_dots(i))
-        axes[0, 1].plot(np.maximum(1 - ranks_of(table).loc[errors.index, name], 1e-5), places, **_dots(i))
+        axes[0, 0].plot(off, places, label=APPROXIMATIONS[name].label, **_marker(i))
+        axes[0, 1].plot(np.maximum(1 - ranks_of(table).loc[errors.index, name], 1e-5), places, **_marker(i))
     axes[0, 0].set_yticks(places, [str(name).replace(" weighted", ", weighted") for name in errors.index])
     axes[0, 0].set(xscale="log", xlabel="error of the entropy (nats)")
     axes[0, 1].set(xscale="log", xlabel="1 − rank correlation of the gradient")
@@ -504,23 +488,23 @@ def _accuracy(table: Any) -> Picture:
     )
 
 
-def _dots(i: int) -> dict[str, Any]:
+def _marker(i: int) -> dict[str, Any]:
     """The i-th marker, hollow from the eighth on."""
-    return look(i) | {"linestyle": "none", "alpha": 0.85} | ({"markerfacecolor": "none"} if i >= 7 else {})
+    return dots(i) | {"alpha": 0.85} | ({"markerfacecolor": "none"} if i >= 7 else {})
 
 
 def _times(table: Any, cost: Any) -> Picture:
     figure, axes = panels(1, 2, height=2.4)
     errors, _ = errors_of(table)
-    for i, name in enumerate(_SHOWN):
-        both = [
-            part[part["way"] == name][["graph", "edges", "value_seconds"]] for part in (table, cost.assign(graph=""))
-        ]
-        _points(axes[0, 0], both, i, WAYS[name].label)
-        seconds = table[table["way"] == name].groupby("graph")["value_seconds"].median()
+    for i, name in enumerate(_DRAWN):
+        both = [where(part, way=name)[["graph", "edges", "value_seconds"]] for part in (table, cost.assign(graph=""))]
+        for rows, label in zip(both, (APPROXIMATIONS[name].label, ""), strict=True):
+            middle = rows.groupby(["graph", "edges"])["value_seconds"].median().reset_index()
+            axes[0, 0].plot(middle["edges"], middle["value_seconds"].clip(1e-6), label=label, **_marker(i))
+        seconds = where(table, way=name).groupby("graph")["value_seconds"].median()
         off = errors.loc[seconds.index, name]
         if name != "exact":
-            axes[0, 1].plot(seconds, np.maximum(off, 1e-6), **_dots(i))
+            axes[0, 1].plot(seconds, np.maximum(off, 1e-6), **_marker(i))
     axes[0, 0].set(xscale="log", yscale="log", xlabel="edges", ylabel="CPU time (s)")
     axes[0, 1].set(xscale="log", yscale="log", xlabel="CPU time (s)", ylabel="error of the entropy (nats)")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
@@ -530,27 +514,3 @@ def _times(table: Any, cost: Any) -> Picture:
         "CPU time of one value of the entropy on one thread, by the number of edges (left), and the error that it "
         "leaves (right); each mark is a graph.",
     )
-
-
-def _points(ax: Axes, tables: list[Any], i: int, label: str) -> None:
-    for number, rows in enumerate(tables):
-        middle = rows.groupby(["graph", "edges"])["value_seconds"].median().reset_index()
-        ax.plot(middle["edges"], middle["value_seconds"].clip(1e-6), label="" if number else label, **_dots(i))
-
-
-STUDIES = (
-    Study(
-        name="entropies",
-        title="Approximations of the entropy: error, cost, and the edges they prefer",
-        source="§3.4 and the approximations it cites",
-        about=(
-            "The exact entropy against that of the degrees, this library's local and stochastic ones, FINGER, "
-            "randomised Taylor and Chebyshev traces and plain Lanczos quadrature: on the paper's graphs, random "
-            "families and real graphs, the error of the value, the rank correlation of the gradient, and CPU time."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-    ),
-)

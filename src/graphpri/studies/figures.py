@@ -55,13 +55,19 @@ def style() -> Generator[None]:
         yield
 
 
-def panels(rows: int = 1, columns: int = 1, *, width: float = PAGE, height: float = 2.0, **options: Any) -> Any:
-    """A figure and its array of Axes, shape (rows, columns); `height` is that of a row, in inches."""
+def blank(width: float, height: float, **options: Any) -> Figure:
+    """A figure of this size in inches, without Axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height * rows), layout="constrained")
+    figure = Figure(figsize=(width, height), **options)
     FigureCanvasAgg(figure)
+    return figure
+
+
+def panels(rows: int = 1, columns: int = 1, *, width: float = PAGE, height: float = 2.0, **options: Any) -> Any:
+    """A figure and its array of Axes, shape (rows, columns); `height` is that of a row, in inches."""
+    figure = blank(width, height * rows, layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
@@ -72,6 +78,11 @@ def look(i: int) -> dict[str, Any]:
         "linestyle": STYLES[i % len(STYLES)],
         "marker": MARKERS[i % len(MARKERS)],
     }
+
+
+def dots(i: int) -> dict[str, Any]:
+    """The i-th look without its line."""
+    return look(i) | {"linestyle": "none"}
 
 
 def curve(ax: Axes, x: Any, y: Any, i: int, label: str | None = None, band: tuple[Any, Any] | None = None) -> None:

@@ -105,7 +105,7 @@ def absent_pairs(graph: Graph) -> Pairs:
     """Pairs of nodes that are not joined, u < v, in order."""
     u, v = _all_pairs(graph.n_nodes)
     n = graph.n_nodes
-    free = ~np.isin(u * n + v, graph.source.astype(np.int64) * n + graph.target)
+    free = ~np.isin(u * n + v, graph.edge_keys())
     return u[free], v[free]
 
 
@@ -133,9 +133,9 @@ def entropies_with(graph: Graph, pairs: Pairs) -> tuple[float, FloatArray]:
     """
     u, v = pairs
     both = Graph.from_edges(np.append(graph.source, u), np.append(graph.target, v), n_nodes=graph.n_nodes)
-    code = both.source.astype(np.int64) * both.n_nodes + both.target
-    trials = np.tile(np.isin(code, graph.source.astype(np.int64) * both.n_nodes + graph.target), (u.size + 1, 1))
-    trials[np.arange(u.size), np.searchsorted(code, u.astype(np.int64) * both.n_nodes + v)] = True
+    keys = both.edge_keys()
+    trials = np.tile(np.isin(keys, graph.edge_keys()), (u.size + 1, 1))
+    trials[np.arange(u.size), np.searchsorted(keys, u.astype(np.int64) * both.n_nodes + v)] = True
     values = exact_values(both, trials.astype(np.float64))
     return float(values[-1]), values[:-1]
 
@@ -159,6 +159,9 @@ TITLES = {
     "jazz": "jazz musicians",
 }
 """How pictures call them."""
+
+MODELS = {"ER": "Erdős–Rényi", "BA": "Barabási–Albert", "WS": "Watts–Strogatz"}
+"""How pictures call families of random graphs."""
 
 ALPHA = 0.005
 """The paper's weight of the connectivity term, in all of its experiments."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 from typing import Any
 
 from graphpri import datasets
-from graphpri.apps.mtl import MIN_DEGREE, GammaAfter
+from graphpri.apps.mtl import MIN_DEGREE
 from graphpri.apps.mtl_protocol import (
     BASELINES,
     Pruning,
@@ -20,12 +19,11 @@ from graphpri.apps.mtl_protocol import (
     unpruned,
 )
 from graphpri.apps.mtl_tasks import Tasks, collect
-from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.mtl_synthetic import NAMES, changes, differences, least, row_of
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.figures import legend_below, panels
+from graphpri.studies.mtl_synthetic import GAMMAS, changes, differences, draw_changes, least, row_of
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 _TARGETS = ("motor_UPDRS", "total_UPDRS")
-_GAMMAS: tuple[GammaAfter, ...] = ("fixed", "rescaled", "loo")
 _SAME = 5e-5  # RMSEs that agree to four decimals count as equal
 _STRONGER = "graph, ten times that γ"
 _MODELS = {
@@ -52,7 +50,7 @@ def school() -> Tasks:
     return collect(X.loc[:, X.nunique() > 1].to_numpy(), table["y"], table["task"], True)
 
 
-def parkinsons_cells(quick: bool) -> list[Cell]:
+def cells_parkinsons(quick: bool) -> list[Cell]:
     """One for each choice of columns, split and draw; a split by time has one draw."""
     keeps = [0.5] if quick else [0.9, 0.7, 0.5, 0.3]
     kinds = [("19", "random", 0)] if quick else list(product(("19", "18"), ("random",), range(5)))
@@ -70,7 +68,7 @@ def parkinsons_cells(quick: bool) -> list[Cell]:
     ]
 
 
-def parkinsons_work(cell: Cell, seed: int) -> Tables:
+def work_parkinsons(cell: Cell, seed: int) -> Tables:
     """Errors of all models on one split, half of the rows to learn from."""
     tasks, time = parkinsons(cell["features"])
     tasks = _first(tasks, cell["tasks"])
@@ -82,7 +80,7 @@ def parkinsons_work(cell: Cell, seed: int) -> Tables:
     return _errors(tasks, split, {**head, "draw": cell["draw"]}, _prunings(cell, seed))
 
 
-def school_cells(quick: bool) -> list[Cell]:
+def cells_school(quick: bool) -> list[Cell]:
     """One for each draw of the rows to learn from."""
     keeps = [0.5] if quick else [0.9, 0.7, 0.5, 0.3]
     return [
@@ -91,7 +89,7 @@ def school_cells(quick: bool) -> list[Cell]:
     ]
 
 
-def school_work(cell: Cell, seed: int) -> Tables:
+def work_school(cell: Cell, seed: int) -> Tables:
     """Errors of all models on one split, a fifth of the rows to learn from."""
     tasks = _first(school(), cell["tasks"])
     split = random_split(tasks, 0.2, generator(seed, "school", cell["draw"]))
@@ -111,7 +109,7 @@ def _prunings(cell: Cell, seed: int) -> list[Pruning]:
     return [
         Pruning(method, keep, after, MIN_DEGREE, seed)
         for method in methods
-        for keep, after in product(cell["keeps"], _GAMMAS)
+        for keep, after in product(cell["keeps"], GAMMAS)
     ]
 
 
@@ -132,30 +130,37 @@ def derive(frames: Frames) -> Frames:
     import pandas as pd
 
     table = frames["errors"]
-    plain = table[(table["graph"] == "unit") & (table["ridge"] == "none")]
+    plain = where(table, graph="unit", ridge="none")
     splits = [({"split": str(split)}, rows) for split, rows in plain.groupby("split", sort=False)]
     whole = table[table["method"].fillna("") == ""]
     models = whole["model"] + whole["graph"].map({"unit": "", "similarity": ", weighted"})
     models += whole["ridge"].map({"none": "", "own": ", own ridges"})
     unpruned = whole.assign(model=models).pivot_table(index="model", columns="split", values="rmse", sort=False)
     return {
-        "changes": pd.DataFrame([row for after in _GAMMAS for row in changes(splits, after)]),
+        "changes": pd.DataFrame([row for after in GAMMAS for row in changes(splits, after)]),
         "unpruned": unpruned.round(4).reset_index(),
     }
 
 
-def judge(study: str, frames: Frames, facts: Facts) -> list[Verdict]:
+def judge_parkinsons(frames: Frames, facts: Facts) -> list[Verdict]:
+    """What the paper says of its data."""
+    return _judge("parkinsons", frames, facts)
+
+
+def judge_school(frames: Frames, facts: Facts) -> list[Verdict]:
+    """The same of School data, and whether schools differ in their slopes."""
+    return [*_judge("school", frames, facts), _slopes(facts)]
+
+
+def _judge(study: str, frames: Frames, facts: Facts) -> list[Verdict]:
     """How far pruning moves the error, and how the graph stands against each task on its own."""
     table = frames["errors"]
-    plain = table[(table["graph"] == "unit") & (table["ridge"] == "none")]
+    plain = where(table, graph="unit", ridge="none")
     for split, rows in plain.groupby("split", sort=False):
         for model, short in _MODELS.items():
-            value = rows[rows["model"] == model]["rmse"].mean()
+            value = where(rows, model=model)["rmse"].mean()
             facts.add(f"{short}_{_key(split)}", value, "errors", f"mean RMSE of {model}, {split}")
-    verdicts = [_similar(study, plain, facts), _against_ridge(table, facts)]
-    if study == "school":
-        verdicts.append(_slopes(facts))
-    return verdicts
+    return [_similar(study, plain, facts), _against_ridge(table, facts)]
 
 
 def _key(text: Any) -> str:
@@ -164,18 +169,18 @@ def _key(text: Any) -> str:
 
 def _similar(study: str, plain: Any, facts: Facts) -> Verdict:
     """All methods are close to no pruning, and PRI is slightly better; the same with γ chosen again."""
-    whole = float(plain[plain["model"] == "graph"]["rmse"].mean())
+    whole = float(where(plain, model="graph")["rmse"].mean())
     facts.add("typical", whole, "errors", "mean RMSE of the whole graph")
     facts.add("splits", plain["split"].nunique(), "errors", "kinds of split")
     for after in ("fixed", "loo"):
         found = [differences(rows, after) for _, rows in plain.groupby("split")]
-        best = [least(table[table["method"] == "pri"])["change"] for table in found]
+        best = [least(where(table, method="pri"))["change"] for table in found]
         largest = max(float(table["change"].abs().max()) for table in found)
-        where = "γ fixed" if after == "fixed" else "γ chosen again"
-        facts.add(f"largest_{after}", largest, "errors", f"largest mean change of RMSE by pruning, {where}")
-        facts.add(f"best_{after}", min(best), "errors", f"lowest mean change of RMSE by Graph-PRI, {where}")
+        strength = "γ fixed" if after == "fixed" else "γ chosen again"
+        facts.add(f"largest_{after}", largest, "errors", f"largest mean change of RMSE by pruning, {strength}")
+        facts.add(f"best_{after}", min(best), "errors", f"lowest mean change of RMSE by Graph-PRI, {strength}")
         lowered = sum(change < -0.0005 for change in best)
-        facts.add(f"lower_{after}", lowered, "errors", f"kinds of split where it lowers the RMSE by 0.0005, {where}")
+        facts.add(f"lower_{after}", lowered, "errors", f"kinds of split where it lowers the RMSE by 0.0005, {strength}")
     close = facts["largest_fixed"] <= 0.05 * facts["typical"]
     better = facts["lower_fixed"] == facts["splits"]
     text = "most methods stay close to no pruning, and Graph-PRI is slightly better"
@@ -189,7 +194,7 @@ def _similar(study: str, plain: Any, facts: Facts) -> Verdict:
         f"On Parkinson's data {text}" if study == "parkinsons" else f"The same on School data: {text}",
         "§4.2, Figure MTL" if study == "parkinsons" else "graphpri",
         f"change of the mean RMSE by pruning, {measured}",
-        "reproduced" if close and better else "conditional" if close else "not reproduced",
+        grade(close and better, close),
         "the first half holds" if close and not better else "",
     )
 
@@ -197,7 +202,7 @@ def _similar(study: str, plain: Any, facts: Facts) -> Verdict:
 def _against_ridge(table: Any, facts: Facts) -> Verdict:
     """With each task's own ridge the graph does no worse than ridge regression of each task alone."""
     ridge = table[table["model"] == "per-task ridge"].groupby(["split", "draw"])["rmse"].first()
-    own = table[(table["model"] == "graph") & (table["ridge"] == "own") & (table["graph"] == "unit")]
+    own = where(table, model="graph", ridge="own", graph="unit")
     change = own.set_index(["split", "draw"])["rmse"] - ridge
     facts.add("runs", len(change), "errors", "splits and draws")
     facts.add(
@@ -214,11 +219,7 @@ def _against_ridge(table: Any, facts: Facts) -> Verdict:
         "A task graph on top of each task's own ridge does no worse than the ridge alone",
         "graphpri",
         "no worse in {no_worse:.0f} of {runs:.0f} runs (at most {worst:+.4f}), {gain:+.4f} in the mean",
-        "reproduced"
-        if facts["worst_mean"] <= _SAME
-        else "conditional"
-        if facts["worst_mean"] <= 0.005
-        else "not reproduced",
+        grade(facts["worst_mean"] <= _SAME, facts["worst_mean"] <= 0.005),
         "" if facts["worst_mean"] <= _SAME else "in the mean of a kind of split the excess is at most {worst_mean:.4f}",
     )
 
@@ -234,11 +235,7 @@ def _slopes(facts: Facts) -> Verdict:
         "Schools are so alike that common slopes do as well as the graph, and far better than each school alone",
         "graphpri",
         "RMSE {ridge_random:.2f} by per-task ridge, {slopes_random:.2f} by common slopes, {graph_random:.2f} by graph",
-        "reproduced"
-        if abs(behind) <= limit < gained
-        else "conditional"
-        if abs(stronger) <= limit < gained
-        else "not reproduced",
+        grade(abs(behind) <= limit < gained, abs(stronger) <= limit < gained),
         ""
         if abs(behind) <= limit
         else "the task graph comes from the same rows, so leave-one-out takes too small a γ: with ten times that the "
@@ -246,27 +243,24 @@ def _slopes(facts: Facts) -> Verdict:
     )
 
 
-def draw(name: str, frames: Frames) -> list[Picture]:
+def draw_parkinsons(frames: Frames) -> list[Picture]:
+    """Change of RMSE against pruning."""
+    return _draw("parkinsons", frames)
+
+
+def draw_school(frames: Frames) -> list[Picture]:
+    """Change of RMSE against pruning."""
+    return _draw("school", frames)
+
+
+def _draw(name: str, frames: Frames) -> list[Picture]:
     """Change of RMSE against pruning, a panel a kind of split."""
     table = frames["errors"]
-    plain = table[(table["graph"] == "unit") & (table["ridge"] == "none")]
+    plain = where(table, graph="unit", ridge="none")
     splits = list(dict.fromkeys(plain["split"]))
     figure, axes = panels(1, max(len(splits), 2), height=2.0)
     for ax, split in zip(axes[0], splits, strict=False):
-        found = differences(plain[plain["split"] == split], "fixed")
-        for i, method in enumerate(NAMES):
-            group = found[found["method"] == method]
-            if len(group):
-                error = group["se"].fillna(0)
-                curve(
-                    ax,
-                    100 * group["pruned"],
-                    group["change"],
-                    i,
-                    NAMES[method],
-                    (group["change"] - error, group["change"] + error),
-                )
-        ax.axhline(0, color="black", linewidth=0.6, linestyle="--")
+        draw_changes(ax, differences(where(plain, split=split), "fixed"))
         ax.set_title(split)
         ax.set_xlabel("edges pruned (%)")
     for ax in axes[0][len(splits) :]:
@@ -278,38 +272,3 @@ def draw(name: str, frames: Frames) -> list[Picture]:
         "Lines: means over draws; bands: one standard error where there are several."
     )
     return [Picture(f"mtl_{name}", figure, caption)]
-
-
-STUDIES = (
-    Study(
-        name="mtl-parkinsons",
-        title="Pruning the task graph: Parkinson's disease",
-        source="Figure MTL, Parkinson's disease data",
-        about=(
-            "Motor UPDRS of 42 people, one task each, from 19 columns or from 18 (without the time, through which "
-            "random splits leak, as the target was interpolated in time), half of the rows to learn from, drawn at "
-            "random or the earliest; columns standardised by the rows to learn from."
-        ),
-        cells=parkinsons_cells,
-        work=parkinsons_work,
-        judge=partial(judge, "parkinsons"),
-        draw=partial(draw, "parkinsons"),
-        derive=derive,
-        needs=("parkinsons",),
-    ),
-    Study(
-        name="mtl-school",
-        title="Pruning the task graph: School",
-        source="beyond the paper",
-        about=(
-            "Exam scores of 139 schools, one task each, a fifth of the rows to learn from; γ is chosen by "
-            "leave-one-out, on the whole task graph and again on each pruned one."
-        ),
-        cells=school_cells,
-        work=school_work,
-        judge=partial(judge, "school"),
-        draw=partial(draw, "school"),
-        derive=derive,
-        needs=("school",),
-    ),
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,14 +21,18 @@ from graphpri.apps.mtl_protocol import (
     root_mean_square,
 )
 from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What the multi-task studies share: names of methods, and changes of the error against the unpruned graph.
-# ---------------------------------------------------------------------------------------------------------------------
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# What the multi-task studies share: names of methods, and changes of the error against the unpruned graph
 
 PRUNED = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 """Shares of edges pruned."""
+
+GAMMAS: tuple[GammaAfter, ...] = ("fixed", "rescaled", "loo")
+"""What becomes of the strength of the task graph after pruning."""
 
 NAMES = {
     "pri": "Graph-PRI",
@@ -61,8 +65,8 @@ def differences(table: Any, after: str, min_degree: int = 3) -> Any:
     """Mean change of RMSE, and its standard error over the draws, by method and share pruned."""
     import pandas as pd
 
-    whole = table[table["model"] == "graph"].set_index("draw")["rmse"]
-    rows = table[(table["after"] == after) & (table["min_degree"] == min_degree)]
+    whole = where(table, model="graph").set_index("draw")["rmse"]
+    rows = where(table, after=after, min_degree=min_degree)
     change = rows["rmse"] - rows["draw"].map(whole)
     grouped = rows.assign(change=change).dropna(subset=["change"]).groupby(["method", "pruned"])["change"]
     return pd.DataFrame(
@@ -75,11 +79,11 @@ def changes(tables: Iterable[tuple[dict[str, str], Any]], after: str) -> list[di
     rows: list[dict[str, Any]] = []
     for head, table in tables:
         for method, group in differences(table, after).groupby("method", sort=False):
-            shown = {
+            columns = {
                 f"{pruned:.0%} pruned": f"{change:+.4f}" + ("" if np.isnan(se) else f" ± {se:.4f}")
                 for pruned, change, se in zip(group["pruned"], group["change"], group["se"], strict=True)
             }
-            rows.append({**head, "gamma": after, "method": NAMES[str(method)], **shown})
+            rows.append({**head, "gamma": after, "method": NAMES[str(method)], **columns})
     return rows
 
 
@@ -88,8 +92,19 @@ def least(found: Any) -> Any:
     return found.loc[found["change"].idxmin()]
 
 
-_GAMMAS: tuple[GammaAfter, ...] = ("fixed", "rescaled", "loo")
-_SHOWN = {"fixed": "γ fixed", "rescaled": "Laplacian rescaled", "loo": "γ chosen again"}
+def draw_changes(ax: Axes, found: Any) -> None:
+    """Change of RMSE against pruning, a line a method, with bands of a standard error."""
+    for i, (method, name) in enumerate(NAMES.items()):
+        group = where(found, method=method)
+        if len(group):
+            mean, error = group["change"], group["se"].fillna(0)
+            curve(ax, 100 * group["pruned"], mean, i, name, (mean - error, mean + error))
+    ax.axhline(0, color="black", linewidth=0.6, linestyle="--")
+
+
+# What is run
+
+_TITLES = {"fixed": "γ fixed", "rescaled": "Laplacian rescaled", "loo": "γ chosen again"}
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -115,7 +130,7 @@ def work(cell: Cell, seed: int) -> Tables:
         Pruning(method, keep, after, MIN_DEGREE, seed)
         for method in ("pri", *(BASELINES if not cell["sizes"] else ("random", "local-similarity")))
         for keep in cell["keeps"]
-        for after in _GAMMAS
+        for after in GAMMAS
     ]
     prunings += [Pruning("pri", keep, "loo", 0, seed) for keep in cell["keeps"]]
     head = {key: cell[key] for key in ("draw", "train", "noise", "graph")}
@@ -126,6 +141,9 @@ def work(cell: Cell, seed: int) -> Tables:
     return {"errors": rows}
 
 
+# What the numbers say
+
+
 def derive(frames: Frames) -> Frames:
     """Mean changes of the error, by task graph, treatment of γ and method."""
     import pandas as pd
@@ -134,13 +152,12 @@ def derive(frames: Frames) -> Frames:
         ({"train": f"{share:.0%}", "noise": noise, "graph": graph}, rows)
         for (share, noise, graph), rows in frames["errors"].groupby(["train", "noise", "graph"], sort=False)
     ]
-    return {"changes": pd.DataFrame([row for after in _GAMMAS for row in changes(kinds, after)])}
+    return {"changes": pd.DataFrame([row for after in GAMMAS for row in changes(kinds, after)])}
 
 
 def _kind(frames: Frames, train: float = 0.4, noise: str = "std") -> Any:
     """Rows of one share of rows to learn from and one reading of the noise."""
-    table = frames["errors"]
-    return table[(table["train"] == train) & (table["noise"] == noise)]
+    return where(frames["errors"], train=train, noise=noise)
 
 
 def judge(frames: Frames, facts: Facts) -> list[Verdict]:
@@ -149,9 +166,9 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     draws = main["draw"].nunique()
     facts.add("draws", draws, "errors", "draws of the tasks")
     for model in ("per-task least squares", "per-task ridge", "common slopes", "graph"):
-        rows = main[(main["model"] == model) & (main["graph"] == "unit")]
+        rows = where(main, model=model, graph="unit")
         facts.add(_key(model), rows["rmse"].mean(), "errors", f"mean RMSE of {model}, 40 % to learn from")
-    weighted = main[(main["model"] == "graph") & (main["graph"] == "similarity")]["rmse"].mean()
+    weighted = where(main, model="graph", graph="similarity")["rmse"].mean()
     facts.add("weighted_graph", weighted, "errors", "mean RMSE of the graph weighted by similarity, unpruned")
     verdicts = [_paper_early(main, facts), _paper_heavy(main, facts), _weights(main, facts), _goal(main, facts)]
     if len(scarce := _kind(frames, train=0.25)):
@@ -165,20 +182,28 @@ def _key(model: str) -> str:
     return model.replace("-", "_").replace(" ", "_")
 
 
+def _add_mean(
+    facts: Facts, key: str, mean: float, error: float, how: str, of_error: str = "its standard error"
+) -> None:
+    """Facts of a mean over the draws and of its standard error."""
+    facts.add(key, mean, "errors", how)
+    facts.add(f"{key}_se", error, "errors", of_error)
+
+
+def _add_mean_of(facts: Facts, key: str, changes: Any, how: str) -> None:
+    _add_mean(facts, key, changes.mean(), changes.std(ddof=1) / np.sqrt(len(changes)), how)
+
+
 def _paper_early(main: Any, facts: Facts) -> Verdict:
     """PRI and LS alone lower the error on the unweighted graph with γ fixed, PRI early."""
-    found = differences(main[main["graph"] == "unit"], "fixed")
+    found = differences(where(main, graph="unit"), "fixed")
     early = found[found["pruned"] <= 0.3]
     for method in ("pri", "local-similarity"):
         if (early["method"] == method).any():
-            best = least(early[early["method"] == method])
-            facts.add(
-                f"early_{_key(method)}",
-                best["change"],
-                "errors",
-                f"lowest mean change of RMSE by {method}, γ fixed, at most 30 % pruned",
-            )
-            facts.add(f"early_{_key(method)}_se", best["se"], "errors", "its standard error over the draws")
+            best = least(where(early, method=method))
+            how = f"lowest mean change of RMSE by {method}, γ fixed, at most 30 % pruned"
+            key = f"early_{_key(method)}"
+            _add_mean(facts, key, best["change"], best["se"], how, "its standard error over the draws")
     lowered = facts["early_pri"] < -2 * facts["early_pri_se"]
     text = "the best early change of the mean RMSE by Graph-PRI is {early_pri:+.3f} ± {early_pri_se:.3f}"
     if "early_local_similarity" in facts.rows:
@@ -187,7 +212,7 @@ def _paper_early(main: Any, facts: Facts) -> Verdict:
         "Pruning the task graph by Graph-PRI lowers the test error early, and of the others only local similarity does",
         "§4.2, Figure MTL",
         text + " (unpruned {graph:.3f}, {draws:.0f} draws)",
-        "reproduced" if lowered else "not reproduced",
+        grade(lowered),
         ""
         if lowered
         else "on the unweighted task graph with γ fixed; Graph-PRI keeps bridges, which here are wrong edges",
@@ -195,47 +220,44 @@ def _paper_early(main: Any, facts: Facts) -> Verdict:
 
 
 def _paper_heavy(main: Any, facts: Facts) -> Verdict:
-    found = differences(main[main["graph"] == "unit"], "fixed")
+    found = differences(where(main, graph="unit"), "fixed")
     heavy = found[(found["method"] == "pri") & (found["pruned"] == found["pruned"].max())].iloc[0]
-    facts.add("heavy", heavy["change"], "errors", "mean change of RMSE by Graph-PRI at the heaviest pruning, γ fixed")
-    facts.add("heavy_se", heavy["se"], "errors", "its standard error")
+    how = "mean change of RMSE by Graph-PRI at the heaviest pruning, γ fixed"
+    _add_mean(facts, "heavy", heavy["change"], heavy["se"], how)
     facts.add("heavy_share", heavy["pruned"], "errors", "the heaviest pruning")
     return Verdict(
         "Graph-PRI becomes worse where many edges are removed",
         "§4.2",
         "at {heavy_share:.0%} pruned the mean RMSE rises by {heavy:.3f} ± {heavy_se:.3f}",
-        "reproduced" if facts["heavy"] > 2 * facts["heavy_se"] else "not reproduced",
+        grade(facts["heavy"] > 2 * facts["heavy_se"]),
     )
 
 
 def _weights(main: Any, facts: Facts) -> Verdict:
     """What weighting alone does."""
-    both = main[main["model"] == "graph"].pivot(index="draw", columns="graph", values="rmse")
-    change = both["similarity"] - both["unit"]
-    facts.add("weights", change.mean(), "errors", "mean change of RMSE by weighting the task graph, unpruned")
-    facts.add("weights_se", change.std(ddof=1) / np.sqrt(len(change)), "errors", "its standard error")
+    both = where(main, model="graph").pivot(index="draw", columns="graph", values="rmse")
+    how = "mean change of RMSE by weighting the task graph, unpruned"
+    _add_mean_of(facts, "weights", both["similarity"] - both["unit"], how)
     return Verdict(
         "Weighting the task graph by the similarity of coefficients lowers the test error without any pruning",
         "graphpri",
         "by {weights:+.3f} ± {weights_se:.3f}, from {graph:.3f} to {weighted_graph:.3f}",
-        "reproduced" if facts["weights"] < -2 * facts["weights_se"] else "not reproduced",
+        grade(facts["weights"] < -2 * facts["weights_se"]),
     )
 
 
 def _goal(main: Any, facts: Facts) -> Verdict:
     """Weighted Graph-PRI with the guard, γ chosen again, at half the edges, against the unweighted unpruned graph."""
-    unit = main[(main["model"] == "graph") & (main["graph"] == "unit")].set_index("draw")["rmse"]
-    rows = main[(main["after"] == "loo") & np.isclose(main["pruned"], 0.5) & (main["min_degree"] == 3)]
+    unit = where(main, model="graph", graph="unit").set_index("draw")["rmse"]
+    rows = where(main, after="loo", min_degree=3)
+    rows = rows[np.isclose(rows["pruned"], 0.5)]
 
     def changes(graph: str, method: str) -> Any:
-        chosen = rows[(rows["graph"] == graph) & (rows["method"] == method)].set_index("draw")["rmse"]
+        chosen = where(rows, graph=graph, method=method).set_index("draw")["rmse"]
         return (chosen - unit).dropna()
 
-    pri = changes("similarity", "pri")
-    facts.add(
-        "half", pri.mean(), "errors", "mean change of RMSE by weighted Graph-PRI at half the edges, γ chosen again"
-    )
-    facts.add("half_se", pri.std(ddof=1) / np.sqrt(len(pri)), "errors", "its standard error")
+    how = "mean change of RMSE by weighted Graph-PRI at half the edges, γ chosen again"
+    _add_mean_of(facts, "half", changes("similarity", "pri"), how)
     text = (
         "weighted Graph-PRI at half the edges changes the RMSE of the unweighted whole graph by "
         "{half:+.3f} ± {half_se:.3f}"
@@ -259,7 +281,7 @@ def _goal(main: Any, facts: Facts) -> Verdict:
 
 def _scarce(scarce: Any, facts: Facts) -> Verdict:
     """Local similarity against Graph-PRI where little is known, on the weighted graph with γ chosen again."""
-    found = differences(scarce[scarce["graph"] == "similarity"], "loo")
+    found = differences(where(scarce, graph="similarity"), "loo")
     at = found.set_index(["method", "pruned"])["change"]
     shares = sorted(found[found["pruned"] <= 0.5]["pruned"].unique())
     won = sum(at["local-similarity", share] < at["pri", share] for share in shares)
@@ -273,17 +295,17 @@ def _scarce(scarce: Any, facts: Facts) -> Verdict:
         "graphpri",
         "at {scarce_won:.0f} of {scarce_shares:.0f} shares; at 30 % pruned {scarce_local_similarity:+.3f} against "
         "{scarce_pri:+.3f}",
-        "reproduced" if won == len(shares) else "conditional" if 2 * won > len(shares) else "not reproduced",
+        grade(won == len(shares), 2 * won > len(shares)),
         "" if won in (0, len(shares)) else "at most of the shares pruned",
     )
 
 
 def _variance(rows: Any, facts: Facts) -> Verdict:
     """The other reading of N(0, 0.2 I): its verdict on the paper's claim about early pruning."""
-    found = differences(rows[rows["graph"] == "unit"], "fixed")
+    found = differences(where(rows, graph="unit"), "fixed")
     best = least(found[(found["method"] == "pri") & (found["pruned"] <= 0.3)])
-    facts.add("variance", best["change"], "errors", "lowest early change of RMSE by pri, γ fixed, 0.2 as variance")
-    facts.add("variance_se", best["se"], "errors", "its standard error")
+    how = "lowest early change of RMSE by pri, γ fixed, 0.2 as variance"
+    _add_mean(facts, "variance", best["change"], best["se"], how)
     lowered = facts["variance"] < -2 * facts["variance_se"]
     same = lowered == (facts["early_pri"] < -2 * facts["early_pri_se"])
     return Verdict(
@@ -291,24 +313,22 @@ def _variance(rows: Any, facts: Facts) -> Verdict:
         "graphpri",
         "the best early change by Graph-PRI is {variance:+.3f} ± {variance_se:.3f}, with 0.2 as deviation "
         "{early_pri:+.3f} ± {early_pri_se:.3f}",
-        "reproduced" if same else "not reproduced",
+        grade(same),
     )
+
+
+# Pictures
 
 
 def draw(frames: Frames) -> list[Picture]:
     """Change of RMSE against pruning, a panel a treatment of γ, a row a kind of task graph."""
     main = _kind(frames)
     figure, axes = panels(2, 3, height=1.7, sharex=True, sharey=True)
-    for (row, graph), (column, after) in product(enumerate(("unit", "similarity")), enumerate(_GAMMAS)):
+    for (row, graph), (column, after) in product(enumerate(("unit", "similarity")), enumerate(GAMMAS)):
         ax = axes[row, column]
-        found = differences(main[main["graph"] == graph], after)
-        for i, (method, group) in enumerate((m, found[found["method"] == m]) for m in NAMES):
-            if len(group):
-                band = group["change"] - group["se"], group["change"] + group["se"]
-                curve(ax, 100 * group["pruned"], group["change"], i, NAMES[method], band)
-        ax.axhline(0, color="black", linewidth=0.6, linestyle="--")
+        draw_changes(ax, differences(where(main, graph=graph), after))
         if row == 0:
-            ax.set_title(_SHOWN[after])
+            ax.set_title(_TITLES[after])
         if column == 0:
             ax.set_ylabel(f"change of RMSE\n({'unweighted' if graph == 'unit' else 'weighted'} graph)")
     for ax in axes[-1]:
@@ -323,22 +343,3 @@ def draw(frames: Frames) -> list[Picture]:
             "keeps three neighbours.",
         )
     ]
-
-
-STUDIES = (
-    Study(
-        name="mtl-synthetic",
-        title="Pruning the task graph: synthetic tasks",
-        source="Figure MTL, synthetic data",
-        about=(
-            "Twenty linear tasks in two groups, learned together over a 10-nearest-neighbour task graph whose edges "
-            "are pruned by each method, with γ fixed, with the Laplacian rescaled, and with γ chosen again by "
-            "leave-one-out."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-        derive=derive,
-    ),
-)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -63,13 +62,12 @@ def write_page(results: Sequence[Result], out: str | os.PathLike[str]) -> Path:
     'index.html'
     """
     path = Path(out) / "index.html"
-    tables.write_text(path, _page(results))
-    return path
-
-
-def _page(results: Sequence[Result]) -> str:
+    rows = [[_link(result), *_cells(result, verdict)] for result, verdict in _all(results)]
+    summary = "<h2>All claims</h2>\n" + _table(["study", "claim", "source", "measured", "verdict"], rows)
     title = "Graph-PRI: the paper's claims, measured"
-    return _output.document(title, _introduction(results), _summary(results), *map(_section, results), style=_STYLE)
+    page = _output.document(title, _introduction(results), summary, *map(_section, results), style=_STYLE)
+    tables.write_text(path, page)
+    return path
 
 
 def _introduction(results: Sequence[Result]) -> str:
@@ -94,23 +92,15 @@ def _all(results: Sequence[Result]) -> list[tuple[Result | None, Verdict]]:
     return [*found, *((None, verdict) for verdict in untested([result.study.name for result in results]))]
 
 
-def _summary(results: Sequence[Result]) -> str:
-    rows = [[_name(result), *_cells(result, verdict)] for result, verdict in _all(results)]
-    return "<h2>All claims</h2>\n" + _table(["study", "claim", "source", "measured", "verdict"], rows)
-
-
-def _name(result: Result | None) -> str:
+def _link(result: Result | None) -> str:
     return f'<a href="#{result.study.name}">{result.study.name}</a>' if result else ""
 
 
 def _cells(result: Result | None, verdict: Verdict) -> list[str]:
-    shown = verdict.filled(_filler(result))
-    condition = f"<br><em>{shown.condition}</em>" if shown.condition else ""
-    return [shown.claim, escape(shown.source), shown.measured + condition, _outcome(shown.outcome)]
-
-
-def _outcome(outcome: str) -> str:
-    return f'<span class="outcome">{_MARKS[outcome]} {outcome}</span>'
+    verdict = verdict.filled(_filler(result))
+    condition = f"<br><em>{verdict.condition}</em>" if verdict.condition else ""
+    outcome = f'<span class="outcome">{_MARKS[verdict.outcome]} {verdict.outcome}</span>'
+    return [verdict.claim, escape(verdict.source), verdict.measured + condition, outcome]
 
 
 def _filler(result: Result | None) -> Callable[[str], str]:
@@ -118,8 +108,8 @@ def _filler(result: Result | None) -> Callable[[str], str]:
     if result is None:
         return lambda text: escape(text, quote=False)
 
-    def linked(fact: Fact, shown: str) -> str:
-        return f'<a class="fact" href="#{_anchor(result, fact)}" title="{escape(fact.how)}">{escape(shown)}</a>'
+    def linked(fact: Fact, text: str) -> str:
+        return f'<a class="fact" href="#{_anchor(result, fact)}" title="{escape(fact.how)}">{escape(text)}</a>'
 
     return lambda text: result.facts.fill(escape(text, quote=False), linked)
 
@@ -147,9 +137,7 @@ def _section(result: Result) -> str:
 
 
 def _figure(result: Result, name: str, caption: str) -> str:
-    drawn = base64.b64encode((result.folder / f"{name}.svg").read_bytes()).decode()
-    source = f"data:image/svg+xml;base64,{drawn}"
-    return f'<figure><img src="{source}" alt="{escape(caption)}"><figcaption>{escape(caption)}</figcaption></figure>\n'
+    return _output.picture((result.folder / f"{name}.svg").read_bytes(), caption, caption) + "\n"
 
 
 def _derived(result: Result, name: str) -> str:

@@ -1,4 +1,7 @@
-"""Runs studies: pieces of work in processes, each kept when it is done, then tables, verdicts and pictures."""
+"""Runs studies: pieces of work in processes, each kept when it is done, then tables, verdicts and pictures.
+
+Processes and the store of finished pieces are joblib's: ``Parallel`` and ``Memory``.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +9,29 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphpri import _runtime, datasets
 from graphpri._version import __version__, versions
-from graphpri.errors import FileError, OptionError
+from graphpri.errors import FileError, MissingExtraError, OptionError
 from graphpri.io import tables
 from graphpri.studies import figures
-from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, digest, find, untested
+from graphpri.studies.catalogue import find
+from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, untested
 
 _LIBRARIES = ("numpy", "scipy", "networkx", "networkit", "pandas", "matplotlib")
 
 
-class Step(NamedTuple):
+class StudyProgress(NamedTuple):
     """Where a run stands: passed to the callback after each piece of work and each finished study.
 
     Examples
     --------
-    >>> Step(3, 12, "karate").study
+    >>> StudyProgress(3, 12, "karate").study
     'karate'
     """
 
@@ -87,17 +88,13 @@ class Result:
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdicts with facts in place of their names; where it has not run, the one that says why."""
-        if self.missing:
-            source, why = self.study.source, self._why_not()
-            return (Verdict(f"All claims of {source}", source, "not run", "not testable", why),)
-        return tuple(verdict.filled(self.facts.fill) for verdict in self.judged)
-
-    def _why_not(self) -> str:
-        """Why it has not run, and what to do."""
-        libraries = [name for name in self.missing if name in self.study.libraries]
-        if libraries:
-            return f"{', '.join(libraries)} must be installed: pip install 'graphpri[brain]'"
-        return f"the data sets {', '.join(self.missing)} are not here: set GRAPHPRI_DATA to their folder"
+        if not self.missing:
+            return tuple(verdict.filled(self.facts.fill) for verdict in self.judged)
+        why = f"the data sets {', '.join(self.missing)} are not here: set GRAPHPRI_DATA to their folder"
+        if libraries := [name for name in self.missing if name in self.study.libraries]:
+            why = f"{', '.join(libraries)} must be installed: pip install 'graphpri[brain]'"
+        source = self.study.source
+        return (Verdict(f"All claims of {source}", source, "not run", "not testable", why),)
 
     @property
     def command(self) -> str:
@@ -106,12 +103,20 @@ class Result:
 
 
 class _Piece(NamedTuple):
-    """A piece of work and the file that keeps what it gave."""
+    """A piece of work: the arguments of its function, and the function, which keeps what it returns."""
 
-    study: Study
+    study: str
     cell: Cell
     seed: int
-    file: Path
+    kept: Any
+    """A memorised :func:`_done`."""
+
+    @property
+    def arguments(self) -> tuple[str, Cell, int, str]:
+        return self.study, self.cell, self.seed, __version__
+
+    def is_done(self) -> bool:
+        return self.kept.check_call_in_cache(*self.arguments)
 
 
 def reproduce(
@@ -121,7 +126,7 @@ def reproduce(
     quick: bool = False,
     seed: int = 0,
     fresh: bool = False,
-    callback: Callable[[Step], object] | None = None,
+    callback: Callable[[StudyProgress], object] | None = None,
 ) -> list[Result]:
     """Run studies and write what they find.
 
@@ -142,7 +147,7 @@ def reproduce(
     fresh : bool
         Do every piece of work again.
     callback : callable, optional
-        Gets a :class:`Step`; returning True stops, and what is done is kept.
+        Gets a :class:`StudyProgress`; returning True stops, and what is done is kept.
 
     Returns
     -------
@@ -177,10 +182,10 @@ def reproduce(
         pass
     root = _folder(Path(out))
     lacking = {study.name: _missing(study, quick) for study in found}
-    pieces = {study.name: [] if lacking[study.name] else _pieces(study, root, quick, seed) for study in found}
+    pieces = {study.name: _pieces(study, root, quick, seed) for study in found if not lacking[study.name]}
     if fresh:
-        for piece in (piece for group in pieces.values() for piece in group):
-            piece.file.unlink(missing_ok=True)
+        for group in pieces.values():
+            group[0].kept.clear(warn=False)
     _work([piece for group in pieces.values() for piece in group], callback)
     results: list[Result] = []
     for study in found:
@@ -289,94 +294,66 @@ def _missing(study: Study, quick: bool) -> tuple[str, ...]:
     """Libraries that the study needs and that are not installed, and data sets that can't be loaded."""
     absent = [name for name in study.libraries if find_spec(name) is None]
     for name in study.needs_quick if quick and study.needs_quick is not None else study.needs:
+        kinds = ((datasets.scan_sets(), datasets.scans), (datasets.tables(), datasets.table))
+        load = next((load for names, load in kinds if name in names), datasets.load)
         try:
-            _load(name)
+            load(name)
         except FileError:
             absent.append(name)
     return tuple(absent)
 
 
-def _load(name: str) -> None:
-    for names, load in ((datasets.scan_sets(), datasets.scans), (datasets.tables(), datasets.table)):
-        if name in names:
-            load(name)
-            return
-    datasets.load(name)
-
-
 def _pieces(study: Study, root: Path, quick: bool, seed: int) -> list[_Piece]:
-    owner = study.shares or study.name
-    kept = _folder(root / owner / "pieces")
-    return [
-        _Piece(study, cell, seed, kept / f"{digest([__version__, owner, cell, seed])}.json")
-        for cell in study.cells(quick)
-    ]
-
-
-def _work(pieces: list[_Piece], callback: Callable[[Step], object] | None) -> None:
-    """Do the pieces that no file keeps."""
-    distinct = {piece.file: piece for piece in pieces}
-    waiting = [piece for file, piece in distinct.items() if not file.exists()]
-    done = len(distinct) - len(waiting)
-    count = min(_runtime.workers(), len(waiting))
-    for piece in _one_by_one(waiting) if count < 2 else _side_by_side(waiting, count):
-        done += 1
-        if callback is not None and callback(Step(done, len(distinct), piece.study.name)) is True:
-            raise KeyboardInterrupt
-
-
-def _one_by_one(pieces: list[_Piece]) -> Iterator[_Piece]:
-    for piece in pieces:
-        _do(piece.study.name, piece.cell, piece.seed, piece.file)
-        yield piece
-
-
-def _side_by_side(pieces: list[_Piece], count: int) -> Iterator[_Piece]:
-    with _pool(count) as pool:
-        running: dict[Future[None], _Piece] = {
-            pool.submit(_do, piece.study.name, piece.cell, piece.seed, piece.file): piece for piece in pieces
-        }
-        while running:
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                piece = running.pop(future)
-                future.result()
-                yield piece
-
-
-@contextmanager
-def _pool(count: int) -> Generator[ProcessPoolExecutor]:
-    """Processes that are ended at once where something goes wrong, an interruption included."""
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_start)
     try:
-        yield pool
-        pool.shutdown()
-    except BaseException:
-        workers = list(pool._processes.values())  # pyright: ignore[reportPrivateUsage]
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.terminate()
-        raise
+        from joblib import Memory
+    except ImportError as error:
+        raise MissingExtraError("joblib", "studies", "running a study") from error
+    owner = study.shares or study.name
+    folder = root / owner / "pieces"
+    is_new = not folder.exists()
+    kept: Any = Memory(_folder(folder), verbose=0).cache(_done)
+    if is_new:
+        kept.clear(warn=False)  # notes the function's text once, before processes would do it side by side
+    return [_Piece(owner, cell, seed, kept) for cell in study.cells(quick)]
 
 
-def _start() -> None:
-    """Prepare a process: one thread, and interruptions are left to the one that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ[_runtime.THREADS_VARIABLE] = "1"
+def _work(pieces: list[_Piece], callback: Callable[[StudyProgress], object] | None) -> None:
+    """Do the pieces that are not kept, in processes."""
+    from joblib import Parallel, delayed
+
+    distinct = list({json.dumps(piece.arguments, sort_keys=True): piece for piece in pieces}.values())
+    waiting = [piece for piece in distinct if not piece.is_done()]
+    done = len(distinct) - len(waiting)
+    count = max(1, min(_runtime.workers(), len(waiting)))
+    # Pieces go to processes one by one, as the longest come first.
+    options: dict[str, Any] = {"batch_size": 1, "return_as": "generator_unordered", "max_nbytes": None}
+    finished: Any = Parallel(count, **options)(delayed(_do)(piece, count > 1) for piece in waiting)
+    try:
+        for name in finished:
+            done += 1
+            if callback is not None and callback(StudyProgress(done, len(distinct), name)) is True:
+                raise KeyboardInterrupt
+    except BaseException as error:
+        finished.throw(error)  # ends the processes
 
 
-def _do(name: str, cell: Cell, seed: int, file: Path) -> None:
-    """Do a piece of work and keep what it gave."""
+def _do(piece: _Piece, in_process: bool) -> str:
+    """Do a piece of work and keep what it gave; in a process of its own with one thread."""
+    if in_process:
+        # Interruptions are left to the process that started this one.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.environ[_runtime.THREADS_VARIABLE] = "1"
+    piece.kept.call_and_shelve(*piece.arguments)
+    return piece.study
+
+
+def _done(name: str, cell: Cell, seed: int, version: str) -> dict[str, Any]:
+    """The tables of a piece of work, and how long it took; `version` is that of this library."""
+    del version  # tells results of one version from those of another
     start = time.perf_counter()
     with _runtime.single_thread():
         found = find(name).work(cell, seed)
-    kept = {"cell": cell, "seconds": time.perf_counter() - start, "tables": found}
-    tables.write_text(file, json.dumps(kept, default=_plain))
-
-
-def _plain(value: Any) -> Any:
-    """NumPy's scalars and arrays as JSON has them."""
-    return value.tolist()
+    return {"seconds": time.perf_counter() - start, "tables": found}
 
 
 def _collect(study: Study, folder: Path, pieces: list[_Piece], quick: bool, seed: int) -> None:
@@ -384,7 +361,7 @@ def _collect(study: Study, folder: Path, pieces: list[_Piece], quick: bool, seed
     joined: Tables = {}
     seconds = 0.0
     for piece in pieces:
-        kept = json.loads(piece.file.read_text(encoding="utf-8"))
+        kept = piece.kept(*piece.arguments)
         seconds += kept["seconds"]
         for name, rows in kept["tables"].items():
             joined.setdefault(name, []).extend(rows)

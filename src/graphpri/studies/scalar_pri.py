@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from graphpri.apps.scalar import NEAR, ROUNDING, Cloud, ScalarPRI, clusters, descend, draw_points, evaluate
 from graphpri.graph import FloatArray
 from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What the runs of the scalar PRI say about the appendix's figure.
-# ---------------------------------------------------------------------------------------------------------------------
+if TYPE_CHECKING:
+    from graphpri.apps.scalar import Cloud, ScalarPRI
+
+# What is run
 
 FIGURE = (0, 1, 3, 6, 100)
 """The values of β that the paper shows."""
@@ -25,260 +25,6 @@ _SOURCE = "Appendix, Figure org_pri"
 _NEAR_CURVE, _COVERED, _ALL = 0.5, 0.9, 0.9
 """Points are along a curve when they are this near it, against the data, and cover this much of it; and they are the
 data when this many of them are apart."""
-
-
-def summary(frames: Frames) -> Frames:
-    """Places and distances at each β, over the samples at the figure's width."""
-    groups = _figure_verdict(frames).groupby("beta")
-    columns = {
-        "samples": groups["sample"].count(),
-        "n": groups["n"].first(),
-        "data_places": groups["apart"].mean(),
-        "places": groups["clusters"].mean(),
-        "fewest": groups["clusters"].min(),
-        "most": groups["clusters"].max(),
-        "distance": groups["distance"].mean(),
-        "data_distance": groups["data_distance"].mean(),
-        "covered": groups["covered"].mean(),
-        "moved": groups["moved"].mean(),
-        "H2": groups["H2"].mean(),
-        "D": groups["D"].mean(),
-    }
-    first = next(iter(columns.values()))
-    return {"summary": first.to_frame().assign(**columns).reset_index()}
-
-
-def judge(frames: Frames, facts: Facts) -> list[Verdict]:
-    """Point, modes, curves, data; how they depend on the width; and that J never rises."""
-    figure = _figure_verdict(frames)
-    facts.add("s", figure["s"].iloc[0], "runs", "width s of the figure's windows")
-    facts.add("n", figure["n"].iloc[0], "runs", "samples in a data set")
-    return [
-        _point(figure, facts),
-        _modes(figure, facts),
-        _curves(figure, facts),
-        _data(figure, facts),
-        _passage(figure, facts),
-        _width(frames["runs"], facts),
-        _silverman(frames["runs"], facts),
-        _never_rises(frames, facts),
-        _undamped(frames["steps"], facts),
-        _polished(frames["runs"], facts),
-        _annealed(frames["runs"], facts),
-    ]
-
-
-def _figure_verdict(frames: Frames) -> Any:
-    """Runs from the data at the width of which there are several samples."""
-    runs = frames["runs"]
-    runs = runs[(runs["start"] == "data") & (runs["width"] == "given")]
-    return runs[runs["s"] == runs["s"].mode().iloc[0]]
-
-
-def _at(runs: Any, beta: float) -> Any:
-    return runs[runs["beta"] == beta]
-
-
-def _point(figure: Any, facts: Facts) -> Verdict:
-    found = _at(figure, 0)
-    facts.add("point_samples", len(found), "runs", "data sets at β = 0")
-    facts.add("point_single", (found["clusters"] == 1).sum(), "runs", "data sets that β = 0 draws to one place")
-    facts.add("point_most", found["clusters"].max(), "runs", "most places at β = 0")
-    single, samples = facts["point_single"], facts["point_samples"]
-    condition = "where no two groups are left so far apart, against s, that they don't draw each other any more"
-    return Verdict(
-        "At β = 0 the solution is a single point",
-        f"{_SOURCE} (b)",
-        "one place in {point_single:.0f} of {point_samples:.0f} data sets, at most {point_most:.0f} (s = {s})",
-        "reproduced" if single == samples else "conditional" if single else "not reproduced",
-        condition if 0 < single < samples else "",
-    )
-
-
-def _modes(figure: Any, facts: Facts) -> Verdict:
-    found = _at(figure, 1)
-    facts.add("modes_fewest", found["clusters"].min(), "runs", "fewest places at β = 1")
-    facts.add("modes_most", found["clusters"].max(), "runs", "most places at β = 1")
-    facts.add("maxima", found["maxima"].min(), "runs", "least share of them that are maxima of the data's density")
-    several = facts["modes_fewest"] > 1 and facts["modes_most"] <= 0.2 * facts["n"]
-    return Verdict(
-        "At β = 1 the points are the modes of the data",
-        f"{_SOURCE} (c)",
-        "{modes_fewest:.0f} to {modes_most:.0f} places, at least {maxima:.0%} of them maxima of the Parzen density "
-        "(s = {s})",
-        "reproduced" if facts["maxima"] == 1 and several else "not reproduced",
-    )
-
-
-def _curves(figure: Any, facts: Facts) -> Verdict:
-    for beta in (3, 6):
-        found = _at(figure, beta)
-        facts.add(f"places_{beta}", found["clusters"].mean(), "runs", f"mean number of places at β = {beta}")
-        ratio = (found["distance"] / found["data_distance"]).max()
-        facts.add(f"ratio_{beta}", ratio, "runs", f"largest distance from the lines at β = {beta} over the data's")
-        facts.add(f"covered_{beta}", found["covered"].min(), "runs", f"least share of the lines covered at β = {beta}")
-    along = all(facts[f"ratio_{b}"] <= _NEAR_CURVE and facts[f"covered_{b}"] >= _COVERED for b in (3, 6))
-    more = facts["places_3"] > facts["modes_most"]
-    return Verdict(
-        "At β = 3 and 6 the points are principal curves of the data",
-        f"{_SOURCE} (d), (e)",
-        "root mean square distance from the true lines at most {ratio_3:.2f} and {ratio_6:.2f} of the data's; at least "
-        "{covered_3:.0%} and {covered_6:.0%} of the lines within s of a point; {places_3:.0f} and {places_6:.0f} "
-        "distinct places on average, so a string of points and no continuous curve (s = {s})",
-        "reproduced" if along and more else "not reproduced",
-    )
-
-
-def _data(figure: Any, facts: Facts) -> Verdict:
-    for beta in (100, _LARGEST):
-        found = _at(figure, beta)
-        facts.add(
-            f"kept_{beta}", (found["clusters"] / found["apart"]).min(), "runs", f"least places over data's, β = {beta}"
-        )
-        moved = (found["moved"] / found["data_distance"]).max()
-        facts.add(f"moved_{beta}", moved, "runs", f"largest way from the data at β = {beta} over the data's noise")
-    facts.add("all", _ALL, "runs", "share of the data's places from which on they count as all")
-    last = facts[f"kept_{_LARGEST}"] >= _ALL and facts[f"moved_{_LARGEST}"] <= _NEAR_CURVE
-    early = facts["kept_100"] >= _ALL and facts["moved_100"] <= _NEAR_CURVE
-    return Verdict(
-        "As β → ∞ the data themselves come back; β = 100 shows them",
-        f"{_SOURCE} (f)",
-        f"at β = {_LARGEST} the points are {{moved_{_LARGEST}:.2f}} of the noise from their samples and "
-        f"at {{kept_{_LARGEST}:.0%}} of the data's places; at β = 100 {{moved_100:.2f}} and {{kept_100:.0%}}",
-        ("reproduced" if early else "conditional") if last else "not reproduced",
-        "for larger β: at 100 the points still gather at fewer places ({all:.0%} of the data's count as all)"
-        if last and not early
-        else "",
-    )
-
-
-def _passage(figure: Any, facts: Facts) -> Verdict:
-    groups = [group.sort_values("beta") for _, group in figure.groupby("sample") if len(group) > len(FIGURE)]
-    falls = sum(bool((np.diff(group["D"]) < 0).all()) for group in groups)
-    rises = sum(bool((np.diff(group["H2"]) > 0).all()) for group in groups)
-    nearer = sum(bool((np.diff(group["moved"]) < 0).all()) for group in groups)
-    facts.add("whole", len(groups), "runs", "data sets with every β")
-    facts.add("falls", falls, "runs", "those whose divergence falls at every step of β")
-    facts.add("rises", rises, "runs", "those whose entropy rises at every step of β")
-    facts.add("nearer", nearer, "runs", "those whose points are nearer their samples at every step of β")
-    return Verdict(
-        "As β increases the solution passes from the point over modes and curves to the data",
-        _SOURCE,
-        "with each β D falls on {falls:.0f}, H₂ rises on {rises:.0f} and the points are nearer their samples on "
-        "{nearer:.0f} of {whole:.0f} data sets",
-        "reproduced" if min(falls, rises, nearer) == len(groups) else "not reproduced",
-    )
-
-
-def _width(runs: Any, facts: Facts) -> Verdict:
-    shown = runs[(runs["sample"] == 0) & (runs["start"] == "data") & (runs["width"] == "given")]
-    chains = {float(s): _chain(group) for s, group in shown.groupby("s")}
-    good = [s for s, holds in chains.items() if holds]
-    facts.add("widths", len(chains), "runs", "widths s at which the same data are run")
-    facts.add("good_widths", len(good), "runs", "widths at which all four regimes follow each other")
-    facts.add("least_good", min(good, default=np.nan), "runs", "least such width")
-    facts.add("most_good", max(good, default=np.nan), "runs", "largest such width")
-    ends = shown[shown["s"].isin([min(chains), max(chains)])].set_index(["s", "beta"])["clusters"]
-    facts.add("narrow", min(chains), "runs", "narrowest width")
-    facts.add("wide", max(chains), "runs", "widest width")
-    facts.add("narrow_places", ends[min(chains), 0], "runs", "places at β = 0 and the narrowest width")
-    facts.add("wide_places", ends[max(chains), 1], "runs", "places at β = 1 and the widest width")
-    outcome: Outcome = "reproduced" if len(good) == len(chains) else "conditional" if good else "not reproduced"
-    span = "from {least_good} to {most_good}" if len(good) > 1 else "of {least_good}"
-    return Verdict(
-        "Point, modes, principal curves and data stand at β = 0, 1, 3 and ∞ whatever the windows' width",
-        _SOURCE,
-        "at {good_widths:.0f} of {widths:.0f} widths; β = 0 leaves {narrow_places:.0f} places at s = {narrow}, "
-        "β = 1 leaves {wide_places:.0f} at s = {wide}",
-        outcome,
-        f"for widths {span}: choose s from the data" if outcome == "conditional" else "",
-    )
-
-
-def _chain(group: Any) -> bool:
-    """Whether one point, several modes, points along the lines and the data follow each other."""
-    at = group.set_index("beta")
-    curve, data = at.loc[3], at.loc[_LARGEST]
-    along = curve["distance"] <= _NEAR_CURVE * curve["data_distance"] and curve["covered"] >= _COVERED
-    counts = at["clusters"]
-    return bool(counts[0] == 1 < counts[1] < counts[3] and along and data["clusters"] >= _ALL * data["apart"])
-
-
-def _silverman(runs: Any, facts: Facts) -> Verdict:
-    shown = runs[runs["width"] == "silverman"]
-    chains = [_chain(group) for _, group in shown.groupby("sample")]
-    facts.add("rule", shown["s"].mean(), "runs", "mean of Silverman's widths")
-    facts.add("rule_sets", len(chains), "runs", "data sets run at Silverman's width")
-    facts.add("rule_good", sum(chains), "runs", "those on which all four regimes follow each other")
-    return Verdict(
-        "Silverman's rule gives a width at which the four regimes appear",
-        "graphpri",
-        "s = {rule:.3f}: on {rule_good:.0f} of {rule_sets:.0f} data sets",
-        "reproduced" if all(chains) else "conditional" if any(chains) else "not reproduced",
-        "on some data sets" if any(chains) and not all(chains) else "",
-    )
-
-
-def _never_rises(frames: Frames, facts: Facts) -> Verdict:
-    runs, steps = frames["runs"], frames["steps"]
-    facts.add("damped", max(runs["rise"].max(), steps["damped_rise"].max()), "runs", "largest rise of J in a step")
-    facts.add("step_count", runs["steps"].sum(), "runs", "steps of all runs")
-    facts.add("run_count", len(runs), "runs", "runs")
-    return Verdict(
-        "The damped fixed point and the quasi-Newton steps after it never raise J, at any β",
-        "graphpri",
-        "largest change of J in one of {step_count:.0f} steps of {run_count:.0f} runs: {damped:.1e}",
-        "reproduced" if facts["damped"] <= 0 else "not reproduced",
-    )
-
-
-def _undamped(steps: Any, facts: Facts) -> Verdict:
-    worse = (~steps["plain_finite"].astype(bool)) | (steps["plain_rise"] > 1e-12)
-    between = (steps["beta"] > 0) & (steps["beta"] < 1)
-    facts.add("between", between.sum(), "steps", "runs of the plain fixed point at 0 < β < 1")
-    facts.add("between_worse", (worse & between).sum(), "steps", "those that raise J or overflow")
-    facts.add("outside", (~between).sum(), "steps", "runs of the plain fixed point at β = 0 and β ≥ 1")
-    facts.add("outside_worse", (worse & ~between).sum(), "steps", "those that raise J or overflow")
-    return Verdict(
-        "Started at the data, the fixed point is safe without damping at β = 0 and β ≥ 1 only",
-        "graphpri",
-        "J rises or overflows in {between_worse:.0f} of {between:.0f} runs at 0 < β < 1, and in {outside_worse:.0f} of "
-        "{outside:.0f} others",
-        "reproduced" if facts["between_worse"] and not facts["outside_worse"] else "not reproduced",
-    )
-
-
-def _polished(runs: Any, facts: Facts) -> Verdict:
-    small = runs[runs["beta"] <= 1e-6 / ROUNDING]
-    facts.add("polished", small["gradient"].max(), "runs", "largest |∂J/∂x| per width of the window, at β ≤ 100")
-    facts.add("rest", runs["gradient"].max(), "runs", "largest |∂J/∂x| per width at any β")
-    return Verdict(
-        "Minima are found to |∂J/∂x| ≤ 10⁻⁶ per width of the window",
-        "graphpri",
-        "at most {polished:.1e} up to β = 100; {rest:.1e} at the largest β, where rounding in J hides more",
-        "reproduced" if facts["polished"] <= 1e-6 else "not reproduced",
-    )
-
-
-def _annealed(runs: Any, facts: Facts) -> Verdict:
-    given = runs[runs["width"] == "given"]
-    key = ["sample", "s", "beta"]
-    both = given[given["start"] == "path"].merge(given[given["start"] == "data"], on=key, suffixes=("", "_data"))
-    gain = both["J_data"] - both["J"]
-    lower, higher = int((gain > 1e-6).sum()), int((gain < -1e-6).sum())
-    facts.add("pairs", len(both), "runs", "pairs of runs that start at the data, and at the next larger β")
-    facts.add("lower", lower, "runs", "those that end lower by more than 10⁻⁶ from the next larger β")
-    facts.add("higher", higher, "runs", "those that end higher by more than 10⁻⁶ from the next larger β")
-    facts.add("best_gain", gain.max(), "runs", "largest gain")
-    facts.add("worst_gain", gain.min(), "runs", "largest loss, as a negative gain")
-    return Verdict(
-        "Starts from the solution of the next larger β end no higher than starts from the data",
-        "graphpri",
-        "lower in {lower:.0f} and higher in {higher:.0f} of {pairs:.0f} pairs; J differs by {worst_gain:.2g} to "
-        "{best_gain:.2g}",
-        "reproduced" if not higher else "conditional" if lower > higher else "not reproduced",
-        "in most pairs" if higher and lower > higher else "",
-    )
 
 
 _BETAS = (0, 1, 3, 6, 100, 10_000)
@@ -304,15 +50,19 @@ def cells(quick: bool) -> list[Cell]:
 
 def work(cell: Cell, seed: int) -> Tables:
     """Fits at each β, or the steps of the plain and of the damped fixed point."""
+    from graphpri.apps.scalar import ScalarPRI  # needs scikit-learn
+
     data = crossing(cell["n"], seed, cell["sample"])
     if cell["start"] == "steps":
         return {"steps": [_steps(data, cell["width"], beta, cell["steps"]) for beta in _STEP_BETAS]}
-    model = ScalarPRI(bandwidth=cell["width"])
+    betas, width = cell["betas"], cell["width"]
     with warnings.catch_warnings():
         # Whether a fit has converged stands in its row.
         warnings.simplefilter("ignore")
-        betas = cell["betas"]
-        fits = model.path(data, betas) if cell["start"] == "path" else [_fit(model, data, beta) for beta in betas]
+        if cell["start"] == "path":
+            fits = ScalarPRI(bandwidth=width).path(data, betas)
+        else:
+            fits = [ScalarPRI(beta, width).fit(data) for beta in betas]
     tables: Tables = {"runs": [_row(cell, data, fit) for fit in fits]}
     if cell["start"] == "data" and cell["width"] == _WIDTH and cell["sample"] == 0:
         tables["data"] = _places({}, data)
@@ -328,15 +78,13 @@ def crossing(n: int, seed: int, number: int) -> FloatArray:
     return at + _NOISE * rng.normal(size=(n, 2))
 
 
-def _fit(model: ScalarPRI, data: FloatArray, beta: float) -> ScalarPRI:
-    return ScalarPRI(beta, model.bandwidth).fit(data)
-
-
 def _places(head: dict[str, Any], points: FloatArray) -> list[dict[str, Any]]:
     return [{**head, "x": float(x), "y": float(y)} for x, y in points]
 
 
 def _row(cell: Cell, data: FloatArray, fit: ScalarPRI) -> dict[str, Any]:
+    from graphpri.apps.scalar import NEAR, clusters
+
     moved = np.linalg.norm(fit.points_ - data, axis=1)
     return {
         "sample": cell["sample"],
@@ -396,6 +144,8 @@ def _maxima(fit: ScalarPRI, data: FloatArray) -> float:
 
 def _steps(data: FloatArray, s: float, beta: float, count: int) -> dict[str, Any]:
     """The largest rise of J over steps of the plain and of the damped fixed point; no number where J overflowed."""
+    from graphpri.apps.scalar import Cloud, descend
+
     cloud = Cloud(data / s, np.full(len(data), 1 / len(data)))
     history = descend(cloud, cloud, beta, max_iter=count, tol=1e-6).history
     plain = _plain(cloud, beta, count)
@@ -410,6 +160,8 @@ def _steps(data: FloatArray, s: float, beta: float, count: int) -> dict[str, Any
 
 def _plain(data: Cloud, beta: float, count: int) -> FloatArray:
     """J along the textbook's fixed point, not damped: x ← m_S + c (1 − β)/β · (Σ G x_j − x Σ G) / Σ G s_j."""
+    from graphpri.apps.scalar import evaluate
+
     here, found = data, [evaluate(data, data, beta).objective]
     with np.errstate(all="ignore"):
         for _ in range(count):
@@ -428,23 +180,283 @@ def _plain(data: Cloud, beta: float, count: int) -> FloatArray:
     return np.array(found)
 
 
+# What the numbers say
+
+
+def derive(frames: Frames) -> Frames:
+    """Places and distances at each β, over the samples at the figure's width."""
+    groups = _figure_runs(frames).groupby("beta")
+    columns = {
+        "samples": groups["sample"].count(),
+        "n": groups["n"].first(),
+        "data_places": groups["apart"].mean(),
+        "places": groups["clusters"].mean(),
+        "fewest": groups["clusters"].min(),
+        "most": groups["clusters"].max(),
+        "distance": groups["distance"].mean(),
+        "data_distance": groups["data_distance"].mean(),
+        "covered": groups["covered"].mean(),
+        "moved": groups["moved"].mean(),
+        "H2": groups["H2"].mean(),
+        "D": groups["D"].mean(),
+    }
+    first = next(iter(columns.values()))
+    return {"summary": first.to_frame().assign(**columns).reset_index()}
+
+
+def judge(frames: Frames, facts: Facts) -> list[Verdict]:
+    """Point, modes, curves, data; how they depend on the width; and that J never rises."""
+    figure = _figure_runs(frames)
+    facts.add("s", figure["s"].iloc[0], "runs", "width s of the figure's windows")
+    facts.add("n", figure["n"].iloc[0], "runs", "samples in a data set")
+    return [
+        _point(figure, facts),
+        _modes(figure, facts),
+        _curves(figure, facts),
+        _data(figure, facts),
+        _passage(figure, facts),
+        _width(frames["runs"], facts),
+        _silverman(frames["runs"], facts),
+        _never_rises(frames, facts),
+        _undamped(frames["steps"], facts),
+        _polished(frames["runs"], facts),
+        _annealed(frames["runs"], facts),
+    ]
+
+
+def _figure_runs(frames: Frames) -> Any:
+    """Runs from the data at the width of which there are several samples."""
+    runs = frames["runs"]
+    runs = where(runs, start="data", width="given")
+    return runs[runs["s"] == runs["s"].mode().iloc[0]]
+
+
+def _point(figure: Any, facts: Facts) -> Verdict:
+    found = where(figure, beta=0)
+    facts.add("point_samples", len(found), "runs", "data sets at β = 0")
+    facts.add("point_single", (found["clusters"] == 1).sum(), "runs", "data sets that β = 0 draws to one place")
+    facts.add("point_most", found["clusters"].max(), "runs", "most places at β = 0")
+    single, samples = facts["point_single"], facts["point_samples"]
+    condition = "where no two groups are left so far apart, against s, that they don't draw each other any more"
+    return Verdict(
+        "At β = 0 the solution is a single point",
+        f"{_SOURCE} (b)",
+        "one place in {point_single:.0f} of {point_samples:.0f} data sets, at most {point_most:.0f} (s = {s})",
+        grade(single == samples, single),
+        condition if 0 < single < samples else "",
+    )
+
+
+def _modes(figure: Any, facts: Facts) -> Verdict:
+    found = where(figure, beta=1)
+    facts.add("modes_fewest", found["clusters"].min(), "runs", "fewest places at β = 1")
+    facts.add("modes_most", found["clusters"].max(), "runs", "most places at β = 1")
+    facts.add("maxima", found["maxima"].min(), "runs", "least share of them that are maxima of the data's density")
+    several = facts["modes_fewest"] > 1 and facts["modes_most"] <= 0.2 * facts["n"]
+    return Verdict(
+        "At β = 1 the points are the modes of the data",
+        f"{_SOURCE} (c)",
+        "{modes_fewest:.0f} to {modes_most:.0f} places, at least {maxima:.0%} of them maxima of the Parzen density "
+        "(s = {s})",
+        grade(facts["maxima"] == 1 and several),
+    )
+
+
+def _curves(figure: Any, facts: Facts) -> Verdict:
+    for beta in (3, 6):
+        found = where(figure, beta=beta)
+        facts.add(f"places_{beta}", found["clusters"].mean(), "runs", f"mean number of places at β = {beta}")
+        ratio = (found["distance"] / found["data_distance"]).max()
+        facts.add(f"ratio_{beta}", ratio, "runs", f"largest distance from the lines at β = {beta} over the data's")
+        facts.add(f"covered_{beta}", found["covered"].min(), "runs", f"least share of the lines covered at β = {beta}")
+    along = all(facts[f"ratio_{b}"] <= _NEAR_CURVE and facts[f"covered_{b}"] >= _COVERED for b in (3, 6))
+    more = facts["places_3"] > facts["modes_most"]
+    return Verdict(
+        "At β = 3 and 6 the points are principal curves of the data",
+        f"{_SOURCE} (d), (e)",
+        "root mean square distance from the true lines at most {ratio_3:.2f} and {ratio_6:.2f} of the data's; at least "
+        "{covered_3:.0%} and {covered_6:.0%} of the lines within s of a point; {places_3:.0f} and {places_6:.0f} "
+        "distinct places on average, so a string of points and no continuous curve (s = {s})",
+        grade(along and more),
+    )
+
+
+def _data(figure: Any, facts: Facts) -> Verdict:
+    for beta in (100, _LARGEST):
+        found = where(figure, beta=beta)
+        facts.add(
+            f"kept_{beta}", (found["clusters"] / found["apart"]).min(), "runs", f"least places over data's, β = {beta}"
+        )
+        moved = (found["moved"] / found["data_distance"]).max()
+        facts.add(f"moved_{beta}", moved, "runs", f"largest way from the data at β = {beta} over the data's noise")
+    facts.add("all", _ALL, "runs", "share of the data's places from which on they count as all")
+    last = facts[f"kept_{_LARGEST}"] >= _ALL and facts[f"moved_{_LARGEST}"] <= _NEAR_CURVE
+    early = facts["kept_100"] >= _ALL and facts["moved_100"] <= _NEAR_CURVE
+    return Verdict(
+        "As β → ∞ the data themselves come back; β = 100 shows them",
+        f"{_SOURCE} (f)",
+        f"at β = {_LARGEST} the points are {{moved_{_LARGEST}:.2f}} of the noise from their samples and "
+        f"at {{kept_{_LARGEST}:.0%}} of the data's places; at β = 100 {{moved_100:.2f}} and {{kept_100:.0%}}",
+        grade(last and early, last),
+        "for larger β: at 100 the points still gather at fewer places ({all:.0%} of the data's count as all)"
+        if last and not early
+        else "",
+    )
+
+
+def _passage(figure: Any, facts: Facts) -> Verdict:
+    groups = [group.sort_values("beta") for _, group in figure.groupby("sample") if len(group) > len(FIGURE)]
+    falls = sum(bool((np.diff(group["D"]) < 0).all()) for group in groups)
+    rises = sum(bool((np.diff(group["H2"]) > 0).all()) for group in groups)
+    nearer = sum(bool((np.diff(group["moved"]) < 0).all()) for group in groups)
+    facts.add("whole", len(groups), "runs", "data sets with every β")
+    facts.add("falls", falls, "runs", "those whose divergence falls at every step of β")
+    facts.add("rises", rises, "runs", "those whose entropy rises at every step of β")
+    facts.add("nearer", nearer, "runs", "those whose points are nearer their samples at every step of β")
+    return Verdict(
+        "As β increases the solution passes from the point over modes and curves to the data",
+        _SOURCE,
+        "with each β D falls on {falls:.0f}, H₂ rises on {rises:.0f} and the points are nearer their samples on "
+        "{nearer:.0f} of {whole:.0f} data sets",
+        grade(min(falls, rises, nearer) == len(groups)),
+    )
+
+
+def _width(runs: Any, facts: Facts) -> Verdict:
+    first = where(runs, sample=0, start="data", width="given")
+    chains = {float(s): _chain(group) for s, group in first.groupby("s")}
+    good = [s for s, holds in chains.items() if holds]
+    facts.add("widths", len(chains), "runs", "widths s at which the same data are run")
+    facts.add("good_widths", len(good), "runs", "widths at which all four regimes follow each other")
+    facts.add("least_good", min(good, default=np.nan), "runs", "least such width")
+    facts.add("most_good", max(good, default=np.nan), "runs", "largest such width")
+    ends = first[first["s"].isin([min(chains), max(chains)])].set_index(["s", "beta"])["clusters"]
+    facts.add("narrow", min(chains), "runs", "narrowest width")
+    facts.add("wide", max(chains), "runs", "widest width")
+    facts.add("narrow_places", ends[min(chains), 0], "runs", "places at β = 0 and the narrowest width")
+    facts.add("wide_places", ends[max(chains), 1], "runs", "places at β = 1 and the widest width")
+    outcome = grade(len(good) == len(chains), good)
+    span = "from {least_good} to {most_good}" if len(good) > 1 else "of {least_good}"
+    return Verdict(
+        "Point, modes, principal curves and data stand at β = 0, 1, 3 and ∞ whatever the windows' width",
+        _SOURCE,
+        "at {good_widths:.0f} of {widths:.0f} widths; β = 0 leaves {narrow_places:.0f} places at s = {narrow}, "
+        "β = 1 leaves {wide_places:.0f} at s = {wide}",
+        outcome,
+        f"for widths {span}: choose s from the data" if outcome == "conditional" else "",
+    )
+
+
+def _chain(group: Any) -> bool:
+    """Whether one point, several modes, points along the lines and the data follow each other."""
+    at = group.set_index("beta")
+    curve, data = at.loc[3], at.loc[_LARGEST]
+    along = curve["distance"] <= _NEAR_CURVE * curve["data_distance"] and curve["covered"] >= _COVERED
+    counts = at["clusters"]
+    return bool(counts[0] == 1 < counts[1] < counts[3] and along and data["clusters"] >= _ALL * data["apart"])
+
+
+def _silverman(runs: Any, facts: Facts) -> Verdict:
+    ruled = where(runs, width="silverman")
+    chains = [_chain(group) for _, group in ruled.groupby("sample")]
+    facts.add("rule", ruled["s"].mean(), "runs", "mean of Silverman's widths")
+    facts.add("rule_sets", len(chains), "runs", "data sets run at Silverman's width")
+    facts.add("rule_good", sum(chains), "runs", "those on which all four regimes follow each other")
+    return Verdict(
+        "Silverman's rule gives a width at which the four regimes appear",
+        "graphpri",
+        "s = {rule:.3f}: on {rule_good:.0f} of {rule_sets:.0f} data sets",
+        grade(all(chains), any(chains)),
+        "on some data sets" if any(chains) and not all(chains) else "",
+    )
+
+
+def _never_rises(frames: Frames, facts: Facts) -> Verdict:
+    runs, steps = frames["runs"], frames["steps"]
+    facts.add("damped", max(runs["rise"].max(), steps["damped_rise"].max()), "runs", "largest rise of J in a step")
+    facts.add("step_count", runs["steps"].sum(), "runs", "steps of all runs")
+    facts.add("run_count", len(runs), "runs", "runs")
+    return Verdict(
+        "The damped fixed point and the quasi-Newton steps after it never raise J, at any β",
+        "graphpri",
+        "largest change of J in one of {step_count:.0f} steps of {run_count:.0f} runs: {damped:.1e}",
+        grade(facts["damped"] <= 0),
+    )
+
+
+def _undamped(steps: Any, facts: Facts) -> Verdict:
+    worse = (~steps["plain_finite"].astype(bool)) | (steps["plain_rise"] > 1e-12)
+    between = (steps["beta"] > 0) & (steps["beta"] < 1)
+    facts.add("between", between.sum(), "steps", "runs of the plain fixed point at 0 < β < 1")
+    facts.add("between_worse", (worse & between).sum(), "steps", "those that raise J or overflow")
+    facts.add("outside", (~between).sum(), "steps", "runs of the plain fixed point at β = 0 and β ≥ 1")
+    facts.add("outside_worse", (worse & ~between).sum(), "steps", "those that raise J or overflow")
+    return Verdict(
+        "Started at the data, the fixed point is safe without damping at β = 0 and β ≥ 1 only",
+        "graphpri",
+        "J rises or overflows in {between_worse:.0f} of {between:.0f} runs at 0 < β < 1, and in {outside_worse:.0f} of "
+        "{outside:.0f} others",
+        grade(facts["between_worse"] and not facts["outside_worse"]),
+    )
+
+
+def _polished(runs: Any, facts: Facts) -> Verdict:
+    from graphpri.apps.scalar import ROUNDING
+
+    small = runs[runs["beta"] <= 1e-6 / ROUNDING]
+    facts.add("polished", small["gradient"].max(), "runs", "largest |∂J/∂x| per width of the window, at β ≤ 100")
+    facts.add("rest", runs["gradient"].max(), "runs", "largest |∂J/∂x| per width at any β")
+    return Verdict(
+        "Minima are found to |∂J/∂x| ≤ 10⁻⁶ per width of the window",
+        "graphpri",
+        "at most {polished:.1e} up to β = 100; {rest:.1e} at the largest β, where rounding in J hides more",
+        grade(facts["polished"] <= 1e-6),
+    )
+
+
+def _annealed(runs: Any, facts: Facts) -> Verdict:
+    given = where(runs, width="given")
+    key = ["sample", "s", "beta"]
+    both = where(given, start="path").merge(where(given, start="data"), on=key, suffixes=("", "_data"))
+    gain = both["J_data"] - both["J"]
+    lower, higher = int((gain > 1e-6).sum()), int((gain < -1e-6).sum())
+    facts.add("pairs", len(both), "runs", "pairs of runs that start at the data, and at the next larger β")
+    facts.add("lower", lower, "runs", "those that end lower by more than 10⁻⁶ from the next larger β")
+    facts.add("higher", higher, "runs", "those that end higher by more than 10⁻⁶ from the next larger β")
+    facts.add("best_gain", gain.max(), "runs", "largest gain")
+    facts.add("worst_gain", gain.min(), "runs", "largest loss, as a negative gain")
+    return Verdict(
+        "Starts from the solution of the next larger β end no higher than starts from the data",
+        "graphpri",
+        "lower in {lower:.0f} and higher in {higher:.0f} of {pairs:.0f} pairs; J differs by {worst_gain:.2g} to "
+        "{best_gain:.2g}",
+        grade(not higher, lower > higher),
+        "in most pairs" if higher and lower > higher else "",
+    )
+
+
+# Pictures
+
+
 def draw(frames: Frames) -> list[Picture]:
     """The paper's six panels; then what the width of the window does."""
     return [_figure(frames), _widths(frames)]
 
 
 def _figure(frames: Frames) -> Picture:
+    from graphpri.apps.scalar import draw_points
+
     figure, axes = panels(2, 3, height=2.1, sharex=True, sharey=True)
     data, points, runs = frames["data"], frames["points"], frames["runs"]
     samples = data[["x", "y"]].to_numpy()
-    shown = runs[(runs["sample"] == 0) & (runs["start"] == "data") & (runs["s"] == _WIDTH)]
+    first = where(runs, sample=0, start="data", s=_WIDTH)
     for letter, ax, beta in zip("abcdef", axes.flat, (None, *FIGURE), strict=True):
-        at = None if beta is None else points[points["beta"] == beta][["x", "y"]].to_numpy()
+        at = None if beta is None else where(points, beta=beta)[["x", "y"]].to_numpy()
         draw_points(samples, at, ax, size=7)
         if beta is None:
             ax.set_title(f"({letter}) data, {len(samples)} samples")
         else:
-            count = int(shown[shown["beta"] == beta]["clusters"].iloc[0])
+            count = int(where(first, beta=beta)["clusters"].iloc[0])
             ax.set_title(f"({letter}) β = {beta}: {count} place{'s' * (count != 1)}")
     for ax in axes[1]:
         ax.set_xlabel("x")
@@ -461,8 +473,8 @@ def _figure(frames: Frames) -> Picture:
 def _widths(frames: Frames) -> Picture:
     figure, axes = panels(1, 2, height=2.2)
     runs = frames["runs"]
-    shown = runs[(runs["sample"] == 0) & (runs["start"] == "data") & (runs["width"] == "given")]
-    for i, (s, group) in enumerate(shown.sort_values(["s", "beta"]).groupby("s")):
+    first = where(runs, sample=0, start="data", width="given")
+    for i, (s, group) in enumerate(first.sort_values(["s", "beta"]).groupby("s")):
         curve(axes[0, 0], group["beta"], group["clusters"] / group["n"], i, f"s = {s:g}")
         curve(axes[0, 1], group["beta"], group["distance"] / group["data_distance"], i, f"s = {s:g}")
     for ax in axes[0]:
@@ -477,21 +489,3 @@ def _widths(frames: Frames) -> Picture:
         "square distance from the true segments over that of the data. One sample; β is on a linear scale up to 1."
     )
     return Picture("scalar-pri-widths", figure, caption)
-
-
-STUDIES = (
-    Study(
-        name="scalar-pri",
-        title="Scalar PRI: from a single point to the data",
-        source="Appendix, Figure org_pri",
-        about=(
-            "Samples of two crossing segments with noise; points start at the samples, or at the solution of the next "
-            "larger β, and go down J = H₂ + β D_cs to a local minimum, for windows of several widths."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-        derive=summary,
-    ),
-)

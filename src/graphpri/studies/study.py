@@ -8,13 +8,9 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-
-from graphpri.errors import OptionError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +26,25 @@ Frames = Mapping[str, Any]
 
 Outcome = Literal["reproduced", "conditional", "not reproduced", "not testable"]
 OUTCOMES: tuple[Outcome, ...] = ("reproduced", "conditional", "not reproduced", "not testable")
+
+
+def grade(holds: Any, in_part: Any = False) -> Outcome:
+    """The outcome of a claim that holds, that holds in part or under a condition, or that doesn't.
+
+    Examples
+    --------
+    >>> share = 0.8
+    >>> grade(share == 1, share > 0.5)
+    'conditional'
+    """
+    return "reproduced" if holds else "conditional" if in_part else "not reproduced"
+
+
+def where(table: Any, **values: Any) -> Any:
+    """The rows of a data frame whose columns have these values."""
+    for column, value in values.items():
+        table = table[table[column] == value]
+    return table
 
 
 @dataclass(frozen=True)
@@ -92,12 +107,27 @@ class Facts:
     def __getitem__(self, name: str) -> float:
         return self.rows[name].value
 
-    def fill(self, text: str, shown: Callable[[Fact, str], str] = lambda fact, text: text) -> str:
-        """A text with its facts in place of their names; `shown` may dress each."""
+    def add_setting(self, key: str, setting: str, table: str) -> str:
+        """Note β and α in the name of a method's setting; returns the name with these facts in place of the numbers.
+
+        Examples
+        --------
+        >>> facts = Facts()
+        >>> facts.add_setting("best", "pri β=2", "ranks"), facts["best_beta"]
+        ('pri β={best_beta:g}', 2.0)
+        """
+        for symbol, word in (("β", "beta"), ("α", "alpha")):
+            if found := re.search(rf"{symbol}=([\d.]+)", setting):
+                self.add(f"{key}_{word}", float(found[1]), table, f"{symbol} of {setting}")
+                setting = setting.replace(found[0], f"{symbol}={{{key}_{word}:g}}")
+        return setting
+
+    def fill(self, text: str, format_fact: Callable[[Fact, str], str] = lambda fact, text: text) -> str:
+        """A text with its facts in place of their names; `format_fact` may dress each."""
 
         def put(found: re.Match[str]) -> str:
             fact = self.rows[found[1]]
-            return shown(fact, "∞" if math.isinf(fact.value) else format(fact.value, found[2] or ".4g"))
+            return format_fact(fact, "∞" if math.isinf(fact.value) else format(fact.value, found[2] or ".4g"))
 
         return re.sub(r"\{(\w+)(?::([^}]*))?\}", put, text)
 
@@ -158,63 +188,6 @@ class Study:
     libraries: tuple[str, ...] = ()
 
 
-_HOMES = {
-    "tradeoff": "tradeoff",
-    "beta-path": "beta_path",
-    "karate": "karate",
-    "assumption": "assumption",
-    "theorems": "theorems",
-    "entropies": "entropies",
-    "spectral-distance": "sparsifiers",
-    "centrality": "sparsifiers",
-    "scalar-pri": "scalar_pri",
-    "mtl-synthetic": "mtl_synthetic",
-    "mtl-parkinsons": "mtl_real",
-    "mtl-school": "mtl_real",
-    "brain-eoec": "brain_real",
-    "brain-planted": "brain_planted",
-    "brain-devfmri": "brain_real",
-    "landscape": "landscape",
-}
-"""The module of each study, in the order of the paper; it has them in ``STUDIES``."""
-
-
-def names() -> tuple[str, ...]:
-    """Names of the studies, in the order of the paper.
-
-    Examples
-    --------
-    >>> names()[:3]
-    ('tradeoff', 'beta-path', 'karate')
-    """
-    return tuple(_HOMES)
-
-
-def find(name: str) -> Study:
-    """The study of that name.
-
-    Raises
-    ------
-    OptionError
-        For an unknown name; says the closest.
-
-    Examples
-    --------
-    >>> find("karate").source
-    'Figure pri_demo'
-    >>> find("karat")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    graphpri.errors.OptionError: study 'karat' is not known; did you mean 'karate'? (studies: ...
-    """
-    if name not in _HOMES:
-        close = get_close_matches(str(name), _HOMES, 1, 0.5)
-        guess = f"; did you mean {close[0]!r}?" if close else ""
-        raise OptionError(f"study {name!r} is not known{guess} (studies: {', '.join(_HOMES)})")
-    studies: tuple[Study, ...] = import_module(f"graphpri.studies.{_HOMES[name]}").STUDIES
-    return next(study for study in studies if study.name == name)
-
-
 def generator(seed: int, *key: Any) -> np.random.Generator:
     """Random numbers for one purpose: the same for the same seed and key, in whatever order the work is done.
 
@@ -232,12 +205,27 @@ def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Claims of the paper that no study tests, or none that has run, and why.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _ADNI = "needs the ADNI scans, which their owners alone may pass on; a user's own copy can be tested"
-_BY_STUDY = {
+UNTESTED = tuple(
+    Verdict(claim, source, "not run", "not testable", _ADNI)
+    for claim, source in (
+        (
+            "Graph-PRI tells mild cognitive impairment from normal controls as well as the best method (66.7 %)",
+            "§4.3, Table",
+        ),
+        (
+            "Connections within the sensorimotor network are stronger in patients with mild cognitive impairment",
+            "§4.3, Figure brain",
+        ),
+        (
+            "Connections within the fronto-parietal network are fewer in patients with mild cognitive impairment",
+            "§4.3, Figure brain",
+        ),
+    )
+)
+"""Claims of the paper that no study tests, with the reason; a study that tests one takes it out of this list."""
+
+_LONG_STUDIES = {
     "mtl-synthetic": (
         "Pruning the task graph by Graph-PRI lowers the test error early, and of the others only local similarity does",
         "§4.2, Figure MTL",
@@ -258,32 +246,8 @@ _BY_STUDY = {
 """Claims whose studies are long and may be left out of a page."""
 
 
-def _untested(claim: str, source: str, why: str) -> Verdict:
-    return Verdict(claim, source, "not run", "not testable", why)
-
-
-UNTESTED = (
-    _untested(
-        "Graph-PRI tells mild cognitive impairment from normal controls as well as the best method (66.7 %)",
-        "§4.3, Table",
-        _ADNI,
-    ),
-    _untested(
-        "Connections within the sensorimotor network are stronger in patients with mild cognitive impairment",
-        "§4.3, Figure brain",
-        _ADNI,
-    ),
-    _untested(
-        "Connections within the fronto-parietal network are fewer in patients with mild cognitive impairment",
-        "§4.3, Figure brain",
-        _ADNI,
-    ),
-)
-"""Not testable, each with its reason; a study that tests one takes it out of this list."""
-
-
 def untested(ran: Collection[str]) -> tuple[Verdict, ...]:
-    """The claims that the studies of these names leave untested."""
-    left = {name: claim for name, claim in _BY_STUDY.items() if name not in ran}
+    """The claims of the paper that the studies of these names leave untested, and why."""
     why = "its study has not run for this page: graphpri reproduce {}"
-    return (*(_untested(*claim, why.format(name)) for name, claim in left.items()), *UNTESTED)
+    left = {name: claim for name, claim in _LONG_STUDIES.items() if name not in ran}
+    return (*(Verdict(*claim, "not run", "not testable", why.format(name)) for name, claim in left.items()), *UNTESTED)

@@ -16,9 +16,11 @@ from graphpri.baselines import run
 from graphpri.graph import FloatArray, Graph
 from graphpri.interop import as_graph
 from graphpri.measures import report
-from graphpri.studies.figures import curve, look, panels
+from graphpri.studies.figures import curve, dots, look, panels
 from graphpri.studies.graphs import (
+    MODELS,
     RANDOM,
+    Pairs,
     absent_pairs,
     available,
     build,
@@ -28,14 +30,13 @@ from graphpri.studies.graphs import (
     exact_values,
     random_graph,
 )
-from graphpri.studies.study import Cell, Facts, Frames, Outcome, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Theorems 1 to 3: an edge more, the gap between the degree entropy and the exact one, and how it closes.
-# ---------------------------------------------------------------------------------------------------------------------
+
+# Theorems 1 to 3: an edge more, the gap between the degree entropy and the exact one, and how it closes
 
 _ROUNDING = 1e-10
 """What exact entropies may be off by, in nats."""
@@ -52,12 +53,17 @@ def additions(cell: Cell, seed: int) -> Tables:
     for name in cell["graphs"]:
         graph = build(name, seed)
         pairs = drawn(absent_pairs(graph), cell["additions"], generator(seed, "theorem 1", name))
-        before, after = entropies_with(graph, pairs)
-        total = 2 * graph.n_edges + 2
-        slack = after - (total - 2) / total * before
+        before, after, slack = _slack(graph, pairs)
         head = {"graph": name, "nodes": graph.n_nodes, "edges": graph.n_edges, "tried": after.size, "S": before}
         rows.append({**head, "least_slack": float(slack.min()), "raised": int((after >= before).sum())})
     return {"additions": rows}
+
+
+def _slack(graph: Graph, pairs: Pairs) -> tuple[float, FloatArray, FloatArray]:
+    """S before and after single edges are added, and by how much it is above Theorem 1's (d − 2)/d S."""
+    before, after = entropies_with(graph, pairs)
+    d = 2 * graph.n_edges + 2
+    return before, after, after - (d - 2) / d * before
 
 
 def gaps(cell: Cell, seed: int) -> Tables:
@@ -74,7 +80,7 @@ def gaps(cell: Cell, seed: int) -> Tables:
 def gap(graph: Graph) -> dict[str, float]:
     """S and H in nats, and the bound tr(W²)/(δ d_G) of their difference."""
     w = scaled(graph.weights)
-    strengths = np.bincount(graph.source, w, graph.n_nodes) + np.bincount(graph.target, w, graph.n_nodes)
+    strengths = graph.strengths(w)
     least = float(strengths[strengths > 0].min())
     s, h = (evaluate(graph, kind).value for kind in ("exact", "degree"))
     return {"S": s, "H": h, "bound": float((w**2).sum() / w.sum()) / least}
@@ -118,7 +124,7 @@ def _theorem1(table: Any, atlas: Any, facts: Facts) -> Verdict:
         "itself is not lowered by {raised:.1%} of them"
         if min(slack, slack_small) >= -_ROUNDING
         else "the least slack is {slack:.5f} nats on random and real graphs, {slack_small:.5f} on all small ones",
-        "reproduced" if min(slack, slack_small) >= -_ROUNDING else "not reproduced",
+        grade(min(slack, slack_small) >= -_ROUNDING),
     )
 
 
@@ -133,14 +139,13 @@ def _theorem2(table: Any, atlas: Any, facts: Facts) -> Verdict:
     mixed = h * _LOG2E - s > _LOG2E * bound + _ROUNDING
     facts.add("mixed_fails", mixed.sum(), "gaps", "graphs beyond the bound with H in bits and S in nats")
     facts.add("looser", (_LOG2E * bound / bound).max(), "gaps", "bound with log₂e over the bound in nats")
-    outcome: Outcome = "not reproduced" if not holds.all() else "conditional" if mixed.any() else "reproduced"
     return Verdict(
         "The gap between degree entropy and entropy is between 0 and log₂e · tr(W²)/(δ d)",
         "Theorem 2",
         "with H and S in one base it holds on {within:.0f} of {compared:.0f} graphs ({weighted:.0f} weighted), and the "
         "gap reaches {tightest:.1%} of the bound; with H in bits as printed and S in nats, the gap is beyond the bound "
         "on {mixed_fails:.0f}",
-        outcome,
+        grade(holds.all() and not mixed.any(), holds.all()),
         "H and S must be in one base: both in bits it is as printed, both in nats log₂e falls away; keeping it for "
         "nats makes the bound {looser:.3f} times looser",
     )
@@ -159,13 +164,12 @@ def _theorem3(table: Any, facts: Facts) -> Verdict:
     facts.add("smallest_n", table["nodes"].min(), "decay", "smallest N")
     facts.add("largest_n", table["nodes"].max(), "decay", "largest N")
     bounded = [growth <= _GROWTH for _, growth in found]
-    outcome: Outcome = "reproduced" if all(bounded) else "conditional" if any(bounded) else "not reproduced"
     return Verdict(
         "H/S − 1 is not negative and decays like 1/log₂ N for almost all graphs",
         "Theorem 3",
         "H/S − 1 is at least {least_ratio:.2e}; the power of log₂ N by which it falls from N = {smallest_n:.0f} to "
         f"{{largest_n:.0f}} (and what becomes of (H/S − 1) log₂ N on the way): {'; '.join(text for text, _ in found)}",
-        outcome if least >= -_ROUNDING else "not reproduced",
+        grade(least >= -_ROUNDING and all(bounded), least >= -_ROUNDING and any(bounded)),
         "the rate is a bound: families of one mean degree keep about to it, and where half of all pairs are joined, as "
         "in almost all graphs, the ratio falls much faster",
     )
@@ -180,13 +184,11 @@ def _rate(family: str, degree: Any, rows: Any, facts: Facts) -> tuple[str, float
     growth = ratio[-1] * logs[-1] / (ratio[0] * logs[0])
     facts.add(f"power_{key}", power, "decay", f"slope of ln(H/S − 1) against ln log₂ N, {of}")
     facts.add(f"growth_{key}", growth, "decay", f"(H/S − 1) log₂ N at the largest N over that at the smallest, {of}")
-    shown = "half of all pairs joined" if str(degree) == "half" else f"degree {degree}"
-    return f"{family}, {shown}: {{power_{key}:.2f}} (× {{growth_{key}:.2f}})", float(growth)
+    label = "half of all pairs joined" if str(degree) == "half" else f"degree {degree}"
+    return f"{family}, {label}: {{power_{key}:.2f}} (× {{growth_{key}:.2f}})", float(growth)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The Corollary, the square root of the divergence as a metric, and the spectral property of random sampling.
-# ---------------------------------------------------------------------------------------------------------------------
+# The Corollary, the square root of the divergence as a metric, and the spectral property of random sampling
 
 _EQUAL_CHANGES = 1e-12
 
@@ -269,15 +271,11 @@ def _set(name: str, count: int, rng: np.random.Generator) -> tuple[Graph, FloatA
     whole = complete(6 if name == "atlas" else 30)
     if name == "atlas":
         graphs = [Graph.from_edges(*rng.permutation(6)[[g.source, g.target]], n_nodes=6) for g in atlas(6, 6)]
-        return whole, np.array([_placed(whole, g) for g in graphs[:count]])
+        keys = whole.edge_keys()
+        return whole, np.array([np.isin(keys, g.edge_keys()).astype(float) for g in graphs[:count]])
     present = rng.random((count, whole.n_edges)) < rng.uniform(1, 20, count)[:, None] / 29
     weights = np.exp(rng.standard_normal(present.shape) * (np.arange(count) % 2)[:, None])  # of every other graph
     return whole, np.where(present, weights, 0.0)
-
-
-def _placed(whole: Graph, graph: Graph) -> FloatArray:
-    n = whole.n_nodes
-    return np.isin(whole.source * n + whole.target, graph.source * n + graph.target).astype(float)
 
 
 def gamma(cell: Cell, seed: int) -> Tables:
@@ -310,9 +308,9 @@ def _corollary(table: Any, facts: Facts) -> list[Verdict]:
     facts.add("not_under", (total["falls"] - total["both"]) / max(rest, 1), "corollary", "the same where S falls")
     facts.add("S_falls", rest / total["tried"], "corollary", "share after which S is lower")
     by_graph = table.groupby("graph")[["tried", "falls"]].sum()
-    facts.add("weakest", (by_graph["falls"] / by_graph["tried"]).min(), "corollary", "the share on the weakest graph")
-    rare = (by_graph["falls"] / by_graph["tried"]).idxmin()
-    exact: Outcome = "reproduced" if under == 1 else "conditional" if under > 0.5 else "not reproduced"
+    shares = by_graph["falls"] / by_graph["tried"]
+    rare = shares.idxmin()
+    facts.add("weakest", shares.min(), "corollary", "the share on the weakest graph")
     clear = table.groupby("graph", sort=False)[["S_rises", "both"]].sum()
     without = ", ".join(clear.index[clear["S_rises"] == clear["both"]])
     return [
@@ -321,13 +319,13 @@ def _corollary(table: Any, facts: Facts) -> list[Verdict]:
             "Corollary 1, §3.2.1",
             "D does not rise with {holds:.2%} of {returned:.0f} edges; {weakest:.2%} on the graph where that is "
             f"rarest ({rare})",
-            "reproduced" if facts["weakest"] > 0.5 else "conditional" if holds > 0.5 else "not reproduced",
+            grade(facts["weakest"] > 0.5, holds > 0.5),
         ),
         Verdict(
             "Under Assumption 1, an edge of the original that comes back never raises the divergence",
             "Corollary 1",
             "where S does not fall, D does not rise with {under:.2%} of the edges: {exceptions:.0f} exceptions",
-            exact,
+            grade(under == 1, under > 0.5),
             f"without exceptions on {without or 'none of the graphs'}; the proof is of first order; where S falls, "
             "with {S_falls:.1%} of the edges, D does not rise with {not_under:.2%} of them",
         ),
@@ -344,7 +342,7 @@ def _metric(table: Any, facts: Facts) -> Verdict:
         "§3.2",
         "{metric_fails:.0f} of {triples:.0f} triples break it (least slack {metric_least:.1e}); D without the root "
         "breaks it on {plain_fails:.0f}",
-        "reproduced" if fails == 0 else "not reproduced",
+        grade(fails == 0),
     )
 
 
@@ -358,12 +356,12 @@ def _gamma(table: Any, facts: Facts) -> Verdict:
     facts.add("always", whole["finite"].sum(), "gamma", "pairs of graph and share with finite γ in every run")
     facts.add("pairs", len(whole), "gamma", "pairs of graph and share")
     facts.add("half", 0.5, "gamma", "the share that is shown")
-    middle = table[table["share"] == 0.5].groupby(["model", "degree"])["gamma"].median()
+    middle = where(table, share=0.5).groupby(["model", "degree"])["gamma"].median()
     facts.add("gamma_low", middle.min(), "gamma", "least median γ of a graph at half of the edges")
     facts.add("gamma_high", middle.max(), "gamma", "largest median γ of a graph at half of the edges")
-    suited = table[table["share"] == 0.5].groupby(["model", "degree"])["scaled"].median().min()
+    suited = where(table, share=0.5).groupby(["model", "degree"])["scaled"].median().min()
     facts.add("scaled_low", suited, "gamma", "least median of γ with all weights times the factor that makes it least")
-    thin, dense = (table[table["degree"] == d] for d in (table["degree"].min(), table["degree"].max()))
+    thin, dense = (where(table, degree=d) for d in (table["degree"].min(), table["degree"].max()))
     for name, rows in (("thin", thin), ("dense", dense)):
         facts.add(f"{name}_degree", rows["degree"].iloc[0], "gamma", "mean degree of the original")
         shares = rows.assign(finite=np.isfinite(rows["gamma"])).groupby("share")["finite"].all()
@@ -376,15 +374,13 @@ def _gamma(table: Any, facts: Facts) -> Verdict:
         "γ is finite in {finite:.1%} of the runs below all edges, and in all runs at {always:.0f} of {pairs:.0f} pairs "
         "of graph and share; at {half:.0%} of the edges its median is {gamma_low:.3g} to {gamma_high:.3g}, and "
         "{scaled_low:.3g} at best where the kept weights are scaled to suit",
-        "reproduced" if finite == 1 else "conditional" if finite > 0 else "not reproduced",
+        grade(finite == 1, finite > 0),
         "γ is infinite where the subgraph falls apart; in every run it is finite from {dense_from:.0%} of the edges on "
         "at mean degree {dense_degree:.0f}, and from {thin_from:.0%} on at {thin_degree:.0f}",
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The star as the graph of least entropy, the regular graph as that of most degree entropy: over all small graphs.
-# ---------------------------------------------------------------------------------------------------------------------
+# The star as the graph of least entropy, the regular graph as that of most degree entropy: over all small graphs
 
 _EQUAL_ENTROPIES = 1e-9
 
@@ -402,15 +398,13 @@ def every_graph(cell: Cell, seed: int) -> Tables:
     """S, H and Theorem 1's slack of every graph of some sizes, and of every tree of larger ones."""
     del seed  # nothing is random here
     graphs = [row for n in range(3, cell["nodes"] + 1) for row in map(_measured, atlas(n, n))]
-    trees = [row for n in range(cell["nodes"] + 1, cell["tree_nodes"] + 1) for row in map(_tree, _trees(n))]
+    trees = [row for n in range(cell["nodes"] + 1, cell["tree_nodes"] + 1) for row in map(_tree, trees_of(n))]
     return {"atlas": graphs, "trees": trees}
 
 
 def _measured(graph: Graph) -> dict[str, Any]:
-    pairs, degrees = absent_pairs(graph), graph.degrees()
-    total = 2 * graph.n_edges + 2
-    before, after = entropies_with(graph, pairs)
-    slack = after - (total - 2) / total * before
+    degrees = graph.degrees()
+    before, after, slack = _slack(graph, absent_pairs(graph))
     return {
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
@@ -428,7 +422,8 @@ def _is_star(graph: Graph) -> bool:
     return graph.n_edges == graph.n_nodes - 1 == graph.degrees().max()
 
 
-def _trees(n: int) -> list[Graph]:
+def trees_of(n: int) -> list[Graph]:
+    """All trees of n nodes, up to relabelling."""
     import networkx as nx
 
     return [as_graph(tree) for tree in nx.nonisomorphic_trees(n)]
@@ -443,9 +438,9 @@ def _star_is_least(table: Any, kind: str) -> int:
     """Sizes at which the star alone has the least entropy."""
     count = 0
     for _, rows in table.groupby("nodes"):
-        rivals = rows[~rows["star"]][kind]
+        others = rows[~rows["star"]][kind]
         star = rows[rows["star"]][kind]
-        count += int(len(star) == 1 and bool((rivals > star.iloc[0] + _EQUAL_ENTROPIES).all()))
+        count += int(len(star) == 1 and bool((others > star.iloc[0] + _EQUAL_ENTROPIES).all()))
     return count
 
 
@@ -462,31 +457,34 @@ def judge_extremes(frames: Frames, facts: Facts) -> list[Verdict]:
     return [_star(connected, trees, facts), _degree_star(connected, trees, facts), _regular(table, facts)]
 
 
+def _count_stars(connected: Any, trees: Any, kind: str, keys: tuple[str, str], facts: Facts) -> tuple[bool, bool]:
+    """Whether the star alone has the least entropy of this kind at every size, among graphs and trees, and at any."""
+    least = facts.add(keys[0], _star_is_least(connected, kind), "atlas", f"sizes at which the star's {kind} is least")
+    among = facts.add(keys[1], _star_is_least(trees, kind), "trees", "sizes at which it is, among trees")
+    return least == facts["atlas_sizes"] and among == facts["tree_sizes"], least > 0
+
+
 def _star(connected: Any, trees: Any, facts: Facts) -> Verdict:
-    least = facts.add("star_sizes", _star_is_least(connected, "S"), "atlas", "sizes at which the star's S is least")
-    among = facts.add("star_trees", _star_is_least(trees, "S"), "trees", "sizes at which it is, among trees")
-    good = least == facts["atlas_sizes"] and among == facts["tree_sizes"]
+    everywhere, somewhere = _count_stars(connected, trees, "S", ("star_sizes", "star_trees"), facts)
     return Verdict(
         "Among connected graphs of one order the star has the least von Neumann entropy",
         "§3.2.2 (conjecture of Dairyko et al.)",
         "the star alone is least at {star_sizes:.0f} of {atlas_sizes:.0f} sizes up to {atlas_nodes:.0f} nodes "
         "({connected:.0f} graphs, all there are), and among all {tree_count:.0f} trees at {star_trees:.0f} of "
         "{tree_sizes:.0f} sizes up to {tree_nodes:.0f}",
-        "reproduced" if good else "conditional" if least else "not reproduced",
-        "among connected graphs: without that, a single edge has entropy 0" if good else "",
+        grade(everywhere, somewhere),
+        "among connected graphs: without that, a single edge has entropy 0" if everywhere else "",
     )
 
 
 def _degree_star(connected: Any, trees: Any, facts: Facts) -> Verdict:
-    least = facts.add("H_star", _star_is_least(connected, "H"), "atlas", "sizes at which the star's H is least")
-    among = facts.add("H_star_trees", _star_is_least(trees, "H"), "trees", "sizes at which it is, among trees")
-    good = least == facts["atlas_sizes"] and among == facts["tree_sizes"]
+    everywhere, somewhere = _count_stars(connected, trees, "H", ("H_star", "H_star_trees"), facts)
     return Verdict(
         "The degree entropy H is least for the star",
         "§3.2.2",
         "among connected graphs the star alone is least at {H_star:.0f} of {atlas_sizes:.0f} sizes up to "
         "{atlas_nodes:.0f} nodes; among trees at {H_star_trees:.0f} of {tree_sizes:.0f} sizes up to {tree_nodes:.0f}",
-        "reproduced" if good else "conditional" if least else "not reproduced",
+        grade(everywhere, somewhere),
     )
 
 
@@ -504,13 +502,11 @@ def _regular(table: Any, facts: Facts) -> Verdict:
         "§3.2.2",
         "over all {graphs:.0f} graphs of up to {atlas_nodes:.0f} nodes, {regular:.0f} are regular; H = ln N for "
         "exactly these ({wrong:.0f} exceptions), all others are at least {others:.4f} nats below",
-        "reproduced" if wrong == 0 else "not reproduced",
+        grade(wrong == 0),
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Theorem 4, the appendix's gradient of the entropy, and Lemmas 1 to 3, against central differences.
-# ---------------------------------------------------------------------------------------------------------------------
+# Theorem 4, the appendix's gradient of the entropy, and Lemmas 1 to 3, against central differences
 
 _STEP = 1e-4
 _AGREE = 1e-6
@@ -703,7 +699,7 @@ def _theorem4(plain: Any, weighted: Any, facts: Facts) -> Verdict:
     facts.add("literal", plain["literal_error"].max(), "gradients", "U g against dJ along it, J of traces as printed")
     off = facts.add("literal_weighted", weighted["literal_error"].max(), "gradients", "the same, weighted graphs")
     partial = max(abs(facts["ratio_least"] - 1), abs(facts["ratio_most"] - 1)) < _AGREE
-    outcome: Outcome = "reproduced" if partial else "conditional" if signs == 0 and along < _AGREE else "not reproduced"
+    outcome = grade(partial, signs == 0 and along < _AGREE)
     why = (
         "where all edge weights are equal U g is the derivative of J along w_i up and the others down in proportion: "
         "twice that of the normalised J (to {along:.1e}), once that of J with the printed matrices, of trace two (to "
@@ -726,7 +722,7 @@ def _library(table: Any, facts: Facts) -> Verdict:
         "The gradient of this library is the partial derivative of J, on weighted graphs too",
         "graphpri",
         "differs from central differences by at most {library:.1e} of the largest, over {edge_cases:.0f} edges",
-        "reproduced" if error < _AGREE else "not reproduced",
+        grade(error < _AGREE),
     )
 
 
@@ -737,7 +733,7 @@ def _appendix(table: Any, facts: Facts) -> Verdict:
         "The gradient of −tr(σ ln σ − σ) of the Laplacian without normalisation is −diag(Bᵀ ln σ B)",
         "Appendix A.3, Theorem 5",
         "differs from central differences by at most {appendix:.1e} of the largest on {appendix_graphs:.0f} graphs",
-        "reproduced" if error < _AGREE else "not reproduced",
+        grade(error < _AGREE),
     )
 
 
@@ -756,19 +752,21 @@ def _of_lemmas(table: Any, facts: Facts) -> list[Verdict]:
             "Appendix A.2, Lemmas 1 and 2",
             "they differ from central differences by at most {lemma1:.1e} and {lemma2:.1e} on {lemma_graphs:.0f} "
             "spectra",
-            "reproduced" if max(first, second) < _AGREE else "not reproduced",
+            grade(max(first, second) < _AGREE),
             "for positive eigenvalues: at zero, which every Laplacian has, the slope is infinite",
         ),
         Verdict(
             "Where S does not fall from λ to λ', E_v log λ' is at least E_v log λ",
             "Appendix A.2, Lemma 3",
             "the least difference is {lemma3:.1e} bits over {rises:.0f} added edges that raise S",
-            "reproduced" if third >= 0 else "not reproduced",
+            grade(third >= 0),
             "the condition is not needed: it is {lemma3_falls:.1e} bits or more over {falls:.0f} edges that lower S, "
             "and {lemma3_random:.1e} or more for random changes",
         ),
     ]
 
+
+# All of them as one study
 
 _TOPICS: dict[str, Callable[[Cell, int], Tables]] = {
     "additions": additions,
@@ -852,6 +850,9 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     ]
 
 
+# Pictures
+
+
 def draw(frames: Frames) -> list[Picture]:
     """The bounds and the extremes above, the gradient, the Corollary and γ below."""
     figure, axes = panels(2, 3, height=2.1)
@@ -877,14 +878,10 @@ def draw(frames: Frames) -> list[Picture]:
     ]
 
 
-def _dots(i: int) -> dict[str, Any]:
-    return look(i) | {"linestyle": "none"}
-
-
 def _draw_gaps(ax: Axes, table: Any) -> None:
     for i, (weighted, label) in enumerate(((False, "unweighted"), (True, "weighted"))):
-        rows = table[table["weighted"] == weighted]
-        ax.plot(rows["bound"], rows["H"] - rows["S"], label=label, **_dots(i))
+        rows = where(table, weighted=weighted)
+        ax.plot(rows["bound"], rows["H"] - rows["S"], label=label, **dots(i))
     ends = np.array([table["bound"].min(), table["bound"].max()])
     ax.plot(ends, ends, color="0.5", linewidth=0.8, label="bound")
     ax.set(xscale="log", yscale="log", xlabel="tr(W²)/(δ d) (nats)", ylabel="H − S (nats)", title="(a) Theorem 2")
@@ -893,9 +890,8 @@ def _draw_gaps(ax: Axes, table: Any) -> None:
 
 def _draw_decay(ax: Axes, table: Any) -> None:
     mean = ratios(table)
-    names = {"ER": "Erdős–Rényi", "BA": "Barabási–Albert", "WS": "Watts–Strogatz"}
     for i, ((family, degree), rows) in enumerate(mean.groupby(["family", "degree"], sort=False)):
-        label = "half of all pairs" if str(degree) == "half" else names[family]
+        label = "half of all pairs" if str(degree) == "half" else MODELS[family]
         curve(ax, rows["nodes"], rows["ratio"], i, label)
         if i == 0:
             rate = rows["ratio"].iloc[0] * np.log(rows["nodes"].iloc[0]) / np.log(rows["nodes"])
@@ -909,7 +905,7 @@ def _draw_atlas(ax: Axes, table: Any) -> None:
     rows = table[table["connected"] & (table["nodes"] == n)]
     kinds = ((~rows["star"] & ~rows["regular"], "others"), (rows["regular"], "regular"), (rows["star"], "star"))
     for i, (chosen, label) in enumerate(kinds):
-        style: dict[str, Any] = {**_dots(i), "markersize": 2 if i == 0 else 5}
+        style: dict[str, Any] = {**dots(i), "markersize": 2 if i == 0 else 5}
         ax.plot(rows[chosen]["S"], rows[chosen]["H"], label=label, **style)
     ax.axhline(np.log(n), color="0.5", linewidth=0.8, linestyle="--")
     ax.set(xlabel="S (nats)", ylabel="H (nats)", title=f"(c) connected graphs, N = {n}")
@@ -917,9 +913,9 @@ def _draw_atlas(ax: Axes, table: Any) -> None:
 
 
 def _draw_gradient(ax: Axes, table: Any) -> None:
-    rows = table[(table["graph"] == "karate") & (table["beta"] == 2)]
+    rows = where(table, graph="karate", beta=2)
     for i, (column, label) in enumerate((("partial", "∂J/∂w"), ("along", "dJ along w_i"))):
-        ax.plot(rows["printed"], rows[column], label=label, **_dots(i))
+        ax.plot(rows["printed"], rows[column], label=label, **dots(i))
     ax.axhline(0, color="0.8", linewidth=0.6, zorder=0)
     ax.axvline(0, color="0.8", linewidth=0.6, zorder=0)
     ends = np.array([rows["printed"].min(), rows["printed"].max()])
@@ -947,21 +943,3 @@ def _draw_gamma(ax: Axes, table: Any) -> None:
         curve(ax, 100 * middle.index, middle, i, f"{model} {degree}")
     ax.set(yscale="log", xlabel="edges kept (%)", ylabel="γ", title="(f) random sparsifier", xlim=(5, 105))
     ax.legend(loc="lower left", labelspacing=0.3)
-
-
-STUDIES = (
-    Study(
-        name="theorems",
-        title="The theorems, one by one",
-        source="Theorems 1–4, Corollary 1, Appendix A",
-        about=(
-            "Each theorem, lemma and cited fact against numbers: bounds on random, real and all small graphs, formulas "
-            "against central differences, the star and the regular graph by enumeration, the triangle inequality over "
-            "triples, and the spectral constant of random subgraphs. All entropies are exact."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-    ),
-)

@@ -12,8 +12,8 @@ from graphpri import baselines as baselines  # registers the methods
 from graphpri._objective import Objective
 from graphpri.baselines import run
 from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.graphs import random_graph
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Study, Tables, Verdict, generator
+from graphpri.studies.graphs import MODELS, random_graph
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 _DEGREES = (10, 20, 30)
 _SHARES = tuple(round(share / 10, 1) for share in range(1, 11))
@@ -50,36 +50,24 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     facts.add("graphs", len(graphs), "random", "pairs of model and mean degree")
     facts.add("rising", rising, "random", "graphs whose mean S rises at every step of the share")
     facts.add("falling", falling, "random", "graphs whose mean D falls at every step of the share")
-    single = [_single(group) for _, group in frames["random"].groupby(["model", "degree"])]
-    facts.add("rank_S", min(s for s, _ in single), "random", "lowest Spearman correlation of share and S over all runs")
-    facts.add(
-        "rank_D", max(d for _, d in single), "random", "highest Spearman correlation of share and D over all runs"
-    )
+    runs = [group for _, group in frames["random"].groupby(["model", "degree"])]
+    rank_s, rank_d = ([float(stats.spearmanr(run["share"], run[name])[0]) for run in runs] for name in "SD")
+    facts.add("rank_S", min(rank_s), "random", "lowest Spearman correlation of share and S over all runs")
+    facts.add("rank_D", max(rank_d), "random", "highest Spearman correlation of share and D over all runs")
     return [
         Verdict(
             "The entropy of a randomly sparsified graph rises with the share of edges kept",
             "§3.2.1, Figure tradeoff",
             "mean S rises at every step on {rising:.0f} of {graphs:.0f} graphs; rank correlation at least {rank_S:.3f}",
-            _outcome(rising, len(graphs), facts["rank_S"]),
+            grade(rising == len(graphs), facts["rank_S"] > 0.9),
         ),
         Verdict(
             "Its divergence from the original falls with the share of edges kept",
             "§3.2.1, Figure tradeoff",
             "mean D falls at every step on {falling:.0f} of {graphs:.0f} graphs; rank correlation at most {rank_D:.3f}",
-            _outcome(falling, len(graphs), -facts["rank_D"]),
+            grade(falling == len(graphs), facts["rank_D"] < -0.9),
         ),
     ]
-
-
-def _single(group: Any) -> tuple[float, float]:
-    entropy, divergence = (stats.spearmanr(group["share"], group[name])[0] for name in "SD")
-    return float(entropy), float(divergence)
-
-
-def _outcome(monotone: int, graphs: int, rank: float) -> Any:
-    if monotone == graphs:
-        return "reproduced"
-    return "conditional" if rank > 0.9 else "not reproduced"
 
 
 def draw(frames: Frames) -> list[Picture]:
@@ -88,12 +76,12 @@ def draw(frames: Frames) -> list[Picture]:
     table = frames["random"]
     for column, model in enumerate(("ER", "BA")):
         for i, degree in enumerate(_DEGREES):
-            group = table[(table["model"] == model) & (table["degree"] == degree)].groupby("share")
+            group = where(table, model=model, degree=degree).groupby("share")
             for row, name in enumerate("SD"):
                 low, high = group[name].quantile(0.05), group[name].quantile(0.95)
                 mean = group[name].mean()
                 curve(axes[row, column], 100 * mean.index, mean, i, f"mean degree {degree}", (low, high))
-        axes[0, column].set_title({"ER": "Erdős–Rényi", "BA": "Barabási–Albert"}[model])
+        axes[0, column].set_title(MODELS[model])
         axes[1, column].set_xlabel("edges kept (%)")
     axes[0, 0].set_ylabel("entropy S (nats)")
     axes[1, 0].set_ylabel("divergence D (nats)")
@@ -106,20 +94,3 @@ def draw(frames: Frames) -> list[Picture]:
             "the original, by the share of edges kept. Lines: means; bands: 5th to 95th percentile of the repeats.",
         )
     ]
-
-
-STUDIES = (
-    Study(
-        name="tradeoff",
-        title="Entropy against divergence as edges are added",
-        source="Figure tradeoff",
-        about=(
-            "Erdős–Rényi and Barabási–Albert graphs of mean degree near 10, 20 and 30 are sparsified at random to 10 "
-            "to 100 % of their edges, many times; S and D are exact."
-        ),
-        cells=cells,
-        work=work,
-        judge=judge,
-        draw=draw,
-    ),
-)
