@@ -405,8 +405,6 @@ def test_values_that_are_not_on_the_page_are_named(page: Exploration) -> None:
 def test_larger_graphs_have_fewer_grid_points_and_the_largest_none(
     monkeypatch: pytest.MonkeyPatch, karate: Any
 ) -> None:
-    monkeypatch: pytest.MonkeyPatch, karate: Any
-) -> None:
     monkeypatch.setattr(solutions, "FULL_EDGES", 50)
     page = explore(karate, methods=[])
     assert (len(page.betas), len(page.budgets)) == (11, 11)
