@@ -49,7 +49,7 @@ def work(cell: Cell, seed: int) -> Tables:
     z, rest, labels = maker.transform(drawn.train), maker.transform(drawn.test), drawn.train.labels
     machine = SVC(kernel="linear", C=1e-3).fit(z, labels)
     t = f_classif(fisher_z(upper(drawn.train.matrices)), labels)[0]
-    net = MaskedGCN(method="exact", seed=seed).fit(drawn.train.matrices, graphs, labels)
+    net = MaskedGCN(entropy="exact", seed=seed).fit(drawn.train.matrices, graphs, labels)
     test_graphs = connectome_graphs(drawn.test.matrices)
     rows = [
         held.row("linear-svm", np.abs(machine.coef_[0]), machine.decision_function(rest)),
