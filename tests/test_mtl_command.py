@@ -19,9 +19,8 @@ import pytest
 from graphpri import datasets
 from graphpri.apps import mtl_protocol as protocol
 from graphpri.apps.mtl import GraphMTL
-from graphpri.apps.mtl_data import as_lists, synthetic
-from graphpri.apps.mtl_report import Request, _picture, read_table, report, study, tasks_of
-from graphpri.apps.mtl_tasks import collect
+from graphpri.apps.mtl_data import as_lists, group_rows, read_table, synthetic, tasks_of
+from graphpri.apps.mtl_report import Request, _picture, report, study
 from graphpri.cli import main
 from graphpri.errors import FileError, OptionError
 
@@ -63,7 +62,7 @@ def test_every_file_is_there_and_has_a_row_for_everything(exams: Path, done: Pat
     names = {path.name for path in done.iterdir()}
     assert names == {"comparison.csv", "predictions.csv", "coefficients.csv", "edges.csv", "report.html"}
     assert [row["model"] for row in rows_of(done / "comparison.csv")] == [
-        *protocol.SIMPLE,
+        *protocol.GRAPH_FREE,
         "graph",
         "graph, pri",
         *(f"graph, {name}" for name in protocol.BASELINES),
@@ -282,23 +281,23 @@ def test_splits_take_their_share_of_each_task() -> None:
 def test_columns_are_standardised_by_the_rows_to_learn_from_alone() -> None:
     drawn = synthetic(0, n_tasks=3, group_size=3, n=10, informative=2, irrelevant=0).tasks
     split = protocol.random_split(drawn, 0.5, np.random.default_rng(0))
-    taken = protocol.halves(drawn, split)
+    taken = protocol.standardise(drawn, split)
     assert np.allclose(taken.train.X.mean(axis=0), 0)
     assert np.allclose(taken.train.X.std(axis=0), 1)
     spoilt = drawn.X.copy()
     spoilt[split.test] *= 1000
-    other = protocol.halves(collect(spoilt, drawn.y, drawn.member, True), split)
+    other = protocol.standardise(group_rows(spoilt, drawn.y, drawn.member, True), split)
     assert np.array_equal(other.train.X, taken.train.X)
 
 
 def test_models_without_a_graph_are_what_they_say() -> None:
     drawn = synthetic(1, n_tasks=4, group_size=2, n=20, informative=3, irrelevant=0).tasks
-    taken = protocol.halves(drawn, protocol.random_split(drawn, 0.5, np.random.default_rng(0)))
+    taken = protocol.standardise(drawn, protocol.random_split(drawn, 0.5, np.random.default_rng(0)))
     X, y = as_lists(taken.train)
     mean = np.array([v.mean() for v in y])
-    assert np.allclose(protocol.SIMPLE["task mean"](taken), mean[taken.test_task])
+    assert np.allclose(protocol.GRAPH_FREE["task mean"](taken), mean[taken.test_task])
     heavy = GraphMTL(gamma=1e9, k=3).fit(X, y)
-    assert np.allclose(protocol.SIMPLE["common slopes"](taken), protocol._predicted(heavy, taken), atol=1e-5)
+    assert np.allclose(protocol.GRAPH_FREE["common slopes"](taken), protocol._predict(heavy, taken), atol=1e-5)
 
 
 def test_the_synthetic_tasks_are_as_the_paper_has_them() -> None:
