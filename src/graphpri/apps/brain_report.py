@@ -15,7 +15,7 @@ import numpy as np
 from graphpri import _output
 from graphpri._version import versions
 from graphpri.apps import ProgressCallback, Rows, brain_figures, brain_methods, brain_protocol
-from graphpri.apps.brain_data import Connectomes, listed
+from graphpri.apps.brain_data import Connectomes, name_some
 from graphpri.apps.brain_edges import edge_table, how_tested, ranked, system_table
 from graphpri.apps.brain_methods import Settings
 from graphpri.apps.brain_protocol import Evaluation, Stability, Validation, chance, comparison_table
@@ -324,7 +324,7 @@ def about_systems(systems: Rows, note: str) -> list[str]:
         return ["The regions have no systems: an atlas with a column system adds a table of them."]
     more = [f"{row['system']}–{row['other_system']}" for row in systems if row["q"] < 0.05]
     found = (
-        f"More of the shown edges than the systems' sizes explain (q < .05) join {listed(more)}."
+        f"More of the shown edges than the systems' sizes explain (q < .05) join {name_some(more)}."
         if more
         else "No two systems are joined by more of the shown edges than their sizes explain (q < .05)."
     )
@@ -347,7 +347,7 @@ def _above_chance(
         if len(comparison) > 1
         else f"{best['method']} has an accuracy of {best['accuracy']:.3f}, 95 % interval {best['lower']:.3f} to "
         f"{best['upper']:.3f}; guessing has {level:.3f}, and up to {upper:.3f} by luck.",
-        f"The interval lies above all that luck explains for {listed(above, 12)}."
+        f"The interval lies above all that luck explains for {name_some(above, 12)}."
         if above
         else "No method's interval lies above what luck explains: don't interpret edges or systems.",
     ]
@@ -365,9 +365,9 @@ def _between_methods(comparison: Rows) -> list[str]:
     groups = {v: [row["method"] for row in comparison if row["verdict"] == v] for v in ("worse", "no clear difference")}
     found: list[str] = []
     if groups["worse"]:
-        found.append(f"Clearly less accurate than {comparison[0]['method']}: {listed(groups['worse'], 12)}.")
+        found.append(f"Clearly less accurate than {comparison[0]['method']}: {name_some(groups['worse'], 12)}.")
     if groups["no clear difference"]:
-        alike = listed(groups["no clear difference"], 12)
+        alike = name_some(groups["no clear difference"], 12)
         found.append(f"Not told apart from {comparison[0]['method']} by these subjects: {alike}.")
     return found
 
@@ -421,7 +421,7 @@ def _question(outcome: Outcome) -> list[str]:
         f"of edges read all pairs. {protocol.half_samples} half-samples, {protocol.permutations or 'no'} permutations."
         "</p>",
         *(
-            [f"<p>Of the references {listed(absent, len(absent))} did not run: leave out --methods for all.</p>"]
+            [f"<p>Of the references {name_some(absent, len(absent))} did not run: leave out --methods for all.</p>"]
             if absent
             else []
         ),

@@ -364,8 +364,9 @@ def clusters(points: FloatArray, near: float) -> NDArray[np.int64]:
     if len(points) < 2:
         return np.zeros(len(points), np.int64)
     # scikit-learn joins what is nearer than the threshold, not as near.
-    linkage = AgglomerativeClustering(None, linkage="single", distance_threshold=np.nextafter(near, np.inf))
-    _, first, labels = np.unique(linkage.fit_predict(points), return_index=True, return_inverse=True)
+    options: Any = {"n_clusters": None, "linkage": "single", "distance_threshold": np.nextafter(near, np.inf)}
+    found = AgglomerativeClustering(**options).fit_predict(points)
+    _, first, labels = np.unique(found, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[labels]
 
 
