@@ -165,7 +165,7 @@ def test_labels_and_numbers_are_read_as_they_are_meant(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("\n".join(rows))
     request = Request("task", "y", folds=2)
     frame = read_table(str(tmp_path / "table.csv"))
-    tasks, _ = tasks_of(frame, request)
+    tasks, _ = tasks_of(frame, "task", "y")
     assert tasks.labels == ("NA", "b")
     assert tasks.X[:3, 0].tolist() == [1, 0, 0]
     own = study(frame, request).coefficients
@@ -176,9 +176,9 @@ def test_labels_and_numbers_are_read_as_they_are_meant(tmp_path: Path) -> None:
 
 def test_tasks_that_are_whole_numbers_stand_in_their_order() -> None:
     frame = pd.DataFrame({"t": ["10", "9", "10", "9"], "y": list("1234"), "a": list("1342")}, dtype=object)
-    assert tasks_of(frame, Request("t", "y"))[0].labels == (9, 10)
+    assert tasks_of(frame, "t", "y")[0].labels == (9, 10)
     frame["t"] = ["10", "09", "10", "09"]
-    assert tasks_of(frame, Request("t", "y"))[0].labels == ("09", "10")
+    assert tasks_of(frame, "t", "y")[0].labels == ("09", "10")
 
 
 def test_the_picture_names_the_tasks_as_they_are_written() -> None:
