@@ -20,7 +20,7 @@ from graphpri import datasets
 from graphpri.apps import mtl_protocol as protocol
 from graphpri.apps.mtl import GraphMTL
 from graphpri.apps.mtl_data import as_lists, group_rows, read_table, synthetic, tasks_of
-from graphpri.apps.mtl_report import Request, _picture, report, study
+from graphpri.apps.mtl_report import Request, _page, _picture, study
 from graphpri.cli import main
 from graphpri.errors import FileError, OptionError
 
@@ -123,8 +123,8 @@ def test_one_task_and_rows_of_tasks_that_can_not_be_tested(tmp_path: Path) -> No
     alone = study(pd.DataFrame({"t": ["x", "y"], "y": [1.0, 2.0], "a": [1.0, 3.0]}), Request("t", "y"))
     assert alone.comparison == []
     assert "nothing could be tested" in " ".join(alone.notes)
-    assert "<h1>" in report(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
-    assert "a&amp;b.csv" in report(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
+    assert "<h1>" in _page(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
+    assert "a&amp;b.csv" in _page(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
 
 
 def test_the_same_seed_gives_the_same_files(exams: Path, tmp_path: Path) -> None:

@@ -345,8 +345,20 @@ def _match(files: Sequence[Path], table: _LabelTable) -> list[tuple[Path, int]]:
             f"labels and files don't match; {'; '.join(parts)}. A row's id (column {table.id_column!r}) must be a "
             "file's name, its sub- entity, a part of its name between marks or its folder; id_column= names another one"
         )
-    _check_one_row(found, table)
-    _check_distinct(found, table)
+    for path, pairs in groupby(sorted(found), key=lambda pair: pair[0]):
+        fitting = [table.row(i) for _, i in pairs]
+        if len(fitting) > 1:
+            raise OptionError(
+                f"{path.name} fits several rows of the labels, {name_some(fitting)}: name each file in a column file"
+            )
+    for i, pairs in groupby(found, key=lambda pair: pair[1]):
+        paths = [path for path, _ in pairs]
+        if len({tuple(_entities(path).get(key) for key in _ENTITIES) for path in paths}) < len(paths):
+            raise OptionError(
+                f"row {table.row(i)} of the labels fits several files that aren't distinct sessions or runs, "
+                f"{name_some([path.name for path in paths])}: choose with a pattern such as '**/*_timeseries.tsv', or "
+                "name each file in a column file"
+            )
     return found
 
 
@@ -387,27 +399,6 @@ def _is_folder(path: Path, name: str) -> bool:
 
 
 _WAYS: tuple[_Matches, ...] = (_is_name, _is_subject, _is_part, _is_folder)
-
-
-def _check_one_row(found: Sequence[tuple[Path, int]], table: _LabelTable) -> None:
-    for path, pairs in groupby(sorted(found), key=lambda pair: pair[0]):
-        rows = [table.row(i) for _, i in pairs]
-        if len(rows) > 1:
-            raise OptionError(
-                f"{path.name} fits several rows of the labels, {name_some(rows)}: name each file in a column file"
-            )
-
-
-def _check_distinct(found: Sequence[tuple[Path, int]], table: _LabelTable) -> None:
-    for i, pairs in groupby(found, key=lambda pair: pair[1]):
-        paths = [path for path, _ in pairs]
-        keys = {tuple(_entities(path).get(key) for key in _ENTITIES) for path in paths}
-        if len(keys) < len(paths):
-            raise OptionError(
-                f"row {table.row(i)} of the labels fits several files that aren't distinct sessions or runs, "
-                f"{name_some([path.name for path in paths])}: choose with a pattern such as '**/*_timeseries.tsv', or "
-                "name each file in a column file"
-            )
 
 
 # Tables of labels and subjects (participants.tsv), and the atlas of the regions
@@ -498,7 +489,15 @@ def _read_labels(
         *(None if c is None else table[c] for c in (groups, sessions, runs)),
         notes=(taken,),
     )
-    _check_rows(found, path)
+    rows = [found.row(i) for i in range(len(found.ids))]
+    for name in rows:
+        if not name:
+            raise FileError(f"{path}: row {rows.index(name) + 1} has no id of a scan")
+        if rows.count(name) > 1:
+            raise FileError(
+                f"{path}: {name} stands in {rows.count(name)} rows: give each scan a row and a column that tells them "
+                "apart (session_id, run, or file)"
+            )
     return found
 
 
@@ -589,18 +588,6 @@ def _is_number(text: str | None) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _check_rows(found: _LabelTable, path: Path) -> None:
-    rows = [found.row(i) for i in range(len(found.ids))]
-    for name in rows:
-        if not name:
-            raise FileError(f"{path}: row {rows.index(name) + 1} has no id of a scan")
-        if rows.count(name) > 1:
-            raise FileError(
-                f"{path}: {name} stands in {rows.count(name)} rows: give each scan a row and a column that tells them "
-                "apart (session_id, run, or file)"
-            )
 
 
 def _coordinates(table: _Columns, axes: Sequence[str | None], file: Path) -> FloatArray | None:

@@ -22,7 +22,6 @@ from graphpri.apps.brain_protocol import Evaluation, Stability, Validation, chan
 from graphpri.errors import OptionError
 from graphpri.graph import FloatArray, IntArray
 from graphpri.io import tables
-from graphpri.io.sink import open_sink
 
 INTERACTIVE = "connectome.html"
 """Name of the page with a brain to turn."""
@@ -53,9 +52,9 @@ class Request:
         Names of :func:`graphpri.apps.brain_methods.names`.
     protocol : Validation
     explained : str
-        The method whose edges are shown; one that has importances.
+        The method whose edges the tables and figures have; one that has importances.
     top : int, optional
-        Edges to show; 100 where absent, or a tenth of all where that is fewer.
+        Edges in tables and figures; 100 where absent, or a tenth of all where that is fewer.
     permuted : tuple of str
         Methods to permute labels for, as often as the protocol says.
 
@@ -100,7 +99,7 @@ class Outcome:
     >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
     >>> quick = Validation(folds=2, half_samples=2, settings=Settings(nested=False))
     >>> outcome = study(drawn.train, Request(("linear-svm",), quick, explained="linear-svm", top=3))
-    >>> sorted(outcome.shown.tolist()) == np.flatnonzero(drawn.planted).tolist()
+    >>> sorted(outcome.positions.tolist()) == np.flatnonzero(drawn.planted).tolist()
     True
     """
 
@@ -120,24 +119,24 @@ class Outcome:
         return _top(self.request.top, self.scans)
 
     @property
-    def shown(self) -> IntArray:
+    def positions(self) -> IntArray:
         """Positions of the edges of the table."""
         return ranked(self.stability.importance, self.top)
 
     @cached_property
     def picture(self) -> bytes | None:
-        """The shown edges in the brain, as PNG."""
-        return brain_figures.connectome(self.scans, self.shown, self.signs)
+        """The edges of the table in the brain, as PNG."""
+        return brain_figures.connectome(self.scans, self.positions, self.signs)
 
     @property
     def signs(self) -> FloatArray:
-        """1 or -1 for each shown edge, by its sign in the table."""
+        """1 or -1 for each edge of the table, by its sign in the table."""
         return np.array([1.0 if row["sign"] == "+" else -1.0 for row in self.edges])
 
     @property
     def weights(self) -> FloatArray:
-        """Signed importance of each shown edge."""
-        return self.signs * self.stability.importance[self.shown]
+        """Signed importance of each edge of the table."""
+        return self.signs * self.stability.importance[self.positions]
 
 
 def study(
@@ -270,10 +269,37 @@ def conclusions(
     ["No method's interval lies above what luck explains: don't interpret edges or systems.",
      'paper does no better than permuted labels (p = 0.2, 200 permutations).']
     """
+    level, _, upper = chance
+    best, several = comparison[0], len(comparison) > 1
+    interval = f"95 % interval {best['lower']:.3f} to {best['upper']:.3f}"
+    if several:
+        found = [
+            f"{best['method']} is most accurate: {best['accuracy']:.3f}, {interval}. Guessing has {level:.3f}, and up "
+            f"to {upper:.3f} by luck. It is the best of {len(comparison)}, chosen after the fact, which flatters it."
+        ]
+    else:
+        found = [
+            f"{best['method']} has an accuracy of {best['accuracy']:.3f}, {interval}; guessing has {level:.3f}, and up "
+            f"to {upper:.3f} by luck."
+        ]
+    if above := [row["method"] for row in comparison if row["lower"] > upper]:
+        found.append(f"The interval lies above all that luck explains for {name_some(above, 12)}.")
+    else:
+        found.append("No method's interval lies above what luck explains: don't interpret edges or systems.")
+    for name, p in permutation_p.items():
+        does = "beats" if p < 0.05 else "does no better than"
+        found.append(f"{name} {does} permuted labels (p = {p:.3g}, {permutations} permutations).")
+    if worse := [row["method"] for row in comparison if several and row["verdict"] == "worse"]:
+        found.append(f"Clearly less accurate than {best['method']}: {name_some(worse, 12)}.")
+    if alike := [row["method"] for row in comparison if several and row["verdict"] == "no clear difference"]:
+        found.append(f"Not told apart from {best['method']} by these subjects: {name_some(alike, 12)}.")
+    if scans.grouped:
+        subjects = len(set(scans.groups))
+        return [*found, f"All scans of a subject were in the same fold; intervals are over {subjects} subjects."]
     return [
-        *_above_chance(comparison, chance, permutation_p, permutations),
-        *_between_methods(comparison),
-        _folds(scans),
+        *found,
+        "No subjects were given, and each scan counted as one. If a person has several scans here, test data "
+        "leaked into training data, and nothing above holds.",
     ]
 
 
@@ -329,57 +355,6 @@ def about_systems(systems: Rows, note: str) -> list[str]:
         else "No two systems are joined by more of the shown edges than their sizes explain (q < .05)."
     )
     return [found, *([f"Of the atlas: {note}."] if note else [])]
-
-
-def _above_chance(
-    comparison: Rows,
-    chance: tuple[float, float, float],
-    permutation_p: Mapping[str, float],
-    permutations: int,
-) -> list[str]:
-    level, _, upper = chance
-    best = comparison[0]
-    above = [row["method"] for row in comparison if row["lower"] > upper]
-    found = [
-        f"{best['method']} is most accurate: {best['accuracy']:.3f}, 95 % interval {best['lower']:.3f} to "
-        f"{best['upper']:.3f}. Guessing has {level:.3f}, and up to {upper:.3f} by luck. It is the best of "
-        f"{len(comparison)}, chosen after the fact, which flatters it."
-        if len(comparison) > 1
-        else f"{best['method']} has an accuracy of {best['accuracy']:.3f}, 95 % interval {best['lower']:.3f} to "
-        f"{best['upper']:.3f}; guessing has {level:.3f}, and up to {upper:.3f} by luck.",
-        f"The interval lies above all that luck explains for {name_some(above, 12)}."
-        if above
-        else "No method's interval lies above what luck explains: don't interpret edges or systems.",
-    ]
-    return found + [
-        f"{name} beats permuted labels (p = {p:.3g}, {permutations} permutations)."
-        if p < 0.05
-        else f"{name} does no better than permuted labels (p = {p:.3g}, {permutations} permutations)."
-        for name, p in permutation_p.items()
-    ]
-
-
-def _between_methods(comparison: Rows) -> list[str]:
-    if len(comparison) < 2:
-        return []
-    groups = {v: [row["method"] for row in comparison if row["verdict"] == v] for v in ("worse", "no clear difference")}
-    found: list[str] = []
-    if groups["worse"]:
-        found.append(f"Clearly less accurate than {comparison[0]['method']}: {name_some(groups['worse'], 12)}.")
-    if groups["no clear difference"]:
-        alike = name_some(groups["no clear difference"], 12)
-        found.append(f"Not told apart from {comparison[0]['method']} by these subjects: {alike}.")
-    return found
-
-
-def _folds(scans: Connectomes) -> str:
-    n = len(set(scans.groups))
-    if not scans.grouped:
-        return (
-            "No subjects were given, and each scan counted as one. If a person has several scans here, test data "
-            "leaked into training data, and nothing above holds."
-        )
-    return f"All scans of a subject were in the same fold; intervals are over {n} subjects."
 
 
 def _page(outcome: Outcome, source: str, command: str) -> str:
@@ -588,12 +563,7 @@ def write(outcome: Outcome, out: Path, source: str, command: str) -> list[str]:
         "systems.csv": tables.as_csv(outcome.systems) if outcome.systems else None,
         "report.json": json.dumps(_plain(_facts(outcome, source, command)), indent=2, allow_nan=False) + "\n",
         "report.html": _page(outcome, source, command),
-        INTERACTIVE: brain_figures.interactive(scans, outcome.shown, outcome.weights),
+        INTERACTIVE: brain_figures.interactive(scans, outcome.positions, outcome.weights),
     }
-    written = {name: text.encode() for name, text in texts.items() if text is not None}
-    if outcome.picture is not None:
-        written["connectome.png"] = outcome.picture
-    for name, content in written.items():
-        with open_sink(out / name, zipped=False, force=True) as sink:
-            sink.write(content)
-    return list(written)
+    contents: dict[str, str | bytes | None] = {**texts, "connectome.png": outcome.picture}
+    return tables.write_folder(out, {name: content for name, content in contents.items() if content is not None})

@@ -80,13 +80,10 @@ class Outcome:
     Examples
     --------
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["hours", "age", "score"])
     >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
     >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
-    >>> outcome = study(frame, request)
-    >>> [row["model"] for row in outcome.comparison][:5]
+    >>> [row["model"] for row in study(frame, request).comparison][:5]
     ['task mean', 'per-task least squares', 'per-task ridge', 'common slopes', 'graph']
     """
 
@@ -111,10 +108,8 @@ def study(frame: Any, request: Request, step: ProgressCallback = lambda text, sh
     Examples
     --------
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["hours", "age", "score"])
     >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
     >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
     >>> outcome = study(frame, request)
     >>> len(outcome.predictions), len(outcome.coefficients), sum(row["kept"] for row in outcome.edges)
@@ -248,21 +243,8 @@ def _edges(model: GraphMTL) -> Rows:
     ]
 
 
-def report(outcome: Outcome, request: Request, source: str, command: str) -> str:
-    """The outcome as one self-contained HTML page.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
-    >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
-    >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
-    >>> html = report(study(frame, request), request, "exams.csv", "graphpri mtl exams.csv")
-    >>> html.startswith("<!doctype html>"), "exams.csv" in html
-    (True, True)
-    """
+def _page(outcome: Outcome, request: Request, source: str, command: str) -> str:
+    """The outcome as one self-contained HTML page."""
     keys = ("edges", "rmse", "mean_of_task_rmse", "change", "standard_error")
     comparison = [[row["model"], *(row[key] for key in keys)] for row in outcome.comparison]
     head = ["model", "edges", "RMSE", "mean of the tasks' RMSE", "change against the graph", "standard error"]
@@ -328,17 +310,14 @@ def write(outcome: Outcome, request: Request, out: Path, source: str, command: s
     Examples
     --------
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["hours", "age", "score"])
     >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
     >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as out:
     ...     write(study(frame, request), request, Path(out), "exams.csv", "graphpri mtl exams.csv")
     ['comparison.csv', 'predictions.csv', 'coefficients.csv', 'edges.csv', 'report.html']
     """
-    for name in ("comparison", "predictions", "coefficients", "edges"):
-        tables.write(out / f"{name}.csv", getattr(outcome, name))
-    tables.write_text(out / "report.html", report(outcome, request, source, command))
-    return ["comparison.csv", "predictions.csv", "coefficients.csv", "edges.csv", "report.html"]
+    rows = {name: getattr(outcome, name) for name in ("comparison", "predictions", "coefficients", "edges")}
+    contents = {f"{name}.csv": tables.as_csv(table) for name, table in rows.items()}
+    return tables.write_folder(out, contents | {"report.html": _page(outcome, request, source, command)})

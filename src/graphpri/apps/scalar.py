@@ -575,7 +575,7 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         checked = cast("Any", validate_data)(self, X, dtype=np.float64)
         weights = _weights(sample_weight, len(checked))
         heavy = weights > 0
-        self._centre = _centre(checked)
+        self._centre = checked.min(axis=0) / 2 + checked.max(axis=0) / 2
         self.bandwidth_ = self._width(checked[heavy] - self._centre, weights[heavy])
         samples = _in_bandwidths(checked, self._centre, self.bandwidth_)
         self._data = Cloud(samples[heavy], weights[heavy])
@@ -587,7 +587,12 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.init is None and not heavy.all():
             self._spread(samples, heavy)
         if not found.converged:
-            self._warn()
+            warnings.warn(
+                f"after {self.n_iter_} steps the norm of J's gradient is {self.gradient_norm_:.2g}, above "
+                f"tol={self.tol:.2g}: J may fall further; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return self
 
     def _note(self, state: State) -> None:
@@ -649,14 +654,6 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise OptionError(f"max_iter={most!r} must be a whole number of steps, 1 or more")
         if isinstance(self.bandwidth, str) and self.bandwidth != "silverman":
             raise OptionError(f"bandwidth={self.bandwidth!r}: choose 'silverman' or pass a number above 0")
-
-    def _warn(self) -> None:
-        warnings.warn(
-            f"after {self.n_iter_} steps the norm of J's gradient is {self.gradient_norm_:.2g}, above "
-            f"tol={self.tol:.2g}: J may fall further; raise max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
 
 
 def silverman(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -772,10 +769,6 @@ def _weights(asked: Any, count: int) -> FloatArray:
 
 def _even(points: FloatArray) -> Cloud:
     return Cloud(points, np.full(len(points), 1 / len(points)))
-
-
-def _centre(X: FloatArray) -> FloatArray:
-    return X.min(axis=0) / 2 + X.max(axis=0) / 2
 
 
 def _in_bandwidths(X: FloatArray, centre: FloatArray, width: float) -> FloatArray:

@@ -30,8 +30,15 @@ def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    with open_sink(path, zipped=False, force=True) as sink:
-        sink.write(text.encode())
+    write_folder(path.parent, {path.name: text})
+
+
+def write_folder(folder: Path, contents: Mapping[str, str | bytes]) -> list[str]:
+    """Write files by name, each whole or not at all; returns their names."""
+    for name, content in contents.items():
+        with open_sink(folder / name, zipped=False, force=True) as sink:
+            sink.write(content.encode() if isinstance(content, str) else content)
+    return list(contents)
 
 
 def read(path: Path) -> Any:
