@@ -16,9 +16,8 @@ HEAVY = ("igraph", "matplotlib", "networkit", "networkx", "pandas", "pyarrow", "
 ESTIMATORS = (
     "graphpri.estimator",
     *("graphpri.apps.mtl", "graphpri.apps.mtl_protocol", "graphpri.apps.mtl_report", "graphpri.apps.scalar"),
-    *("graphpri.studies.mtl_real", "graphpri.studies.mtl_synthetic", "graphpri.studies.mtl_synthetic"),
-    "graphpri.studies.scalar_pri",
-    *("graphpri.studies.brain_planted", "graphpri.studies.brain_real", "graphpri.studies.brain_real"),
+    *("graphpri.studies.mtl_real", "graphpri.studies.mtl_synthetic"),
+    *("graphpri.studies.brain_planted", "graphpri.studies.brain_real"),
 )
 LATE = ("graphpri.__main__", *ESTIMATORS)
 FOUND = [module.name for module in walk_packages(graphpri.__path__, "graphpri.", onerror=lambda name: None)]

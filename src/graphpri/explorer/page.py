@@ -281,8 +281,7 @@ def render(
 
     Examples
     --------
-    >>> from graphpri.explorer.solutions import SubsetMeter, solve_grid
-    >>> from graphpri.objective import Objective
+    >>> from graphpri.explorer.solutions import Objective, SubsetMeter, solve_grid
     >>> from graphpri.solvers.local_search import Constraints
     >>> graph = Graph.from_edges([0, 1], [1, 2])
     >>> grid = solve_grid(SubsetMeter.of(Objective(graph, 1.0)), [1.0], [1], Constraints(), seed=0)

@@ -419,7 +419,6 @@ def rank_by(meter: SubsetMeter, name: str, budgets: Sequence[int], constraints: 
 
     Examples
     --------
-    >>> from graphpri.objective import Objective
     >>> graph = Graph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
     >>> ranking = rank_by(SubsetMeter.of(Objective(graph, 1.0)), "effective-resistance", [1, 2], Constraints(), seed=0)
     >>> int(ranking.order[0]), ranking.values.shape  # the bridge comes first
