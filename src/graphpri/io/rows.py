@@ -247,7 +247,7 @@ def read_numbers(
         nonlocal arrow
         size = 0
         for piece in _whole_lines(first, chunks, delimiter):
-            if arrow is None and size >= LARGE_TEXT:
+            if arrow is None and max(size, source.size or 0) >= LARGE_TEXT:
                 arrow = _find_arrow()
             size += len(piece)
             yield piece
