@@ -169,9 +169,8 @@ def _read_numbers(
     if rows is None:
         return None
     for name, column in zip(layout.names, map(np.asarray, rows.columns), strict=True):
-        exact = column.dtype.kind == "i" or np.abs(column).max(initial=0.0) < 2.0**63
-        if name != "weight" and not exact:  # integers beyond 64 bits, which stay whole
-            return None
+        if name != "weight" and column.dtype.kind == "f" and not np.abs(column).max(initial=0.0) < 2.0**63:
+            return None  # perhaps integers beyond 64 bits, which stay whole
     return _table(source, rows, layout, directed, check_header=False)
 
 

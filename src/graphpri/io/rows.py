@@ -302,8 +302,8 @@ def _is_canonical(data: bytes, delimiter: str | None) -> bool:
 
     The parsers of the libraries take more than we do for a number, such as 0x1p3, 1_0 or digits of other scripts.
     """
-    kinds = b" " + data.translate(_kinds_of_bytes(delimiter))
-    if b"x" in kinds:
+    kinds = data.translate(_kinds_of_bytes(delimiter))
+    if b"x" in kinds or kinds.startswith((b"00", b"01")):
         return False
     codes = np.frombuffer(kinds, np.uint8)
     if ((codes[:-2] == ord(" ")) & (codes[1:-1] == ord("0")) & ((codes[2:] | 1) == ord("1"))).any():
