@@ -17,6 +17,7 @@ import pytest
 from graphpri import io as gio
 from graphpri.errors import FileError, MissingExtraError, OptionError
 from graphpri.graph import EdgeTable
+from graphpri.io.tables import read_cells
 
 NAMES = [known.name for known in gio.FORMATS]
 TEXT_FORMATS = [name for name in NAMES if name not in ("npz", "parquet")]
@@ -533,3 +534,30 @@ def test_missing_pyarrow_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'graphpri\[parquet\]'"):
         gio.write(table(), io.BytesIO(), "parquet")
+
+
+# Tables of cells under a header
+
+
+@pytest.mark.parametrize("mark", [",", "\t", ";"])
+def test_tables_are_read_cell_by_cell_whatever_splits_them(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "subjects.csv.gz"
+    path.write_bytes(gzip.compress(mark.join(["id", "age", "note"]).encode() + f"\n007{mark}31{mark}\n\n".encode()))
+    table = read_cells(path)
+    assert table.columns() == {"id": ["007"], "age": ["31"], "note": [None]}
+    assert list(table.rows.lines) == [2]
+    assert str(table.source.error("too old", 2)) == f"{path}, line 2: too old"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,a\n1,2\n", "line 1: two columns are called 'a'"),
+        ("a,\n1,2\n", "line 1: column 2 has no name"),
+        ("a,b\n1,2,3\n", "line 2: the row has 3 cells where line 1 has 2"),
+        ('a,b\n1,"2\n', "line 2: a quote is opened and never closed"),
+    ],
+)
+def test_broken_tables_are_refused_with_their_line(text: str, message: str) -> None:
+    with pytest.raises(FileError, match=message):
+        read_cells(io.StringIO(text))

@@ -35,8 +35,9 @@ Patch = pytest.MonkeyPatch
 def every_size_is_large() -> Iterator[None]:
     """Whatever is done for large tables and files only is done for all."""
     with Patch.context() as patch:
-        for module, name in ((graph, "COMPILED"), (rows, "LARGE"), (rows, "LARGE_TEXT"), (columns, "_FEW")):
+        for module, name in ((graph, "COMPILED"), (rows, "LARGE"), (rows, "_HEAD"), (columns, "_FEW")):
             patch.setattr(module, name, 1)
+        patch.setattr(rows, "LARGE_TEXT", 0)
         patch.setattr(parquet, "_LARGE", 0)
         patch.setattr(parquet, "_MANY", 0)
         yield
@@ -501,7 +502,7 @@ def test_large_tables_come_back_with_progress(big: EdgeTable, name: str, tmp_pat
 
 
 def test_an_oddity_at_the_end_of_a_large_file_is_found_with_its_line(tmp_path: Path, monkeypatch: Patch) -> None:
-    monkeypatch.setattr(rows, "LARGE_TEXT", CHUNK)
+    monkeypatch.setattr(rows, "_HEAD", CHUNK)
     monkeypatch.setattr(rows, "_PIECE", CHUNK)
     many_rows = b"".join(b"%d,%d\n" % (i, i + 1) for i in range(200_000))
     for end, message in (
@@ -530,7 +531,7 @@ def test_a_pipe_is_read_like_a_file(big: EdgeTable) -> None:
     stream = io.BytesIO()
     gio.write(big, stream, "csv")
     data = stream.getvalue() + b"1,word,1\n"
-    assert len(data) > rows.LARGE_TEXT + CHUNK
+    assert len(data) > CHUNK
     reading, writing = os.pipe()
     with subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import os
@@ -23,6 +22,7 @@ from graphpri.datasets.catalogue import Dataset, ScanSet, Table, about, info, sc
 from graphpri.datasets.generators import ring_knn, stochastic_block_model
 from graphpri.errors import FileError, MissingExtraError, OptionError
 from graphpri.graph import EdgeTable, Graph
+from graphpri.io.tables import read_cells
 
 _GENERATED = {"g1": ring_knn, "g2": stochastic_block_model}
 _LARGEST = 64 * 2**20  # bytes; no file of a data set comes near
@@ -300,15 +300,14 @@ def _parse(dataset: Dataset, texts: list[str]) -> EdgeTable:
         w = rows[:, 2].copy()
         columns["weight"] = w.astype(np.int64) if (w == np.floor(w)).all() else w
     u, v = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
-    attributes = _node_columns(texts[1]) if len(texts) > 1 else {}
+    attributes = _node_columns(texts[1].encode()) if len(texts) > 1 else {}
     named = {"name": dataset.name}
     return EdgeTable(dataset.n_nodes, u, v, edge_attributes=columns, node_attributes=attributes, graph_attributes=named)
 
 
-def _node_columns(text: str) -> dict[str, list[Any]]:
-    header, *rows = csv.reader(io.StringIO(text))
-    columns = dict(zip(header[1:], list(zip(*rows, strict=True))[1:], strict=True))
-    return {key: [int(x) for x in c] if all(x.isdecimal() for x in c) else list(c) for key, c in columns.items()}
+def _node_columns(data: bytes) -> dict[str, list[Any]]:
+    _, *columns = _columns(data).items()
+    return {key: [int(x) for x in c] if all(x.isdecimal() for x in c) else list(c) for key, c in columns}
 
 
 def _as_table(graph: Graph, name: str) -> EdgeTable:
@@ -400,5 +399,5 @@ def scans(name: str) -> Scans:
 
 
 def _columns(data: bytes) -> Columns:
-    header, *rows = csv.reader(io.StringIO(data.decode()))
-    return dict(zip(header, map(tuple, zip(*rows, strict=True)), strict=True))
+    table = read_cells(io.BytesIO(data), ",")
+    return {name: tuple(cell or "" for cell in cells) for name, cells in table.columns().items()}

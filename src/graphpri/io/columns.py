@@ -15,7 +15,7 @@ from graphpri import graph
 from graphpri._runtime import CHUNK
 from graphpri.errors import FileError
 from graphpri.graph import BoolArray, EdgeTable, IntArray, id_dtype
-from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Rows
+from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Rows, shorten
 from graphpri.io.source import Source
 
 Column = Sequence[Any] | NDArray[Any]
@@ -121,11 +121,6 @@ def python_values(column: Column) -> list[Any]:
     if isinstance(column, np.ndarray):
         return column.tolist()
     return [value.item() if isinstance(value, np.generic) else value for value in column]
-
-
-def shorten(text: str) -> str:
-    """A cell as it stands in a message, cut where it is long."""
-    return repr(text if len(text) <= 60 else text[:57] + "…")
 
 
 # End points of edges, and labels of nodes

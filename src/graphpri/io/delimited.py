@@ -27,7 +27,6 @@ from graphpri.io.columns import (
     read_column,
     read_ends,
     read_weights,
-    shorten,
     write_weights,
 )
 from graphpri.io.format import ReadOptions
@@ -45,13 +44,14 @@ from graphpri.io.rows import (
     read_head,
     read_numbers,
     records,
+    shorten,
+    sniff_delimiter,
     split_rows,
     write_rows,
 )
 from graphpri.io.source import Source, Tape
 
 _KONECT = re.compile(r"%\s*(sym|asym|bip)(?:\s+\w+)?\s*", re.ASCII)
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _DICT = re.compile(r"[ \t]*([^ \t\n]+)[ \t]+([^ \t\n]+)[ \t]+(\{.*\})[ \t]*")
 _REMARK = re.compile(r"[#%][^ \t#%]")  # such as #1,2 which may be an edge
 _IN_NUMBERS = set("0123456789+-.eE")
@@ -169,9 +169,8 @@ def _read_numbers(
     if rows is None:
         return None
     for name, column in zip(layout.names, map(np.asarray, rows.columns), strict=True):
-        exact = column.dtype.kind == "i" or np.abs(column).max(initial=0.0) < 2.0**63
-        if name != "weight" and not exact:  # integers beyond 64 bits, which stay whole
-            return None
+        if name != "weight" and column.dtype.kind == "f" and not np.abs(column).max(initial=0.0) < 2.0**63:
+            return None  # perhaps integers beyond 64 bits, which stay whole
     return _table(source, rows, layout, directed, check_header=False)
 
 
@@ -227,30 +226,7 @@ def _detect(text: _Text, preferred: str | None) -> str | None:
     first = text.rows[0]
     if (found := _comment_header(text)) is not None and len(_split(first.text, found[2])) == len(found[0]):
         return found[2]
-    bare = [_QUOTED.sub("q", line.text) for line in text.rows]
-    sample = [line for line in bare if '"' not in line]
-    present = [mark for mark in "\t,;" if mark in bare[0].split('"')[0]]
-    if not present:
-        return None
-    if preferred == "\t" and preferred in present:
-        return preferred
-    steady = [mark for mark in present if _is_steady([line.split(mark) for line in sample])]
-    if len(present) == 1:
-        by_words = present == ["\t"] and not steady and _is_steady([WORD.findall(line) for line in sample])
-        return None if by_words else present[0]
-    if len(steady) == 1:
-        return steady[0]
-    raise text.source.error(
-        f"can't tell which of {', '.join(map(repr, present))} delimits the cells of {shorten(first.text)}: "
-        "pass delimiter= (--delimiter comma, tab, semicolon or space)",
-        first.number,
-    )
-
-
-def _is_steady(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether all rows have as many cells as the first, and both their ends."""
-    width = len(rows[0]) if rows else 0
-    return width > 1 and all(len(row) == width and row[0].strip(" \t") and row[1].strip(" \t") for row in rows)
+    return sniff_delimiter(text.source, [(line.number, line.text) for line in text.rows], preferred)
 
 
 def _layout(text: _Text, options: ReadOptions, preferred: str | None, headed: bool) -> _Layout:

@@ -18,9 +18,9 @@ from graphpri.io.columns import (
     label_texts,
     left_out,
     python_values,
-    shorten,
 )
 from graphpri.io.format import ReadOptions
+from graphpri.io.rows import shorten
 from graphpri.io.sink import write_text
 from graphpri.io.source import LONG_LINE_LIMIT, Source
 

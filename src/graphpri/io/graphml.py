@@ -23,10 +23,9 @@ from graphpri.io.columns import (
     left_out,
     parse_cells,
     python_values,
-    shorten,
 )
 from graphpri.io.format import ReadOptions
-from graphpri.io.rows import ANY_NUMBER
+from graphpri.io.rows import ANY_NUMBER, shorten
 from graphpri.io.sink import write_text
 from graphpri.io.source import Source
 

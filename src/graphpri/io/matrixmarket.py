@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphpri.errors import FileError
 from graphpri.graph import EVERY, EdgeTable, Order, id_dtype, sorted_positions
-from graphpri.io.columns import left_out, read_weights, shorten, unlabelled, write_weights
+from graphpri.io.columns import left_out, read_weights, unlabelled, write_weights
 from graphpri.io.format import ReadOptions
 from graphpri.io.rows import (
     NUMBER_BYTES,
@@ -22,6 +22,7 @@ from graphpri.io.rows import (
     Rows,
     read_head,
     read_numbers,
+    shorten,
     split_rows,
     write_rows,
 )

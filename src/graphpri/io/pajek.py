@@ -24,12 +24,11 @@ from graphpri.io.columns import (
     python_column,
     python_values,
     read_weights,
-    shorten,
     write_weights,
 )
 from graphpri.io.format import ReadOptions
 from graphpri.io.matrixmarket import equals_transpose
-from graphpri.io.rows import ANY_NUMBER, Ints, split_rows
+from graphpri.io.rows import ANY_NUMBER, Ints, shorten, split_rows
 from graphpri.io.sink import numbers_text, write_text
 from graphpri.io.source import LONG_LINE_LIMIT, Source
 

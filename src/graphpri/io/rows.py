@@ -37,13 +37,15 @@ NUMBER = re.compile(
 )
 ANY_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:nan|inf(?:inity)?)", re.I)
 WORD = re.compile(r"[^ \t]+")
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
-LARGE_TEXT = 1 << 23
+LARGE_TEXT = 1 << 24
 """Bytes of text from which it pays to load pyarrow."""
 
 NUMBER_BYTES, TEXT_BYTES = 3, 20
 """Memory for each byte of a text, where its rows are numbers and where they are cells; measured: 1.6 to 3, and 19."""
 
+_HEAD = 1 << 22
 _PIECE = 1 << 22
 _DELIMITERS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "space": None, "whitespace": None, " ": None}
 
@@ -135,6 +137,55 @@ def find_delimiter(name: str) -> str | None:
     return name
 
 
+def sniff_delimiter(source: Source, lines: Sequence[tuple[int, str]], preferred: str | None = None) -> str | None:
+    """The delimiter that splits the first rows into equally many cells; None for spaces.
+
+    Parameters
+    ----------
+    source : Source
+        Named in errors.
+    lines : sequence of (int, str)
+        The first rows and their line numbers.
+    preferred : str, optional
+        Delimiter that the file's name speaks for; a tab is taken wherever there is one.
+
+    Raises
+    ------
+    FileError
+        Where several would do.
+    """
+    bare = [_QUOTED.sub("q", text) for _, text in lines]
+    sample = [text for text in bare if '"' not in text]
+    present = [mark for mark in "\t,;" if mark in bare[0].split('"')[0]]
+    if not present:
+        return None
+    if preferred == "\t" and preferred in present:
+        return preferred
+    steady = [mark for mark in present if _is_steady([text.split(mark) for text in sample])]
+    if len(present) == 1:
+        by_words = present == ["\t"] and not steady and _is_steady([WORD.findall(text) for text in sample])
+        return None if by_words else present[0]
+    if len(steady) == 1:
+        return steady[0]
+    number, first = lines[0]
+    raise source.error(
+        f"can't tell which of {', '.join(map(repr, present))} delimits the cells of {shorten(first)}: "
+        "pass delimiter= (--delimiter comma, tab, semicolon or space)",
+        number,
+    )
+
+
+def _is_steady(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether all rows have as many cells as the first, and the first two of them."""
+    width = len(rows[0]) if rows else 0
+    return width > 1 and all(len(row) == width and row[0].strip(" \t") and row[1].strip(" \t") for row in rows)
+
+
+def shorten(text: str) -> str:
+    """A cell as it stands in a message, cut where it is long."""
+    return repr(text if len(text) <= 60 else text[:57] + "…")
+
+
 # Rows of numbers
 
 
@@ -146,7 +197,7 @@ def read_head(source: Source) -> tuple[bytes, Iterator[bytes]]:
     for chunk in chunks:
         head.append(chunk)
         size += len(chunk)
-        if size >= LARGE_TEXT:
+        if size >= _HEAD:
             data = b"".join(head)
             cut = data.rfind(b"\n") + 1
             return data[:cut], chain([data[cut:]], chunks)
@@ -190,7 +241,16 @@ def read_numbers(
     FileError
         For more rows than a graph can have edges.
     """
-    arrow = _find_arrow() if len(first) > LARGE_TEXT // 2 else None
+    arrow: tuple[Any, Any] | None = None
+
+    def pieces_of_text() -> Iterator[bytes]:
+        nonlocal arrow
+        size = 0
+        for piece in _whole_lines(first, chunks, delimiter):
+            if arrow is None and max(size, source.size or 0) >= LARGE_TEXT:
+                arrow = _find_arrow()
+            size += len(piece)
+            yield piece
 
     def parse(data: bytes) -> list[NDArray[Any]] | None:
         if not _is_canonical(data, delimiter):
@@ -206,7 +266,7 @@ def read_numbers(
     n_rows = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)  # older NumPy reads 2.0 as an integer, and warns
-        for piece in in_turn(parse, _whole_lines(first, chunks, delimiter)):
+        for piece in in_turn(parse, pieces_of_text()):
             if piece is None:
                 return None
             n_rows += len(piece[0])
@@ -242,11 +302,19 @@ def _is_canonical(data: bytes, delimiter: str | None) -> bool:
 
     The parsers of the libraries take more than we do for a number, such as 0x1p3, 1_0 or digits of other scripts.
     """
-    kinds = b" " + data.translate(_kinds_of_bytes(delimiter))
-    if b"x" in kinds or b" 00" in kinds or b" 01" in kinds or kinds.count(b"+") != kinds.count(b"e+"):
+    kinds = data.translate(_kinds_of_bytes(delimiter))
+    if b"x" in kinds or kinds.startswith((b"00", b"01")):
+        return False
+    codes = np.frombuffer(kinds, np.uint8)
+    if ((codes[:-2] == ord(" ")) & (codes[1:-1] == ord("0")) & ((codes[2:] | 1) == ord("1"))).any():
+        return False
+    if b"+" in kinds and kinds.count(b"+") != kinds.count(b"e+"):
         return False
     # Behind a minus that is not an exponent's, a zero needs a point.
-    return kinds.count(b"-0") - kinds.count(b"e-0") == kinds.count(b"-0.") - kinds.count(b"e-0.")
+    if b"-" not in kinds:
+        return True
+    zeros, points = (kinds.count(mark) - kinds.count(b"e" + mark) for mark in (b"-0", b"-0."))
+    return zeros == points
 
 
 @lru_cache
@@ -379,7 +447,9 @@ def split_rows(
         counts, cells = _split_words(texts, text)
     else:
         counts = [row.count(delimiter) + 1 for row in texts]
-        cells = delimiter.join(texts).split(delimiter)
+        text = delimiter.join(texts)
+        del texts  # as large as the cells
+        cells = text.split(delimiter)
         if any(mark in text for mark in blank):
             cells = [cell.strip(blank) for cell in cells]
     width = counts[0]

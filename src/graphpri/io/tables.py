@@ -1,16 +1,88 @@
-"""Tables of rows as CSV files: written whole, read back with every digit."""
+"""Tables of rows as CSV files, written whole and read back with every digit; and any table read cell by cell."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
+import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from graphpri.errors import FileError, MissingExtraError
+from graphpri.io.rows import Cell, Rows, find_delimiter, sniff_delimiter, split_rows
 from graphpri.io.sink import open_sink
+from graphpri.io.source import Source, open_source
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under a header.
+
+    Parameters
+    ----------
+    source : Source
+        Whose :meth:`~graphpri.io.source.Source.error` names the file, and a line of it, in messages.
+    names : tuple of str
+        Names of the columns, as they stand in the file.
+    rows : Rows
+        Cells as text, and the line of each row.
+    """
+
+    source: Source
+    names: tuple[str, ...]
+    rows: Rows
+
+    def columns(self) -> dict[str, list[Cell]]:
+        """Cells of each column as text; None where a cell is empty."""
+        return {name: self.rows.cells(i) for i, name in enumerate(self.names)}
+
+
+def read_cells(path_or_stream: str | os.PathLike[str] | IO[Any], delimiter: str | None = None) -> Table:
+    r"""Read a delimited text file whose first row names the columns, unzipped where it is gzip.
+
+    Parameters
+    ----------
+    path_or_stream : path, binary or text stream, or ``"-"``
+    delimiter : str, optional
+        Comma, tab, semicolon, space, or one ASCII character; found out by the first rows where absent.
+
+    Raises
+    ------
+    FileError
+        Names file and line, for what can't be read, a name that is missing or stands twice, and rows of another length
+        than the header.
+
+    Examples
+    --------
+    >>> table = read_cells(io.BytesIO(b"subject;age\n007;31\n008;\n"))
+    >>> table.columns()
+    {'subject': ['007', '008'], 'age': ['31', None]}
+    >>> raise table.source.error("no age", table.rows.lines[1])
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.FileError: the stream, line 3: no age
+    """
+    with open_source(path_or_stream) as source:
+        data = source.text()
+    if delimiter is None:
+        sample = [(i, text) for i, text in enumerate(data[:_SAMPLE].decode(errors="ignore").split("\n"), 1) if text]
+        mark = sniff_delimiter(source, sample[:-1] or sample)
+    else:
+        mark = find_delimiter(delimiter)
+    rows = split_rows(source, data, mark)
+    names = [cells[0] for cells in map(rows.cells, range(rows.n_columns))]
+    for i, name in enumerate(names):
+        if name is None or name in names[:i]:
+            what = f"column {i + 1} has no name" if name is None else f"two columns are called {name!r}: rename one"
+            raise source.error(what, rows.lines[0])
+    below = [rows.cells(i)[1:] for i in range(rows.n_columns)]
+    return Table(source, tuple(name or "" for name in names), Rows(below, rows.lines[1:]))
+
+
+_SAMPLE = 1 << 14  # bytes by which the delimiter is found out
 
 
 def as_csv(rows: Iterable[Mapping[str, Any]]) -> str:
