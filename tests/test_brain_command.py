@@ -20,10 +20,10 @@ from scipy import stats
 pytest.importorskip("torch", reason="the methods need the extra graphpri[brain]")
 pytest.importorskip("nilearn", reason="the pictures need the extra graphpri[brain]")
 
-from graphpri.apps import brain_edges, brain_methods, brain_report
+from graphpri.apps import brain_edges, brain_figures, brain_methods
 from graphpri.apps.brain_data import Connectomes, Rois, from_series
 from graphpri.apps.brain_graph import fisher_z, pairs, upper
-from graphpri.apps.brain_protocol import Stability, chance, gaps
+from graphpri.apps.brain_protocol import Stability, chance, differences
 from graphpri.apps.brain_report import about_edges, about_systems, conclusions
 from graphpri.cli import main
 from graphpri.errors import OptionError
@@ -152,15 +152,15 @@ def test_an_interrupted_run_goes_on_with_what_is_done(
     scans: Path, done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fitted: list[str] = []
-    svm = brain_methods.METHODS["linear-svm"]
+    svm = brain_methods.CLASSIFIERS["linear-svm"]
 
     def stopping(*given: Any) -> Any:
         fitted.append("linear-svm")
         if len(fitted) == 3:
             raise KeyboardInterrupt
-        return svm(*given)
+        return svm.train(*given)
 
-    monkeypatch.setitem(brain_methods.METHODS, "linear-svm", stopping)
+    monkeypatch.setitem(brain_methods.CLASSIFIERS, "linear-svm", replace(svm, train=stopping))
     command = ["brain", str(scans), *QUICK, "-o", str(tmp_path)]
     assert main(command) == 1
     assert "the same command goes on" in capsys.readouterr().err
@@ -365,7 +365,7 @@ def scored(right: dict[str, list[bool]]) -> list[dict[str, Any]]:
 
 def test_gaps_are_told_apart_only_where_subjects_say_so() -> None:
     good = [True] * 36 + [False] * 4
-    rows = gaps(scored({"poor": [i % 2 == 0 for i in range(40)], "good": good, "near": good[::-1]}))
+    rows = differences(scored({"poor": [i % 2 == 0 for i in range(40)], "good": good, "near": good[::-1]}))
     found = {row["method"]: row for row in rows}
     assert (rows[0]["method"], rows[0]["verdict"]) == ("good", "best")
     assert found["near"]["verdict"] == "no clear difference"
@@ -373,7 +373,7 @@ def test_gaps_are_told_apart_only_where_subjects_say_so() -> None:
     assert found["poor"]["difference"] == pytest.approx(-0.4)
     assert found["poor"]["lower"] < -0.4 < found["poor"]["upper"] < 0
     with pytest.raises(OptionError, match="different scans"):
-        gaps(scored({"a": good, "b": good[1:]}))
+        differences(scored({"a": good, "b": good[1:]}))
 
 
 def test_the_chance_level_is_that_of_the_larger_class_over_subjects() -> None:
@@ -411,10 +411,10 @@ def test_sentences_follow_the_results() -> None:
 
 def test_without_coordinates_there_is_no_brain_and_without_systems_edges_show_their_sign() -> None:
     scans = blank(6)
-    assert brain_report.connectome(scans, [0], [1]) is None
-    assert brain_report.interactive(scans, [0], [1]) is None
-    assert brain_report.systems([]) is None
+    assert brain_figures.connectome(scans, [0], [1]) is None
+    assert brain_figures.interactive(scans, [0], [1]) is None
+    assert brain_figures.system_matrix([]) is None
     placed = replace(scans, rois=replace(scans.rois, coordinates=np.random.default_rng(0).normal(0, 20, (6, 3))))
-    drawn = [brain_report.connectome(placed, [0, 3], signs) for signs in ([1, 1], [1, -1])]
+    drawn = [brain_figures.connectome(placed, [0, 3], signs) for signs in ([1, 1], [1, -1])]
     assert drawn[0] != drawn[1]
-    assert brain_report.connectome(placed, [], []) is None
+    assert brain_figures.connectome(placed, [], []) is None

@@ -6,15 +6,15 @@ import pytest
 from graphpri.apps import brain_methods
 from graphpri.apps.brain_data import from_matrices, from_series, named
 from graphpri.apps.brain_graph import features, square
-from graphpri.apps.brain_methods import Settings, by_subject
+from graphpri.apps.brain_methods import Classifier, Settings, subject_folds
 from graphpri.apps.brain_planted import planted_connectomes
-from graphpri.apps.brain_protocol import Protocol, evaluate, flipped, permutation_p, stability, summary
+from graphpri.apps.brain_protocol import Validation, evaluate, permutation_p, permute_labels, stability, summary
 from graphpri.errors import OptionError
 
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
-FAST = Protocol(folds=3, settings=Settings(nested=False))
+FAST = Validation(folds=3, settings=Settings(nested=False))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,9 @@ def test_noise_is_not_predicted_with_parameters_chosen_within():
     for _ in range(3):
         matrices = square(np.tanh(rng.normal(0, 0.1, (40, 190))), 20) + np.eye(20)
         noise = from_matrices(matrices, rng.permutation(np.repeat([0, 1], 20)))
-        found += [row["accuracy"] for row in evaluate(noise, ["edge-readout", "linear-svm"], Protocol(folds=3)).summary]
+        found += [
+            row["accuracy"] for row in evaluate(noise, ["edge-readout", "linear-svm"], Validation(folds=3)).summary
+        ]
     assert 0.4 <= np.mean(found) <= 0.6
 
 
@@ -56,7 +58,7 @@ def test_tuning_repeats_and_tells_planted_classes_apart(scans, name, monkeypatch
     pytest.importorskip("optuna")
     monkeypatch.setattr(brain_methods, "_TRIALS", 2)
     settings = Settings(tune=True, inner=2)
-    first, second = (brain_methods.find(name)(scans, settings, 0).decide(scans) for _ in range(2))
+    first, second = (brain_methods.find(name).train(scans, settings, 0).decide(scans) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     assert ((first > 0) == scans.labels).mean() > 0.8
 
@@ -66,7 +68,7 @@ def test_tuning_ends_with_its_time(scans, monkeypatch):
     seen = []
     create = optuna.create_study
     monkeypatch.setattr(optuna, "create_study", lambda **given: seen.append(create(**given)) or seen[-1])
-    evaluate(scans, ["linear-svm"], Protocol(folds=2, settings=Settings(tune=True, time_budget=0.0)))
+    evaluate(scans, ["linear-svm"], Validation(folds=2, settings=Settings(tune=True, time_budget=0.0)))
     assert [len(study.trials) for study in seen] == [1, 1]
     assert all(study.best_params == {"C": 1e-3} for study in seen)
 
@@ -77,7 +79,7 @@ def test_where_no_edge_is_selected_one_class_is_named(name):
     twice = [np.corrcoef(rng.normal(size=(6, 40))) for _ in range(4) for _ in range(2)]
     twice[1::2] = twice[::2]
     held = from_matrices(twice, [0, 1] * 4, groups=range(8))
-    found = brain_methods.find(name)(held, FAST.settings, 0)
+    found = brain_methods.find(name).train(held, FAST.settings, 0)
     assert found.decide(held).tolist() == [0.0] * 8
     assert not found.importance.any()
 
@@ -113,9 +115,9 @@ def test_clustering_coefficients_are_features_that_permuted_nodes_share(scans, n
     settings = Settings(signs=signs, node_features="clustering", nested=False)
     order = np.random.default_rng(0).permutation(scans.n_rois)
     moved = replace(scans, matrices=scans.matrices[:, order][:, :, order])
-    first, second = (brain_methods.find(name)(held, settings, 0).decide(held) for held in (scans, moved))
+    first, second = (brain_methods.find(name).train(held, settings, 0).decide(held) for held in (scans, moved))
     assert np.corrcoef(first, second)[0, 1] > 0.99
-    rows = brain_methods.find(name)(scans, replace(settings, node_features="rows"), 0).decide(scans)
+    rows = brain_methods.find(name).train(scans, replace(settings, node_features="rows"), 0).decide(scans)
     assert not np.allclose(first, rows, atol=0.1)
 
 
@@ -124,15 +126,15 @@ def test_series_and_matrices_do_not_share_features():
     series = np.random.default_rng(0).normal(size=(8, 40, 5))
     known = from_series(list(series), [0, 1] * 4)
     bare = replace(known, series=None)
-    first, second = (brain_methods.made("tangent", held).transform(held) for held in (known, bare))
+    first, second = (brain_methods.fit_features("tangent", held).transform(held) for held in (known, bare))
     assert not np.allclose(first, second)
-    assert brain_methods.made("tangent", bare.take(np.arange(8))) is brain_methods.made("tangent", bare)
+    assert brain_methods.fit_features("tangent", bare.take(np.arange(8))) is brain_methods.fit_features("tangent", bare)
 
 
 def test_too_few_scans_to_choose_parameters_within_are_refused():
     few = planted_connectomes(0.5, 2, n_rois=24, n_modules=3, n_planted=4, n_train=6, n_test=4).train
     with pytest.raises(OptionError, match="nested=False"):
-        evaluate(few, ["linear-svm"], Protocol(folds=3))
+        evaluate(few, ["linear-svm"], Validation(folds=3))
 
 
 def test_a_graph_without_edges_is_refused(scans):
@@ -143,7 +145,7 @@ def test_a_graph_without_edges_is_refused(scans):
 
 
 def test_planted_classes_are_told_apart(scans):
-    rows = evaluate(scans, ["edge-readout", "linear-svm"], Protocol(folds=3)).summary
+    rows = evaluate(scans, ["edge-readout", "linear-svm"], Validation(folds=3)).summary
     assert [row["method"] for row in rows] == ["edge-readout", "linear-svm"]
     assert all(row["accuracy"] > 0.8 and row["auc"] > 0.9 for row in rows)
     assert all(row["lower"] <= row["accuracy"] <= row["upper"] for row in rows)
@@ -171,7 +173,7 @@ def _leaking(scans):
     z = z[:, f_classif(z, scans.labels)[1] < 0.05]
     right = [
         (SVC(kernel="linear").fit(z[learn], scans.labels[learn]).predict(z[test]) == scans.labels[test]).sum()
-        for learn, test in by_subject(scans, 3, 0)
+        for learn, test in subject_folds(scans, 3, 0)
     ]
     return sum(right) / scans.n_scans
 
@@ -179,7 +181,7 @@ def _leaking(scans):
 def test_finished_pieces_are_read_and_not_made_again(scans, tmp_path, monkeypatch):
     first = evaluate(scans, ["linear-svm"], FAST, store=tmp_path)
     assert len(list(tmp_path.glob("*.json"))) == 3
-    monkeypatch.setitem(brain_methods.METHODS, "linear-svm", lambda *_: pytest.fail("made again"))
+    monkeypatch.setitem(brain_methods.CLASSIFIERS, "linear-svm", Classifier(lambda *_: pytest.fail("made again"), ""))
     assert evaluate(scans, ["linear-svm"], FAST, store=tmp_path) == first
 
 
@@ -196,7 +198,7 @@ def test_an_interruption_keeps_what_is_done(scans, tmp_path):
 def test_other_settings_are_other_pieces(scans, tmp_path):
     evaluate(scans, ["linear-svm"], FAST, store=tmp_path)
     evaluate(scans, ["linear-svm"], replace(FAST, settings=Settings(density=0.3, nested=False)), store=tmp_path)
-    evaluate(flipped(scans, np.random.default_rng(0)), ["linear-svm"], FAST, store=tmp_path)
+    evaluate(permute_labels(scans, np.random.default_rng(0)), ["linear-svm"], FAST, store=tmp_path)
     assert len(list(tmp_path.glob("*.json"))) == 9
 
 
@@ -208,7 +210,7 @@ def test_halves_and_permutations_are_read_and_not_made_again(scans, tmp_path, mo
 
     first = both()
     assert len(list(tmp_path.glob("*.json"))) == 9
-    monkeypatch.setitem(brain_methods.METHODS, "linear-svm", lambda *_: pytest.fail("made again"))
+    monkeypatch.setitem(brain_methods.CLASSIFIERS, "linear-svm", Classifier(lambda *_: pytest.fail("made again"), ""))
     assert both() == first
 
 
@@ -227,11 +229,11 @@ def test_known_scores_have_the_known_summary():
 
 def test_flips_stay_within_subjects_and_keep_the_classes(scans):
     held, rng = paired(scans), np.random.default_rng(0)
-    shuffled = flipped(held, rng)
+    shuffled = permute_labels(held, rng)
     for subject in set(held.groups):
         mine = [i for i, group in enumerate(held.groups) if group == subject]
         assert sorted(shuffled.labels[mine]) == sorted(held.labels[mine])
-    assert (flipped(scans, rng).labels.sum()) == scans.labels.sum()
+    assert (permute_labels(scans, rng).labels.sum()) == scans.labels.sum()
     assert (shuffled.labels != held.labels).any()
 
 
@@ -239,7 +241,7 @@ def test_subjects_of_both_classes_keep_them_where_others_have_one(scans):
     groups = ["a", "a", "b", "b", *[f"s{i}" for i in range(44)]]
     held = replace(scans, groups=tuple(groups))
     assert set(held.labels[:2]) == set(held.labels[2:4]) == {0, 1}
-    seen = [flipped(held, np.random.default_rng(seed)).labels for seed in range(20)]
+    seen = [permute_labels(held, np.random.default_rng(seed)).labels for seed in range(20)]
     for labels in seen:
         assert labels.sum() == held.labels.sum()
         assert labels[:2].sum() == labels[2:4].sum() == 1
@@ -301,7 +303,7 @@ def test_scans_with_too_few_correlations_for_a_graph_are_named_before_any_work(s
 @pytest.mark.parametrize("seed", [-1, 2**32])
 def test_seeds_that_scikit_learn_refuses_are_refused(seed):
     with pytest.raises(OptionError, match="whole number from 0 to"):
-        Protocol(seed=seed)
+        Validation(seed=seed)
 
 
 @pytest.mark.parametrize("text", ["", '{"rows": [', "[]", "{}", '{"a": 1}'])
@@ -317,7 +319,7 @@ def test_a_piece_that_was_cut_off_is_done_again(scans, tmp_path, text):
 )
 def test_folds_that_subjects_do_not_fill_are_refused(scans, folds, message):
     with pytest.raises(OptionError, match=message):
-        evaluate(scans, ["linear-svm"], Protocol(folds=folds))
+        evaluate(scans, ["linear-svm"], Validation(folds=folds))
 
 
 def test_unknown_method_is_refused_with_the_closest(scans):
@@ -327,7 +329,7 @@ def test_unknown_method_is_refused_with_the_closest(scans):
 
 def test_scans_of_a_subject_share_a_fold_in_real_data(data):
     eoec = named("eoec")
-    for learn, test in by_subject(eoec, 5, 0):
+    for learn, test in subject_folds(eoec, 5, 0):
         groups = np.asarray(eoec.groups)
         assert not set(groups[learn]) & set(groups[test])
 

@@ -17,8 +17,8 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from graphpri import Graph, sparsify
 from graphpri.apps import mtl
-from graphpri.apps.mtl import GraphMTL, guarded, knn_graph
-from graphpri.apps.mtl_tasks import RIDGES
+from graphpri.apps.mtl import GraphMTL, knn_graph, sparsify_guarded
+from graphpri.apps.mtl_data import RIDGES
 from graphpri.errors import GraphError, OptionError
 
 
@@ -259,7 +259,7 @@ def test_the_first_fit_of_tasks_with_few_rows_does_not_run_wild() -> None:
     rows = GraphMTL().fit(X, y)._rows
     centred = [(x - x.mean(axis=0), v - v.mean()) for x, v in zip(X, y, strict=True)]
     least_squares = np.array([np.linalg.lstsq(x, v, rcond=None)[0] for x, v in centred])
-    error = np.abs(rows.without_others() - truth).max(), np.abs(least_squares - truth).max()
+    error = np.abs(rows.single_task_fits() - truth).max(), np.abs(least_squares - truth).max()
     assert error[0] < 2 < 10 < error[1]
 
 
@@ -280,16 +280,16 @@ def test_the_graph_of_neighbours_joins_both_directions() -> None:
 @pytest.mark.parametrize("method", ["pri", "random", "local-similarity", "weight"])
 def test_sparsifying_keeps_the_budget_and_every_task_its_neighbours(method: str) -> None:
     graph = knn_graph(np.random.default_rng(0).normal(size=(40, 3)), 6, "similarity")
-    kept = guarded(graph, 80, 3, method=method, seed=0)
+    kept = sparsify_guarded(graph, 80, 3, method=method, seed=0)
     assert kept.kept.n_edges == 80
     assert kept.kept.degrees().min() >= 3
-    free = guarded(graph, 0.5, 0, method=method, seed=0)
+    free = sparsify_guarded(graph, 0.5, 0, method=method, seed=0)
     assert (free.mask == sparsify(graph, keep=0.5, method=method, seed=0).mask).all()
 
 
 def test_a_budget_too_small_for_the_neighbours_is_refused() -> None:
     with pytest.raises(OptionError, match="min_degree"):
-        guarded(ring(10), 5, 3)
+        sparsify_guarded(ring(10), 5, 3)
 
 
 def test_a_sparsified_model_is_another_model_on_the_same_rows() -> None:

@@ -19,9 +19,8 @@ import pytest
 from graphpri import datasets
 from graphpri.apps import mtl_protocol as protocol
 from graphpri.apps.mtl import GraphMTL
-from graphpri.apps.mtl_data import as_lists, synthetic
-from graphpri.apps.mtl_report import Request, _picture, read_table, report, study, tasks_of
-from graphpri.apps.mtl_tasks import collect
+from graphpri.apps.mtl_data import as_lists, group_rows, read_table, synthetic, tasks_of
+from graphpri.apps.mtl_report import Request, _page, _picture, study
 from graphpri.cli import main
 from graphpri.errors import FileError, OptionError
 
@@ -63,7 +62,7 @@ def test_every_file_is_there_and_has_a_row_for_everything(exams: Path, done: Pat
     names = {path.name for path in done.iterdir()}
     assert names == {"comparison.csv", "predictions.csv", "coefficients.csv", "edges.csv", "report.html"}
     assert [row["model"] for row in rows_of(done / "comparison.csv")] == [
-        *protocol.SIMPLE,
+        *protocol.GRAPH_FREE,
         "graph",
         "graph, pri",
         *(f"graph, {name}" for name in protocol.BASELINES),
@@ -124,8 +123,8 @@ def test_one_task_and_rows_of_tasks_that_can_not_be_tested(tmp_path: Path) -> No
     alone = study(pd.DataFrame({"t": ["x", "y"], "y": [1.0, 2.0], "a": [1.0, 3.0]}), Request("t", "y"))
     assert alone.comparison == []
     assert "nothing could be tested" in " ".join(alone.notes)
-    assert "<h1>" in report(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
-    assert "a&amp;b.csv" in report(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
+    assert "<h1>" in _page(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
+    assert "a&amp;b.csv" in _page(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
 
 
 def test_the_same_seed_gives_the_same_files(exams: Path, tmp_path: Path) -> None:
@@ -166,7 +165,7 @@ def test_labels_and_numbers_are_read_as_they_are_meant(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("\n".join(rows))
     request = Request("task", "y", folds=2)
     frame = read_table(str(tmp_path / "table.csv"))
-    tasks, _ = tasks_of(frame, request)
+    tasks, _ = tasks_of(frame, "task", "y")
     assert tasks.labels == ("NA", "b")
     assert tasks.X[:3, 0].tolist() == [1, 0, 0]
     own = study(frame, request).coefficients
@@ -177,9 +176,9 @@ def test_labels_and_numbers_are_read_as_they_are_meant(tmp_path: Path) -> None:
 
 def test_tasks_that_are_whole_numbers_stand_in_their_order() -> None:
     frame = pd.DataFrame({"t": ["10", "9", "10", "9"], "y": list("1234"), "a": list("1342")}, dtype=object)
-    assert tasks_of(frame, Request("t", "y"))[0].labels == (9, 10)
+    assert tasks_of(frame, "t", "y")[0].labels == (9, 10)
     frame["t"] = ["10", "09", "10", "09"]
-    assert tasks_of(frame, Request("t", "y"))[0].labels == ("09", "10")
+    assert tasks_of(frame, "t", "y")[0].labels == ("09", "10")
 
 
 def test_the_picture_names_the_tasks_as_they_are_written() -> None:
@@ -282,23 +281,23 @@ def test_splits_take_their_share_of_each_task() -> None:
 def test_columns_are_standardised_by_the_rows_to_learn_from_alone() -> None:
     drawn = synthetic(0, n_tasks=3, group_size=3, n=10, informative=2, irrelevant=0).tasks
     split = protocol.random_split(drawn, 0.5, np.random.default_rng(0))
-    taken = protocol.halves(drawn, split)
+    taken = protocol.standardise(drawn, split)
     assert np.allclose(taken.train.X.mean(axis=0), 0)
     assert np.allclose(taken.train.X.std(axis=0), 1)
     spoilt = drawn.X.copy()
     spoilt[split.test] *= 1000
-    other = protocol.halves(collect(spoilt, drawn.y, drawn.member, True), split)
+    other = protocol.standardise(group_rows(spoilt, drawn.y, drawn.member, True), split)
     assert np.array_equal(other.train.X, taken.train.X)
 
 
 def test_models_without_a_graph_are_what_they_say() -> None:
     drawn = synthetic(1, n_tasks=4, group_size=2, n=20, informative=3, irrelevant=0).tasks
-    taken = protocol.halves(drawn, protocol.random_split(drawn, 0.5, np.random.default_rng(0)))
+    taken = protocol.standardise(drawn, protocol.random_split(drawn, 0.5, np.random.default_rng(0)))
     X, y = as_lists(taken.train)
     mean = np.array([v.mean() for v in y])
-    assert np.allclose(protocol.SIMPLE["task mean"](taken), mean[taken.test_task])
+    assert np.allclose(protocol.GRAPH_FREE["task mean"](taken), mean[taken.test_task])
     heavy = GraphMTL(gamma=1e9, k=3).fit(X, y)
-    assert np.allclose(protocol.SIMPLE["common slopes"](taken), protocol._predicted(heavy, taken), atol=1e-5)
+    assert np.allclose(protocol.GRAPH_FREE["common slopes"](taken), protocol._predict(heavy, taken), atol=1e-5)
 
 
 def test_the_synthetic_tasks_are_as_the_paper_has_them() -> None:

@@ -1,4 +1,7 @@
-"""Connectomes: correlation matrices of many scans with a label each, checked, and the regions they join."""
+"""Connectomes: correlation matrices of many scans with a label each, checked, and the regions they join.
+
+Each error names the scan, and the region or entry, at fault.
+"""
 
 from __future__ import annotations
 
@@ -7,301 +10,32 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphpri import datasets
 from graphpri.errors import OptionError
-from graphpri.graph import BoolArray, FloatArray, IntArray
+from graphpri.graph import FloatArray, IntArray
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Labels of scans as two classes: which there are, which to compare, what is missing.
-# ---------------------------------------------------------------------------------------------------------------------
+Values = Sequence[Any] | NDArray[Any]
 
 MISSING = frozenset({"", "n/a", "na", "nan", "none", "null"})
 """Text, in lower case, that stands for no value."""
-
-_LEAST = 2  # scans of a class
-_SHOWN = 6
-
-
-class TwoClasses(NamedTuple):
-    """Labels as 0 and 1, which scans have one of the two, and what to say of the others.
-
-    Examples
-    --------
-    >>> TwoClasses(np.array([0, 1]), np.array([True, True]), ("control", "patient"), ()).classes
-    ('control', 'patient')
-    """
-
-    codes: IntArray
-    kept: BoolArray
-    classes: tuple[str, str]
-    notes: tuple[str, ...]
-
-
-def two_classes(
-    labels: Sequence[Any] | NDArray[Any], scans: Sequence[str], classes: Sequence[Any] | None = None
-) -> TwoClasses:
-    """Labels as 0 and 1.
-
-    Parameters
-    ----------
-    labels : sequence of numbers or text
-    scans : sequence of str
-        Names for messages.
-    classes : sequence of two labels, optional
-        Which to compare, the first as 0.
-
-    Raises
-    ------
-    OptionError
-        Where a label is missing, there are not two classes, `classes` names one that isn't there, or a class has fewer
-        than two scans.
-
-    Examples
-    --------
-    >>> names = ["a", "b", "c", "d", "e"]
-    >>> found = two_classes(["patient", "control", "n/a", "control", "patient"], names, ["control", "patient"])
-    >>> found.codes[found.kept].tolist(), found.notes
-    ([1, 0, 0, 1], ('scans left out for another label or none: 1',))
-    """
-    texts = [label_text(x) for x in labels]
-    counts = Counter(text for text in texts if text is not None)
-    chosen = _found(texts, scans, counts) if classes is None else _chosen(classes, counts)
-    for name in chosen:
-        if counts[name] < _LEAST:
-            raise OptionError(f"class {name!r} has {counts[name]} scan: each class needs {_LEAST} or more")
-    kept = np.array([text in chosen for text in texts])
-    codes = np.array([int(text == chosen[1]) for text in texts], np.int64)
-    out = int((~kept).sum())
-    notes = (f"scans left out for another label or none: {out}",) if out else ()
-    return TwoClasses(codes, kept, chosen, notes)
-
-
-def label_text(label: Any) -> str | None:
-    """A label as text, 1.0 as "1"; None where it is missing.
-
-    Examples
-    --------
-    >>> label_text(1.0), label_text(" patient "), label_text("n/a")
-    ('1', 'patient', None)
-    """
-    if isinstance(label, (bool, np.bool_)):
-        return str(int(label))
-    if isinstance(label, (float, np.floating)) and np.isfinite(label) and label == int(label):
-        label = int(label)
-    text = str(label).strip()
-    return None if text.casefold() in MISSING else text
-
-
-def _found(texts: Sequence[str | None], scans: Sequence[str], counts: Counter[str]) -> tuple[str, str]:
-    without = [scan for text, scan in zip(texts, scans, strict=True) if text is None]
-    if without:
-        more = f" and {len(without) - 1} more" if len(without) > 1 else ""
-        raise OptionError(f"scan {without[0]}{more} has no label: fill it in, or choose two classes with classes=")
-    if len(counts) == 1:
-        raise OptionError(f"all {len(texts)} scans have the label {next(iter(counts))!r}: two classes are needed")
-    if len(counts) > 2:
-        raise OptionError(f"there are {_counted(counts)}: choose two with classes=, or another column of labels")
-    first, second = _sorted(counts)
-    return first, second
-
-
-def _chosen(classes: Sequence[Any], counts: Counter[str]) -> tuple[str, str]:
-    names = tuple(str(label_text(x)) for x in classes)
-    if isinstance(classes, str) or len(names) != 2 or names[0] == names[1]:
-        raise OptionError(f"classes={classes!r}: name two different labels")
-    for name in names:
-        if name not in counts:
-            raise OptionError(f"classes={classes!r}: no scan has the label {name!r}; there are {_counted(counts)}")
-    return names[0], names[1]
-
-
-def _sorted(counts: Counter[str]) -> list[str]:
-    """Labels in order: of their values where all are numbers."""
-    try:
-        return sorted(counts, key=float)
-    except ValueError:
-        return sorted(counts)
-
-
-def _counted(counts: Counter[str]) -> str:
-    order = _sorted(counts)
-    shown = ", ".join(f"{name!r} of {counts[name]}" for name in order[:_SHOWN])
-    return f"{len(counts)} labels (and scans): {shown}" + (", ..." if len(order) > _SHOWN else "")
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Checks of time series and of correlation matrices: each error names the scan and the region at fault.
-# ---------------------------------------------------------------------------------------------------------------------
-
-_OUT = "leave out the region in all scans, or the scan"
-_LEAST_SHAPE = 3  # regions, and time points
-_TOLERANCE = 1e-5  # of correlations written in single precision or to six digits
-_CONSTANT = 1e-12  # of the largest entry
-_SUBJECT = re.compile(r"(?:^|[_/\\])sub-([A-Za-z0-9]+)")
-
-
-def subject_of(scan: str) -> str | None:
-    """The subject in a scan's name of BIDS entities (``sub-01_task-rest``); None where it has none.
-
-    Examples
-    --------
-    >>> subject_of("sub-01_task-rest"), subject_of("scan 7")
-    ('01', None)
-    """
-    found = _SUBJECT.search(scan)
-    return found[1] if found else None
-
-
-def correlations(
-    series: Sequence[ArrayLike], names: Sequence[str], regions: Sequence[str] | None = None
-) -> tuple[tuple[FloatArray, ...], FloatArray]:
-    """Time series as arrays, and their Pearson correlations, shape (S, N, N).
-
-    Raises
-    ------
-    OptionError
-        See :func:`graphpri.apps.brain_data.from_series`.
-
-    Examples
-    --------
-    >>> _, found = correlations([[[0, 1, 0], [1, 3, 2], [2, 5, 0]]], ["sub-01"])
-    >>> found[0].round(6).tolist()
-    [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-    """
-    held = tuple(_as_table(x, name) for x, name in zip(series, names, strict=True))
-    _check_widths(held, names)
-    for x, name in zip(held, names, strict=True):
-        _check_series(x, name, regions)
-    return held, np.stack([_pearson(x) for x in held])
-
-
-def as_correlations(
-    matrices: Sequence[ArrayLike], names: Sequence[str], regions: Sequence[str] | None = None
-) -> tuple[FloatArray, list[str]]:
-    """Correlation matrices, exactly symmetric with a diagonal of 1, and the names of those that had zeros there.
-
-    Raises
-    ------
-    OptionError
-        See :func:`graphpri.apps.brain_data.from_matrices`.
-
-    Examples
-    --------
-    >>> found, blank = as_correlations([[[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]]], ["sub-01"])
-    >>> found[0].tolist(), blank
-    ([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]], ['sub-01'])
-    """
-    held = [_as_table(x, name) for x, name in zip(matrices, names, strict=True)]
-    for x, name in zip(held, names, strict=True):
-        if x.shape[0] != x.shape[1]:
-            raise OptionError(f"scan {name} has shape {x.shape}: a correlation matrix is square")
-    _check_widths(held, names)
-    blank = [name for x, name in zip(held, names, strict=True) if _is_blank(x)]
-    for x, name in zip(held, names, strict=True):
-        _check_matrix(x, name, regions)
-    found = np.stack(held)
-    found = np.clip((found + found.swapaxes(1, 2)) / 2, -1, 1)
-    at = np.arange(found.shape[1])
-    found[:, at, at] = 1.0
-    return found, blank
-
-
-def _is_blank(x: FloatArray) -> bool:
-    """Whether the diagonal was left at 0."""
-    return bool((np.abs(x.diagonal()) <= _TOLERANCE).all())
-
-
-def _as_table(x: ArrayLike, name: str) -> FloatArray:
-    try:
-        found = np.array(x, np.float64)
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"scan {name} has entries that are not numbers: {error}") from None
-    if found.ndim != 2:
-        raise OptionError(f"scan {name} has shape {found.shape}: pass a table of time points by regions, or a matrix")
-    if min(found.shape) < _LEAST_SHAPE:
-        raise OptionError(
-            f"scan {name} has shape {found.shape}: {_LEAST_SHAPE} rows and {_LEAST_SHAPE} columns are the least"
-        )
-    return found
-
-
-def _check_widths(held: Sequence[FloatArray], names: Sequence[str]) -> None:
-    n = held[0].shape[1]
-    for x, name in zip(held, names, strict=True):
-        if x.shape[1] != n:
-            turned = x.shape[0] == held[0].shape[0] < min(n, x.shape[1])
-            hint = "; are regions in rows? Then transpose the series" if turned else ""
-            raise OptionError(
-                f"scan {name} has {x.shape[1]} regions and scan {names[0]} has {n}: all must have the same{hint}"
-            )
-
-
-def _listed(columns: IntArray, n: int, regions: Sequence[str] | None) -> str:
-    """The first of some of n regions, by number and name, and how many more there are."""
-    i = int(columns[0])
-    named = f" ({regions[i]})" if regions is not None and len(regions) == n else ""
-    return f"ROI {i + 1}{named}" + (f" and {columns.size - 1} more" if columns.size > 1 else "")
-
-
-def _check_series(x: FloatArray, name: str, regions: Sequence[str] | None) -> None:
-    n = x.shape[1]
-    bad = ~np.isfinite(x)
-    if bad.any():
-        raise OptionError(
-            f"scan {name} has NaN or an infinite entry in "
-            f"{_listed(np.flatnonzero(bad.any(axis=0)), n, regions)}: {_OUT}"
-        )
-    constant = np.flatnonzero(np.ptp(x, axis=0) <= _CONSTANT * np.abs(x).max(axis=0))
-    if constant.size:
-        raise OptionError(
-            f"scan {name} is constant in {_listed(constant, n, regions)}, which has no correlations: {_OUT}"
-        )
-
-
-def _pearson(x: FloatArray) -> FloatArray:
-    found = np.asarray(np.corrcoef(x, rowvar=False), np.float64)
-    found = np.clip((found + found.T) / 2, -1, 1)
-    np.fill_diagonal(found, 1.0)
-    return found
-
-
-def _check_matrix(x: FloatArray, name: str, regions: Sequence[str] | None) -> None:
-    bad = ~np.isfinite(x) & ~np.eye(len(x), dtype=bool)
-    without = np.flatnonzero(bad.sum(axis=1) == len(x) - 1)
-    if without.size:
-        raise OptionError(f"scan {name} has no correlations of {_listed(without, len(x), regions)}: {_OUT}")
-    finite, diagonal = np.where(np.isfinite(x), x, 0.0), x.diagonal()
-    cases = (
-        (np.isinf(x), "correlations lie in [-1, 1]; take tanh of Fisher z values, of which that of 1 is infinite"),
-        (np.isnan(x), "pass numbers only"),
-        (np.abs(finite - finite.T) > _TOLERANCE, "its mirror image differs: pass symmetric matrices"),
-        (
-            (np.abs(x) > 1 + _TOLERANCE) & ~np.eye(len(x), dtype=bool),
-            "correlations lie in [-1, 1]; take tanh of Fisher z values, divide covariances by the deviations",
-        ),
-        (
-            np.diag((np.abs(diagonal - 1) > _TOLERANCE) & (not _is_blank(x))),
-            "the diagonal of a correlation matrix is 1 (or left at 0)",
-        ),
-    )
-    for bad, remedy in cases:
-        if bad.any():
-            u, v = np.argwhere(bad)[0]
-            raise OptionError(f"scan {name} has {x[u, v]:.6g} in row {u + 1}, column {v + 1}: {remedy}")
-
-
-Values = Sequence[Any] | NDArray[Any]
 
 SHORT = 30
 """Time points up to which a series is noted as short."""
 
 DERIVED = "the functional systems of the AAL regions are derived from near Dosenbach regions, not published"
 """What to say wherever the systems of the AAL atlas are shown."""
+
+_LEAST_SCANS = 2  # of a class
+_LEAST_SHAPE = 3  # regions, and time points
+_TOLERANCE = 1e-5  # of correlations written in single precision or to six digits
+_CONSTANT = 1e-12  # of the largest entry
+_OUT = "leave out the region in all scans, or the scan"
+_SUBJECT = re.compile(r"(?:^|[_/\\])sub-([A-Za-z0-9]+)")  # in names of BIDS entities, sub-01_task-rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -449,7 +183,11 @@ def from_series(
     """
     names = _scan_names(len(series), labels, scans)
     regions = None if rois is None else rois.names
-    held, matrices = correlations(series, names, regions)
+    held = tuple(_as_table(x, name) for x, name in zip(series, names, strict=True))
+    _check_widths(held, names)
+    for x, name in zip(held, names, strict=True):
+        _check_series(x, name, regions)
+    matrices = _symmetric(np.stack([np.corrcoef(x, rowvar=False) for x in held]))
     found = _assemble(matrices, labels, groups, classes, names, rois, held)
     return replace(found, notes=_about_lengths(held, names) + found.notes)
 
@@ -486,9 +224,16 @@ def from_matrices(
     """
     names = _scan_names(len(matrices), labels, scans)  # pyright: ignore[reportArgumentType]
     regions = None if rois is None else rois.names
-    checked, blank = as_correlations(matrices, names, regions)  # pyright: ignore[reportArgumentType]
-    found = _assemble(checked, labels, groups, classes, names, rois, None)
-    text = f"{len(blank)} matrices ({listed(blank)}) had a diagonal of zeros, which was set to 1"
+    held = [_as_table(x, name) for x, name in zip(matrices, names, strict=True)]  # pyright: ignore[reportArgumentType]
+    for x, name in zip(held, names, strict=True):
+        if x.shape[0] != x.shape[1]:
+            raise OptionError(f"scan {name} has shape {x.shape}: a correlation matrix is square")
+    _check_widths(held, names)
+    for x, name in zip(held, names, strict=True):
+        _check_matrix(x, name, regions)
+    blank = [name for x, name in zip(held, names, strict=True) if _has_blank_diagonal(x)]
+    found = _assemble(_symmetric(np.stack(held)), labels, groups, classes, names, rois, None)
+    text = f"{len(blank)} matrices ({name_some(blank)}) had a diagonal of zeros, which was set to 1"
     note = (f"{text}; if they hold Fisher z, take tanh first",) if blank else ()
     return replace(found, notes=note + _about_silence(found) + found.notes)
 
@@ -564,16 +309,32 @@ def sides(pairs: int) -> int | None:
     return n if n > 1 and n * (n - 1) // 2 == pairs else None
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
+def name_some(names: Sequence[str], most: int = 5) -> str:
     """The first few of some names, and how many more there are.
 
     Examples
     --------
-    >>> listed(["a", "b", "c"], most=2)
+    >>> name_some(["a", "b", "c"], most=2)
     'a, b and 1 more'
     """
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def label_text(label: Any) -> str | None:
+    """A label as text, 1.0 as "1"; None where it is missing.
+
+    Examples
+    --------
+    >>> label_text(1.0), label_text(" patient "), label_text("n/a")
+    ('1', 'patient', None)
+    """
+    if isinstance(label, (bool, np.bool_)):
+        return str(int(label))
+    if isinstance(label, (float, np.floating)) and np.isfinite(label) and label == int(label):
+        label = int(label)
+    text = str(label).strip()
+    return None if text.casefold() in MISSING else text
 
 
 def _scan_names(count: int, labels: Values, scans: Sequence[str] | None) -> tuple[str, ...]:
@@ -583,7 +344,7 @@ def _scan_names(count: int, labels: Values, scans: Sequence[str] | None) -> tupl
     if not count == len(labels) == len(names):
         raise OptionError(f"{count} scans, {len(labels)} labels and {len(names)} names of scans: pass as many of each")
     if repeats := [name for name, times in Counter(names).items() if times > 1]:
-        raise OptionError(f"scans {listed(repeats)} stand twice: names must differ")
+        raise OptionError(f"scans {name_some(repeats)} stand twice: names must differ")
     return names
 
 
@@ -596,14 +357,54 @@ def _assemble(
     rois: Rois | None,
     series: tuple[FloatArray, ...] | None,
 ) -> Connectomes:
-    coded = two_classes(labels, names, classes)
+    texts = [label_text(x) for x in labels]
+    first, second = _classes(texts, names, classes)
+    codes = np.array([int(text == second) for text in texts], np.int64)
+    kept = np.array([text in (first, second) for text in texts])
     subjects = names if groups is None else _subjects(groups, names)
-    regions = _checked_rois(rois, matrices.shape[1])
-    all_scans = Connectomes(matrices, coded.codes, coded.classes, subjects, names, regions, series, groups is not None)
-    found = all_scans.take(coded.kept)
+    n = matrices.shape[1]
+    if rois is None:
+        rois = Rois(tuple(f"ROI {i + 1}" for i in range(n)))
+    if len(rois.names) != n:
+        raise OptionError(f"the atlas has {len(rois.names)} regions and the scans have {n}: pass their own")
+    every = Connectomes(matrices, codes, (first, second), subjects, names, rois, series, groups is not None)
+    found = every.take(kept)
     if groups is None:
         _check_subjects(found.scans)
-    return replace(found, notes=coded.notes + _about_subjects(found) + _about_copies(found))
+    out = int((~kept).sum())
+    notes = (f"scans left out for another label or none: {out}",) if out else ()
+    return replace(found, notes=notes + _about_subjects(found) + _about_copies(found))
+
+
+def _classes(texts: Sequence[str | None], scans: Sequence[str], classes: Sequence[Any] | None) -> tuple[str, str]:
+    """The two labels to compare: those of `classes`, or the only two that there are, each of two scans or more."""
+    counts = Counter(text for text in texts if text is not None)
+    try:
+        order = sorted(counts, key=float)
+    except ValueError:
+        order = sorted(counts)
+    each = ", ".join(f"{name!r} of {counts[name]}" for name in order[:6]) + (", ..." if len(order) > 6 else "")
+    there = f"{len(counts)} labels (and scans): {each}"
+    if classes is not None:
+        chosen = tuple(str(label_text(x)) for x in classes)
+        if isinstance(classes, str) or len(chosen) != 2 or chosen[0] == chosen[1]:
+            raise OptionError(f"classes={classes!r}: name two different labels")
+        for name in chosen:
+            if name not in counts:
+                raise OptionError(f"classes={classes!r}: no scan has the label {name!r}; there are {there}")
+    else:
+        if without := [scan for text, scan in zip(texts, scans, strict=True) if text is None]:
+            more = f" and {len(without) - 1} more" if len(without) > 1 else ""
+            raise OptionError(f"scan {without[0]}{more} has no label: fill it in, or choose two classes with classes=")
+        if len(counts) == 1:
+            raise OptionError(f"all {len(texts)} scans have the label {order[0]!r}: two classes are needed")
+        if len(counts) > 2:
+            raise OptionError(f"there are {there}: choose two with classes=, or another column of labels")
+        chosen = order[0], order[1]
+    for name in chosen:
+        if counts[name] < _LEAST_SCANS:
+            raise OptionError(f"class {name!r} has {counts[name]} scan: each class needs {_LEAST_SCANS} or more")
+    return chosen
 
 
 def _subjects(groups: Values, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -611,26 +412,102 @@ def _subjects(groups: Values, names: tuple[str, ...]) -> tuple[str, ...]:
         raise OptionError(f"{len(groups)} subjects for {len(names)} scans: pass as many groups as scans")
     found = tuple(label_text(x) for x in groups)
     if without := [name for name, subject in zip(names, found, strict=True) if subject is None]:
-        raise OptionError(f"scans {listed(without)} have no subject: fill it in, or leave them out")
+        raise OptionError(f"scans {name_some(without)} have no subject: fill it in, or leave them out")
     return tuple(map(str, found))
-
-
-def _checked_rois(rois: Rois | None, n: int) -> Rois:
-    if rois is None:
-        return Rois(tuple(f"ROI {i + 1}" for i in range(n)))
-    if len(rois.names) != n:
-        raise OptionError(f"the atlas has {len(rois.names)} regions and the scans have {n}: pass their own")
-    return rois
 
 
 def _check_subjects(scans: tuple[str, ...]) -> None:
     """Names of scans that show several of one subject, which nobody said belong together."""
-    times = Counter(subject for scan in scans if (subject := subject_of(scan)) is not None)
+    times = Counter(found[1] for scan in scans if (found := _SUBJECT.search(scan)))
     if repeats := [subject for subject, n in times.items() if n > 1]:
         raise OptionError(
-            f"subjects {listed(repeats)} have several scans and no groups were given: name their subjects (groups=), "
-            "so that no subject is in training and test data at once"
+            f"subjects {name_some(repeats)} have several scans and no groups were given: name their subjects "
+            "(groups=), so that no subject is in training and test data at once"
         )
+
+
+def _as_table(x: ArrayLike, name: str) -> FloatArray:
+    try:
+        found = np.array(x, np.float64)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"scan {name} has entries that are not numbers: {error}") from None
+    if found.ndim != 2:
+        raise OptionError(f"scan {name} has shape {found.shape}: pass a table of time points by regions, or a matrix")
+    if min(found.shape) < _LEAST_SHAPE:
+        raise OptionError(
+            f"scan {name} has shape {found.shape}: {_LEAST_SHAPE} rows and {_LEAST_SHAPE} columns are the least"
+        )
+    return found
+
+
+def _check_widths(held: Sequence[FloatArray], names: Sequence[str]) -> None:
+    n = held[0].shape[1]
+    for x, name in zip(held, names, strict=True):
+        if x.shape[1] != n:
+            turned = x.shape[0] == held[0].shape[0] < min(n, x.shape[1])
+            hint = "; are regions in rows? Then transpose the series" if turned else ""
+            raise OptionError(
+                f"scan {name} has {x.shape[1]} regions and scan {names[0]} has {n}: all must have the same{hint}"
+            )
+
+
+def _name_regions(columns: IntArray, n: int, regions: Sequence[str] | None) -> str:
+    """The first of some of n regions, by number and name, and how many more there are."""
+    i = int(columns[0])
+    named = f" ({regions[i]})" if regions is not None and len(regions) == n else ""
+    return f"ROI {i + 1}{named}" + (f" and {columns.size - 1} more" if columns.size > 1 else "")
+
+
+def _check_series(x: FloatArray, name: str, regions: Sequence[str] | None) -> None:
+    n = x.shape[1]
+    bad = ~np.isfinite(x)
+    if bad.any():
+        raise OptionError(
+            f"scan {name} has NaN or an infinite entry in "
+            f"{_name_regions(np.flatnonzero(bad.any(axis=0)), n, regions)}: {_OUT}"
+        )
+    constant = np.flatnonzero(np.ptp(x, axis=0) <= _CONSTANT * np.abs(x).max(axis=0))
+    if constant.size:
+        raise OptionError(
+            f"scan {name} is constant in {_name_regions(constant, n, regions)}, which has no correlations: {_OUT}"
+        )
+
+
+def _symmetric(matrices: FloatArray) -> FloatArray:
+    """Correlation matrices, shape (S, N, N), exactly symmetric, within [-1, 1] and with a diagonal of 1."""
+    found = np.clip((matrices + matrices.swapaxes(1, 2)) / 2, -1, 1)
+    at = np.arange(found.shape[1])
+    found[:, at, at] = 1.0
+    return found
+
+
+def _has_blank_diagonal(x: FloatArray) -> bool:
+    return bool((np.abs(x.diagonal()) <= _TOLERANCE).all())
+
+
+def _check_matrix(x: FloatArray, name: str, regions: Sequence[str] | None) -> None:
+    bad = ~np.isfinite(x) & ~np.eye(len(x), dtype=bool)
+    without = np.flatnonzero(bad.sum(axis=1) == len(x) - 1)
+    if without.size:
+        raise OptionError(f"scan {name} has no correlations of {_name_regions(without, len(x), regions)}: {_OUT}")
+    finite, diagonal = np.where(np.isfinite(x), x, 0.0), x.diagonal()
+    cases = (
+        (np.isinf(x), "correlations lie in [-1, 1]; take tanh of Fisher z values, of which that of 1 is infinite"),
+        (np.isnan(x), "pass numbers only"),
+        (np.abs(finite - finite.T) > _TOLERANCE, "its mirror image differs: pass symmetric matrices"),
+        (
+            (np.abs(x) > 1 + _TOLERANCE) & ~np.eye(len(x), dtype=bool),
+            "correlations lie in [-1, 1]; take tanh of Fisher z values, divide covariances by the deviations",
+        ),
+        (
+            np.diag((np.abs(diagonal - 1) > _TOLERANCE) & (not _has_blank_diagonal(x))),
+            "the diagonal of a correlation matrix is 1 (or left at 0)",
+        ),
+    )
+    for bad, remedy in cases:
+        if bad.any():
+            u, v = np.argwhere(bad)[0]
+            raise OptionError(f"scan {name} has {x[u, v]:.6g} in row {u + 1}, column {v + 1}: {remedy}")
 
 
 def _about_subjects(found: Connectomes) -> tuple[str, ...]:
@@ -650,7 +527,7 @@ def _about_copies(found: Connectomes) -> tuple[str, ...]:
         j = first.setdefault(blake2b(matrix.tobytes()).digest(), i)
         if j != i and found.groups[j] != found.groups[i]:
             pairs.append(f"{found.scans[j]} = {found.scans[i]}")
-    return (f"scans of different subjects are identical: {listed(pairs)}",) if pairs else ()
+    return (f"scans of different subjects are identical: {name_some(pairs)}",) if pairs else ()
 
 
 def _about_silence(found: Connectomes) -> tuple[str, ...]:
@@ -658,8 +535,8 @@ def _about_silence(found: Connectomes) -> tuple[str, ...]:
     silent = np.argwhere((found.matrices != 0).sum(axis=2) <= 1)
     if not silent.size:
         return ()
-    told = listed([f"{found.rois.names[i]} in {found.scans[s]}" for s, i in silent])
-    return (f"regions without any correlation: {told}; leave them out in all scans if they have no signal",)
+    silent_in = name_some([f"{found.rois.names[i]} in {found.scans[s]}" for s, i in silent])
+    return (f"regions without any correlation: {silent_in}; leave them out in all scans if they have no signal",)
 
 
 def _about_lengths(series: tuple[FloatArray, ...], names: tuple[str, ...]) -> tuple[str, ...]:
@@ -667,7 +544,7 @@ def _about_lengths(series: tuple[FloatArray, ...], names: tuple[str, ...]) -> tu
     short = [name for name, length in zip(names, lengths, strict=True) if length <= SHORT]
     notes: list[str] = []
     if short:
-        notes.append(f"scans of {SHORT} time points or fewer: {listed(short)}; their correlations are mostly noise")
+        notes.append(f"scans of {SHORT} time points or fewer: {name_some(short)}; their correlations are mostly noise")
     if min(lengths) != max(lengths):
         notes.append(f"scans have {min(lengths)} to {max(lengths)} time points: short ones give noisier correlations")
     return tuple(notes)

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from graphpri.apps import Rows
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_graph import fisher_z, pairs, upper
 from graphpri.errors import OptionError
 from graphpri.graph import FloatArray, IntArray
-
-Rows = list[dict[str, Any]]
 
 PERMUTATIONS = 9999
 """Of the systems over the regions."""
@@ -83,23 +82,23 @@ def edge_table(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, 
     [('ROI 1', 'ROI 5', '-', True), ('ROI 8', 'ROI 9', '-', True), ('ROI 8', 'ROI 10', '+', True)]
     """
     u, v = pairs(scans.n_rois)
-    held = {"importance": np.asarray(importance, np.float64), "frequency": np.asarray(frequency, np.float64)}
-    for name, x in held.items():
-        if x.shape != u.shape:
-            raise OptionError(f"{name} has shape {x.shape}, and {scans.n_rois} regions have {u.size} edges")
+    importance, frequency = np.asarray(importance, np.float64), np.asarray(frequency, np.float64)
+    for name, values in (("importance", importance), ("frequency", frequency)):
+        if values.shape != u.shape:
+            raise OptionError(f"{name} has shape {values.shape}, and {scans.n_rois} regions have {u.size} edges")
     t, p = edge_tests(scans)
     q = _corrected(p)
     z = fisher_z(upper(scans.matrices))
     means = [np.tanh(z[scans.labels == label].mean(axis=0)) for label in (0, 1)]
     rows: Rows = []
-    for rank, e in enumerate(ranked(held["importance"], top), 1):
+    for rank, e in enumerate(ranked(importance, top), 1):
         rows.append(
             {"rank": rank}
             | _ends(scans, int(u[e]), int(v[e]))
             | {
-                "importance": float(held["importance"][e]),
+                "importance": float(importance[e]),
                 "sign": "+" if t[e] > 0 else "-" if t[e] < 0 else "",
-                "selection_frequency": float(held["frequency"][e]),
+                "selection_frequency": float(frequency[e]),
                 **{f"mean_r_{name}": float(r[e]) for name, r in zip(scans.classes, means, strict=True)},
                 "t": float(t[e]),
                 "p": float(p[e]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import re
 import zipfile
@@ -15,6 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri.apps import ProgressCallback
 from graphpri.apps.brain_data import (
     DERIVED,
     Connectomes,
@@ -23,18 +23,591 @@ from graphpri.apps.brain_data import (
     from_series,
     full,
     label_text,
-    listed,
+    name_some,
     sides,
 )
 from graphpri.errors import FileError, MissingExtraError, OptionError
 from graphpri.graph import FloatArray
+from graphpri.io import tables
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Numbers of one scan, or of all, from a file: text, NumPy's npy and npz, MATLAB's mat of version 5 and 7.3.
-# ---------------------------------------------------------------------------------------------------------------------
+Kind = Literal["auto", "series", "matrix"]
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".npy", ".npz", ".mat")
 """Files of numbers that are read."""
+
+_STACKED = (".npz", ".npy", ".mat")
+_TOLERANCE = 1e-5  # of symmetry, as for correlations
+
+
+class _Loaded(NamedTuple):
+    """Series or matrices of the scans, their names and rows of the table, and names of the regions."""
+
+    numbers: list[FloatArray]
+    are_matrices: bool
+    scans: list[str]
+    rows: list[int]
+    regions: tuple[str, ...] | None
+
+
+def read_connectomes(
+    source: str | Path,
+    labels: str | Path,
+    *,
+    label: str | None = None,
+    group: str | None = None,
+    id_column: str | None = None,
+    classes: Sequence[Any] | None = None,
+    atlas: str | Path | None = None,
+    kind: Kind = "auto",
+    array: str | None = None,
+    on_progress: ProgressCallback | None = None,
+) -> Connectomes:
+    r"""Connectomes from files.
+
+    Parameters
+    ----------
+    source : str or Path
+        A folder (searched with those below it) or a pattern (``"derivatives/**/*_timeseries.tsv"``) of files of one
+        scan each: CSV, TSV or text, gzipped too, with or without a header of region names; npy, npz; mat of version 5
+        and 7.3. Or one npz, npy or mat file of all scans: series (S, T, N), matrices (S, N, N), or strict lower
+        triangles row by row (S, N(N − 1)/2); a mat file may have the scans last. In a folder these are passed over: the
+        tables of labels and atlas, hidden files, participants.tsv, README and the like, and files of text, pictures and
+        settings (.json, .md, .pdf, .png, ...); anything else that isn't a scan is an error.
+    labels : str or Path
+        CSV or TSV with a header; a row a scan, or a subject of several scans. Rows of one file of all scans stand in
+        its order.
+    label : str, optional
+        Column of labels; where absent the only one of two values, or one called label or diagnosis.
+    group : str, optional
+        Column of subjects; where absent participant_id, subject and the like.
+    id_column : str, optional
+        Column that names the scans: file, scan, participant_id, subject and the like where absent. A file is the scan
+        of a row whose id is its name, its ``sub-`` entity (with or without ``sub-``), a part of its name between
+        other marks, or its folder; columns session_id and run tell scans of a subject apart.
+    classes : sequence of two labels, optional
+        See :func:`graphpri.apps.brain_data.from_series`.
+    atlas : str or Path, optional
+        See :func:`graphpri.apps.brain_files.read_atlas`; regions have the names of the files' headers where absent.
+    kind : {"auto", "series", "matrix"}
+        What the files hold; symmetric ones are matrices where it is "auto".
+    array : str, optional
+        Name of the array in npz and mat files of several.
+    on_progress : callable, optional
+        Called with a stage and the share of it that is done.
+
+    Returns
+    -------
+    Connectomes
+        Scans in the order of the table, files of a row in the order of their names.
+
+    Raises
+    ------
+    FileError
+        For an empty folder, a file that can't be read or isn't a scan, and tables that can't be read.
+    OptionError
+        For labels that don't match files, either way (lists them), for files that may be series or matrices, and as
+        :func:`graphpri.apps.brain_data.from_series` has it, after the name of `source`.
+    MissingExtraError
+        Where pandas, or h5py for a mat file of version 7.3, is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> rng = np.random.default_rng(0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/scans.npy", rng.normal(size=(4, 40, 3)))
+    ...     table = "participant_id,diagnosis\n1,control\n2,patient\n3,control\n4,patient\n"
+    ...     _ = Path(folder, "labels.csv").write_text(table, encoding="utf-8")
+    ...     scans = read_connectomes(f"{folder}/scans.npy", f"{folder}/labels.csv")
+    >>> scans.n_scans, scans.n_rois, scans.classes, scans.groups
+    (4, 3, ('control', 'patient'), ('1', '2', '3', '4'))
+    """
+    if kind not in get_args(Kind):
+        raise OptionError(f"kind={kind!r}: choose 'auto', 'series' or 'matrix'")
+    table = _read_labels(Path(labels), label=label, group=group, id_column=id_column, classes=classes)
+    place, known = Path(source), [Path(labels), *([] if atlas is None else [Path(atlas)])]
+    if place.is_file():
+        loaded = _load_stacked(place, table, kind, array)
+    else:
+        loaded = _load_files(_find_files(place, known), table, kind, array, on_progress)
+    rois = None if loaded.regions is None else Rois(loaded.regions)
+    if atlas is not None:
+        rois = read_atlas(atlas, loaded.numbers[0].shape[1])
+    rows = loaded.rows
+    make = from_matrices if loaded.are_matrices else from_series
+    try:
+        found = make(
+            loaded.numbers,
+            [table.labels[i] for i in rows],
+            groups=None if table.subjects is None else [table.subjects[i] for i in rows],
+            classes=classes,
+            scans=loaded.scans,
+            rois=rois,
+        )
+    except OptionError as error:
+        text = str(error).replace("name their subjects (groups=)", "name the column of subjects (group=)")
+        raise OptionError(f"{source}: {text}") from None
+    return replace(found, notes=table.notes + found.notes)
+
+
+def _load_files(
+    files: list[Path], table: _LabelTable, kind: Kind, array: str | None, on_progress: ProgressCallback | None
+) -> _Loaded:
+    if array is not None and not any(_suffix(path) in _STACKED for path in files):
+        raise OptionError(f"array={array!r}: the files hold one table each; only npz and mat files name arrays")
+    matched = _match(files, table)
+    held: list[Numbers] = []
+    for i, (path, _) in enumerate(matched):
+        held.append(_one_scan(path, read_numbers(path, array)))
+        if on_progress is not None:
+            on_progress("reading scans", (i + 1) / len(matched))
+    paths = [path for path, _ in matched]
+    matrices = _are_matrices([x.values for x in held], paths, kind)
+    names = _scan_names(paths)
+    return _Loaded([x.values for x in held], matrices, names, [row for _, row in matched], _regions(held, paths))
+
+
+def _one_scan(path: Path, numbers: Numbers) -> Numbers:
+    """A table of numbers; a row of pairs is a triangle."""
+    values = numbers.values
+    flat = values.ravel()
+    if max(values.shape, default=0) == values.size and sides(values.size) is not None:
+        return Numbers(full(flat[None])[0], None)
+    if values.ndim != 2:
+        raise FileError(f"{path}: has shape {values.shape}, where a scan is time points by regions, or a matrix")
+    return numbers
+
+
+def _scan_names(paths: list[Path]) -> list[str]:
+    """Names of files without suffixes; with their folders where they aren't all different."""
+    short = [_stem(path) for path in paths]
+    if len(set(short)) == len(short):
+        return short
+    return [str(path.parent / name) for path, name in zip(paths, short, strict=True)]
+
+
+def _regions(held: list[Numbers], paths: list[Path]) -> tuple[str, ...] | None:
+    """Names of regions in the headers of the files, which must be the same in all that have some."""
+    named = [(x.columns, path) for x, path in zip(held, paths, strict=True) if x.columns is not None]
+    if not named:
+        return None
+    first, origin = named[0]
+    for columns, path in named:
+        if columns == first or len(columns) != len(first):
+            continue  # another number of regions has an error of its own
+        i = next(i for i, (a, b) in enumerate(zip(first, columns, strict=True)) if a != b)
+        raise FileError(
+            f"{path}: column {i + 1} is {columns[i]}, and it is {first[i]} in {origin.name}: all must have the same "
+            "regions in the same order"
+        )
+    return first
+
+
+def _are_matrices(scans: Sequence[FloatArray], paths: Sequence[Path], kind: Kind) -> bool:
+    if kind != "auto":
+        return kind == "matrix"
+    is_square = [x.shape[0] == x.shape[1] for x in scans]
+    symmetric = [
+        square and bool(np.allclose(x, x.T, 0, _TOLERANCE, equal_nan=True))
+        for x, square in zip(scans, is_square, strict=True)
+    ]
+    for path, x, square, mirrored in zip(paths, scans, is_square, symmetric, strict=True):
+        if square and not mirrored:
+            i, j = np.argwhere(np.abs(x - x.T) > _TOLERANCE)[0]
+            what = f"{x[i, j]:.6g} in row {i + 1}, column {j + 1} and {x[j, i]:.6g} in its mirror image"
+            if others := sum(symmetric):
+                remedy = f"where {others} other scans are symmetric matrices: correct or leave out this one"
+                raise OptionError(f"{path}: {what}, {remedy}")
+            raise OptionError(
+                f"{path}: it is square and not symmetric ({what}); kind='series' or kind='matrix' says what it is"
+            )
+    if any(symmetric) and not all(symmetric):
+        one, other = paths[symmetric.index(True)], paths[symmetric.index(False)]
+        raise OptionError(f"{one.name} looks like a matrix and {other.name} like a series: say which with kind=")
+    return all(symmetric)
+
+
+def _load_stacked(path: Path, table: _LabelTable, kind: Kind, array: str | None) -> _Loaded:
+    if _suffix(path) not in _STACKED:
+        raise FileError(
+            f"{path}: one file of all scans is npz, npy or mat; for text pass the folder of the scans' files"
+        )
+    values, count = read_numbers(path, array).values, len(table.ids)
+    order = _stacked_order(path, table)
+    names = [table.row(i) for i in order]
+    if values.ndim == 3 and _suffix(path) == ".mat" and values.shape[0] != count == values.shape[2]:
+        values = np.moveaxis(values, 2, 0)
+    if values.shape[0] != count:
+        raise OptionError(
+            f"{path}: an array of shape {values.shape}, and {count} rows of labels: the first axis must be the scans, "
+            "as many as rows"
+        )
+    if values.ndim == 2:
+        if kind == "series" or sides(values.shape[1]) is None:
+            raise FileError(
+                f"{path}: an array of shape {values.shape} holds neither the series of all scans, (S, T, N), nor "
+                "triangles, (S, N(N - 1)/2)"
+            )
+        return _Loaded(list(full(values)), True, names, order, None)
+    if values.ndim != 3:
+        raise FileError(f"{path}: an array of shape {values.shape}: pass (S, T, N), (S, N, N) or (S, N(N - 1)/2)")
+    scans = list(values)
+    return _Loaded(scans, _are_matrices(scans, [path / name for name in names], kind), names, order, None)
+
+
+def _stacked_order(path: Path, table: _LabelTable) -> list[int]:
+    """Row of each scan: the order of the table, or of its index where that is the id."""
+    at = list(range(len(table.ids)))
+    if not table.counted:
+        return at
+    numbers = [int(x) for x in table.ids]
+    if sorted(numbers) not in (at, [i + 1 for i in at]):
+        raise OptionError(f"{path}: the column index of the labels doesn't count the scans from 0 or 1")
+    return [int(i) for i in np.argsort(numbers)]
+
+
+# Which file is the scan of which row of the table of labels
+
+# Suffixes of files in a folder of scans that are no scans.
+_NO_SCANS = (
+    *(".json", ".toml", ".yaml", ".yml", ".xml", ".md", ".rst", ".html", ".htm", ".css", ".js", ".log", ".bib", ".pdf"),
+    *(".svg", ".png", ".jpg", ".jpeg", ".gif", ".py", ".m", ".r"),
+)
+_WORDS = re.compile(
+    r"(?:README|CHANGES|CHANGELOG|LICEN[CS]E|CITATION|AUTHORS)(?:\..*)?|participants\.tsv", re.IGNORECASE
+)
+_ENTITY = re.compile(r"([A-Za-z]+)-([A-Za-z0-9]+)")
+_ENTITIES = ("sub", "ses", "run")  # what tells scans apart
+_END = re.compile(r"(?:_[A-Za-z]+)?(?:\.[A-Za-z0-9]+)+$")  # of a file's name: what it holds, and its suffix
+_Matches = Callable[[Path, str], bool]
+
+
+def _find_files(place: Path, known: Sequence[Path]) -> list[Path]:
+    """Files of scans in a folder or of a pattern, other than the known tables, in the order of their names.
+
+    Raises
+    ------
+    FileError
+        Where there are none, or one is of an unknown suffix.
+    """
+    if place.is_dir():
+        found = place.rglob("*")
+    elif any(mark in str(place) for mark in "*?["):
+        found = Path(place.anchor).glob(str(place.relative_to(place.anchor)))
+    else:
+        raise FileError(f"{place}: no such file or folder")
+    tables = {path.resolve() for path in known}
+    files = sorted(path for path in found if path.is_file() and not _is_ignored(path, place, tables))
+    for path in files:
+        if _suffix(path) not in SUFFIXES:
+            raise FileError(
+                f"{path}: not a file of numbers ({', '.join(SUFFIXES)}): move it away, or pass a pattern such as "
+                f"'{_pattern(place, files)}'"
+            )
+    if not files:
+        raise FileError(f"{place}: there are no files of scans ({', '.join(SUFFIXES)})")
+    return files
+
+
+def _pattern(place: Path, files: Sequence[Path]) -> str:
+    """A pattern that finds files of numbers in the folder, by the end of their names."""
+    read = [path for path in files if _suffix(path) in SUFFIXES]
+    good = next((path for word in ("timeseries", "relmat", "") for path in read if word in path.name), None)
+    if good is None:
+        return f"{place.name}/*.csv"
+    end = _END.search(good.name)
+    return f"{place.name}/{'**/' * (good.parent != place)}*{end[0] if end else ''}"
+
+
+def _is_ignored(path: Path, place: Path, known: set[Path]) -> bool:
+    parts = path.relative_to(place).parts if place.is_dir() else (path.name,)
+    hidden = any(part.startswith(".") for part in parts)
+    return hidden or _suffix(path) in _NO_SCANS or bool(_WORDS.fullmatch(path.name)) or path.resolve() in known
+
+
+def _match(files: Sequence[Path], table: _LabelTable) -> list[tuple[Path, int]]:
+    """Each file with the row of its labels, in the order of the rows.
+
+    Raises
+    ------
+    OptionError
+        Where a row has no file, a file no row or several, or a row several files that aren't distinct sessions or runs.
+    """
+    found = [(path, i) for i in range(len(table.ids)) for path in _files_of(files, table, i)]
+    used = {path for path, _ in found}
+    rows = {i for _, i in found}
+    lonely = [table.row(i) for i in range(len(table.ids)) if i not in rows]
+    unnamed = [path.name for path in files if path not in used]
+    if lonely or unnamed:
+        parts = [f"rows without a file: {name_some(lonely)}"] if lonely else []
+        parts += [f"files without a row: {name_some(unnamed)}"] if unnamed else []
+        raise OptionError(
+            f"labels and files don't match; {'; '.join(parts)}. A row's id (column {table.id_column!r}) must be a "
+            "file's name, its sub- entity, a part of its name between marks or its folder; id_column= names another one"
+        )
+    for path, pairs in groupby(sorted(found), key=lambda pair: pair[0]):
+        fitting = [table.row(i) for _, i in pairs]
+        if len(fitting) > 1:
+            raise OptionError(
+                f"{path.name} fits several rows of the labels, {name_some(fitting)}: name each file in a column file"
+            )
+    for i, pairs in groupby(found, key=lambda pair: pair[1]):
+        paths = [path for path, _ in pairs]
+        if len({tuple(_entities(path).get(key) for key in _ENTITIES) for path in paths}) < len(paths):
+            raise OptionError(
+                f"row {table.row(i)} of the labels fits several files that aren't distinct sessions or runs, "
+                f"{name_some([path.name for path in paths])}: choose with a pattern such as '**/*_timeseries.tsv', or "
+                "name each file in a column file"
+            )
+    return found
+
+
+def _files_of(files: Sequence[Path], table: _LabelTable, i: int) -> list[Path]:
+    """Files of a row, by the strictest way of reading its id that finds some."""
+    there = [path for path in files if _fits(path, "ses", table.sessions, i) and _fits(path, "run", table.runs, i)]
+    for matches in _WAYS:
+        if found := [path for path in there if matches(path, table.ids[i])]:
+            return found
+    return []
+
+
+def _fits(path: Path, key: str, column: list[str] | None, i: int) -> bool:
+    """Whether a file is of a row's session or run, as far as both say."""
+    own = _entities(path).get(key)
+    return column is None or own is None or column[i].removeprefix(f"{key}-") in (own, own.lstrip("0"))
+
+
+def _entities(path: Path) -> dict[str, str]:
+    """BIDS entities in a file's name, ``{"sub": "01", "ses": "1"}``."""
+    return dict(_ENTITY.findall(_stem(path)))
+
+
+def _is_name(path: Path, name: str) -> bool:
+    return name in (path.name, _stem(path)) or path.as_posix().endswith(f"/{name}")
+
+
+def _is_subject(path: Path, name: str) -> bool:
+    return _entities(path).get("sub") == name.removeprefix("sub-")
+
+
+def _is_part(path: Path, name: str) -> bool:
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", _stem(path)) is not None
+
+
+def _is_folder(path: Path, name: str) -> bool:
+    return path.parent.name.removeprefix("sub-") == name.removeprefix("sub-")
+
+
+_WAYS: tuple[_Matches, ...] = (_is_name, _is_subject, _is_part, _is_folder)
+
+
+# Tables of labels and subjects (participants.tsv), and the atlas of the regions
+
+# Common names of columns.
+_SCAN_IDS = ("file", "filename", "file_name", "scan", "scan_id")
+_SUBJECT_IDS = ("participant_id", "subject_id", "subject", "sub", "sub_id", "participant", "id")
+_OTHER_IDS = ("name", "index")
+_SESSIONS = ("session_id", "session", "ses")
+_RUNS = ("run_id", "run")
+_LABELS = ("label", "diagnosis")
+
+_NAMES = ("name", "roi", "roi_name", "region", "abbrev", "label", "aal_name", "abbreviation")
+_AXES = {axis: (axis, f"{axis}_mni", f"mni_{axis}", f"{axis}.mni", f"{axis}_mm") for axis in "xyz"}
+_SYSTEMS = ("system", "network", "dos_system", "network_label", "functional_system", "module", "community")
+_NO_SYSTEM = "none"
+
+_Columns = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class _LabelTable:
+    """A row a scan, or a subject of several scans.
+
+    Parameters
+    ----------
+    ids : list of str
+    id_column : str
+        Where they come from.
+    labels : list of str
+    subjects : list of str, or None
+        None where no column names subjects.
+    sessions, runs : list of str, or None
+    notes : tuple of str
+        Which columns were taken.
+    """
+
+    ids: list[str]
+    id_column: str
+    labels: list[str]
+    subjects: list[str] | None
+    sessions: list[str] | None
+    runs: list[str] | None
+    notes: tuple[str, ...]
+
+    @property
+    def counted(self) -> bool:
+        """Whether the ids are whole numbers of a column index."""
+        return self.id_column.casefold() == "index" and all(x.isdecimal() for x in self.ids)
+
+    def row(self, i: int) -> str:
+        """What to call a row in a message."""
+        parts = (self.ids, self.sessions, self.runs)
+        return " ".join(part[i] for part in parts if part is not None)
+
+
+def _read_columns(path: Path) -> _Columns:
+    """Columns of a CSV or TSV file as text, by their names in the header."""
+    header, rows = tables.read_cells(path)
+    if len(set(header)) < len(header):
+        raise FileError(f"{path}: two columns have the same name")
+    return {name: [row[j] for row in rows] for j, name in enumerate(header)}
+
+
+def _read_labels(
+    path: Path,
+    *,
+    label: str | None = None,
+    group: str | None = None,
+    id_column: str | None = None,
+    classes: Sequence[Any] | None = None,
+) -> _LabelTable:
+    """Labels and subjects of scans; only columns with both `classes` can then be labels."""
+    table = _read_columns(path)
+    ids = _column(table, id_column, (*_SCAN_IDS, *_SUBJECT_IDS, *_OTHER_IDS), "id_column", path)
+    if ids is None:
+        raise OptionError(f"{path}: no column names the scans; id_column= names one of {', '.join(table)}")
+    sessions, runs = (_column(table, None, names, "", path) for names in (_SESSIONS, _RUNS))
+    groups = _column(table, group, _SUBJECT_IDS, "group", path)
+    labels = label or _label_column(table, {ids, sessions, runs, groups}, classes, path)
+    if labels not in table:
+        raise OptionError(f"{path}: there is no column {labels!r} for label=; there are {', '.join(table)}")
+    taken = f"columns taken from {path.name}: scans {ids}, labels {labels}, subjects {groups or '(none)'}"
+    found = _LabelTable(
+        table[ids],
+        ids,
+        table[labels],
+        *(None if c is None else table[c] for c in (groups, sessions, runs)),
+        notes=(taken,),
+    )
+    rows = [found.row(i) for i in range(len(found.ids))]
+    for name in rows:
+        if not name:
+            raise FileError(f"{path}: row {rows.index(name) + 1} has no id of a scan")
+        if rows.count(name) > 1:
+            raise FileError(
+                f"{path}: {name} stands in {rows.count(name)} rows: give each scan a row and a column that tells them "
+                "apart (session_id, run, or file)"
+            )
+    return found
+
+
+def read_atlas(path: str | Path, n: int | None = None) -> Rois:
+    r"""Regions of an atlas, from a CSV or TSV file with a header and a row a region.
+
+    Parameters
+    ----------
+    path : str or Path
+        Columns name, x, y, z (MNI, mm) and system, or one of their other common names (``abbrev``, ``x_mni``,
+        ``network``, ...); any may be absent, x, y and z together.
+    n : int, optional
+        Number of regions that there should be.
+
+    Returns
+    -------
+    Rois
+        With a note of the columns taken.
+
+    Raises
+    ------
+    FileError
+        Where the file can't be read, has no rows, a name twice or a row of another length; for another number of rows,
+        and coordinates that are not numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "atlas.csv"
+    ...     _ = path.write_text("name,x,y,z,network\nleft,-40,0,0,motor\nright,40,0,0,motor\n", encoding="utf-8")
+    ...     rois = read_atlas(path)
+    >>> rois.names, rois.coordinates[0].tolist(), rois.systems
+    (('left', 'right'), [-40.0, 0.0, 0.0], ('motor', 'motor'))
+    """
+    file = Path(path)
+    table = _read_columns(file)
+    count = len(next(iter(table.values())))
+    if n is not None and count != n:
+        raise FileError(f"{file}: it has {count} regions and the scans have {n}: pass their own atlas")
+    name, system = (_known_column(table, names) for names in (_NAMES, _SYSTEMS))
+    axes = [_known_column(table, names) for names in _AXES.values()]
+    taken = {"names": name, "coordinates": ", ".join(filter(None, axes)), "systems": system}
+    origins = "; ".join(f"{what} from {column or '(no column)'}" for what, column in taken.items())
+    note = f"{file.name}: {origins}" + (f"; {DERIVED}" if system == "dos_system" else "")
+    names = [f"ROI {i + 1}" for i in range(count)] if name is None else table[name]
+    distinct = tuple(text if names.count(text) == 1 else f"{text} {i + 1}" for i, text in enumerate(names))
+    systems = None if system is None else tuple(label_text(x) or _NO_SYSTEM for x in table[system])
+    return Rois(distinct, _coordinates(table, axes, file), systems, note)
+
+
+def _column(table: _Columns, named: str | None, known: Sequence[str], option: str, path: Path) -> str | None:
+    """The column that the user named, or the first that has a common name."""
+    if named is None:
+        return _known_column(table, known)
+    if named not in table:
+        raise OptionError(f"{path}: there is no column {named!r} for {option}=; there are {', '.join(table)}")
+    return named
+
+
+def _known_column(table: _Columns, known: Sequence[str]) -> str | None:
+    folded = {column.casefold(): column for column in reversed(table)}
+    return next((folded[name] for name in known if name in folded), None)
+
+
+def _label_column(table: _Columns, taken: set[str | None], classes: Sequence[Any] | None, path: Path) -> str:
+    """The one column of two values (or with both classes); columns that split the scans alike count as one."""
+    texts = {c: [label_text(x) for x in cells] for c, cells in table.items() if c not in taken}
+    wanted = None if classes is None else {str(label_text(x)) for x in classes}
+    fit = {c: x for c, x in texts.items() if (wanted <= {*x} if wanted else len({*x} - {None}) == 2)}
+    splits = {tuple(x.index(y) for y in x) for x in fit.values()}
+    if len(splits) == 1:  # words say more than numbers
+        return next((c for c in fit if not any(map(_is_number, fit[c]))), next(iter(fit)))
+    named = [c for c in fit if c.casefold() in _LABELS]
+    if len(named) == 1:
+        return named[0]
+    likely = [c for c in texts if c.casefold() in _LABELS]
+    if not fit and not wanted and len(likely or texts) == 1:
+        return (likely or list(texts))[0]  # its labels have a message of their own
+    what = f"the labels {classes!r}" if wanted else "two different values"
+    which = f"columns {', '.join(fit)} have" if fit else "no column has"
+    raise OptionError(f"{path}: {which} {what}: name the labels with label=, one of {', '.join(texts)}")
+
+
+def _is_number(text: str | None) -> bool:
+    try:
+        float(text or "")
+    except ValueError:
+        return False
+    return True
+
+
+def _coordinates(table: _Columns, axes: Sequence[str | None], file: Path) -> FloatArray | None:
+    there = [axis for axis in axes if axis is not None]
+    if not there:
+        return None
+    if len(there) < len(axes):
+        raise FileError(f"{file}: of the coordinates there is only {', '.join(there)}: give x, y and z, or none")
+    for axis in there:
+        for row, cell in enumerate(table[axis]):
+            if not _is_number(cell):
+                raise FileError(f"{file}: row {row + 1} has {cell!r} in column {axis}: fill in a number of mm")
+    found = np.array([table[axis] for axis in there], np.float64).T
+    if not np.isfinite(found).all():
+        row = int(np.argmax(~np.isfinite(found).all(axis=1)))
+        raise FileError(f"{file}: region in row {row + 1} has no coordinates: fill them in, or drop the columns")
+    return found
+
+
+# Numbers of one scan, or of all, from a file: text, NumPy's npy and npz, MATLAB's mat of version 5 and 7.3
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -52,27 +625,15 @@ class Numbers(NamedTuple):
     columns: tuple[str, ...] | None
 
 
-def suffix_of(path: Path) -> str:
-    """The suffix of a file in lower case, ``.csv.gz`` in whole.
-
-    Examples
-    --------
-    >>> suffix_of(Path("sub-01.CSV.gz"))
-    '.csv.gz'
-    """
+def _suffix(path: Path) -> str:
+    """The suffix of a file in lower case, ``.csv.gz`` in whole."""
     parts = [part.lower() for part in path.suffixes[-2:]]
     return "".join(parts) if parts[-1:] == [".gz"] else "".join(parts[-1:])
 
 
-def stem_of(path: Path) -> str:
-    """The name of a file without its suffix.
-
-    Examples
-    --------
-    >>> stem_of(Path("scans/sub-01_bold.csv.gz"))
-    'sub-01_bold'
-    """
-    return path.name[: len(path.name) - len(suffix_of(path))]
+def _stem(path: Path) -> str:
+    """The name of a file without its suffix."""
+    return path.name[: len(path.name) - len(_suffix(path))]
 
 
 def read_numbers(path: Path, array: str | None = None) -> Numbers:
@@ -103,7 +664,7 @@ def read_numbers(path: Path, array: str | None = None) -> Numbers:
     >>> found.columns, found.values.tolist()
     (('left', 'right'), [[0.5, 1.0], [2.0, 3.0]])
     """
-    suffix = suffix_of(path)
+    suffix = _suffix(path)
     try:
         if suffix.startswith((".csv", ".tsv", ".txt")):
             return _read_text(path)
@@ -251,680 +812,3 @@ def _as_numbers(arrays: Arrays, path: Path, array: str | None) -> FloatArray:
 
 def _shapes(arrays: Arrays) -> str:
     return ", ".join(f"{name} of shape {x.shape}" for name, x in arrays.items())
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Which file is the scan of which row of a table of labels.
-# ---------------------------------------------------------------------------------------------------------------------
-
-PASSED_OVER = (
-    *(".json", ".toml", ".yaml", ".yml", ".xml", ".md", ".rst", ".html", ".htm", ".css", ".js", ".log", ".bib", ".pdf"),
-    *(".svg", ".png", ".jpg", ".jpeg", ".gif", ".py", ".m", ".r"),
-)
-"""Suffixes of files in a folder of scans that are no scans."""
-
-_WORDS = re.compile(
-    r"(?:README|CHANGES|CHANGELOG|LICEN[CS]E|CITATION|AUTHORS)(?:\..*)?|participants\.tsv", re.IGNORECASE
-)
-_ENTITY = re.compile(r"([A-Za-z]+)-([A-Za-z0-9]+)")
-_OWN = ("sub", "ses", "run")  # what tells scans apart
-_END = re.compile(r"(?:_[A-Za-z]+)?(?:\.[A-Za-z0-9]+)+$")  # of a file's name: what it holds, and its suffix
-_Matches = Callable[[Path, str], bool]
-
-
-def find_files(place: Path, beside: Sequence[Path]) -> list[Path]:
-    """Files of scans in a folder or of a pattern, in the order of their names.
-
-    Raises
-    ------
-    FileError
-        Where there are none, or one is of an unknown suffix.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ("sub-02.csv", "sub-01.csv", "README.md", "labels.csv"):
-    ...         Path(folder, name).touch()
-    ...     found = find_files(Path(folder), [Path(folder, "labels.csv")])
-    >>> [path.name for path in found]
-    ['sub-01.csv', 'sub-02.csv']
-    """
-    if place.is_dir():
-        found = place.rglob("*")
-    elif any(mark in str(place) for mark in "*?["):
-        found = Path(place.anchor).glob(str(place.relative_to(place.anchor)))
-    else:
-        raise FileError(f"{place}: no such file or folder")
-    known = {path.resolve() for path in beside}
-    files = sorted(path for path in found if path.is_file() and not _passed_over(path, place, known))
-    for path in files:
-        if suffix_of(path) not in SUFFIXES:
-            raise FileError(
-                f"{path}: not a file of numbers ({', '.join(SUFFIXES)}): move it away, or pass a pattern such as "
-                f"'{_pattern(place, files)}'"
-            )
-    if not files:
-        raise FileError(f"{place}: there are no files of scans ({', '.join(SUFFIXES)})")
-    return files
-
-
-def _pattern(place: Path, files: Sequence[Path]) -> str:
-    """A pattern that finds files of numbers in the folder, by the end of their names."""
-    read = [path for path in files if suffix_of(path) in SUFFIXES]
-    good = next((path for word in ("timeseries", "relmat", "") for path in read if word in path.name), None)
-    if good is None:
-        return f"{place.name}/*.csv"
-    end = _END.search(good.name)
-    return f"{place.name}/{'**/' * (good.parent != place)}*{end[0] if end else ''}"
-
-
-def _passed_over(path: Path, place: Path, known: set[Path]) -> bool:
-    parts = path.relative_to(place).parts if place.is_dir() else (path.name,)
-    hidden = any(part.startswith(".") for part in parts)
-    return hidden or suffix_of(path) in PASSED_OVER or bool(_WORDS.fullmatch(path.name)) or path.resolve() in known
-
-
-def match(files: Sequence[Path], table: LabelTable) -> list[tuple[Path, int]]:
-    """Each file with the row of its labels, in the order of the rows.
-
-    Raises
-    ------
-    OptionError
-        Where a row has no file, a file no row or several, or a row several files that aren't distinct sessions or runs.
-
-    Examples
-    --------
-    >>> table = LabelTable(["2", "1"], "participant_id", ["control", "patient"], None, None, None, ())
-    >>> [(path.name, row) for path, row in match([Path("sub-1_bold.csv"), Path("sub-2_bold.csv")], table)]
-    [('sub-2_bold.csv', 0), ('sub-1_bold.csv', 1)]
-    """
-    found = [(path, i) for i in range(len(table.ids)) for path in _files_of(files, table, i)]
-    used = {path for path, _ in found}
-    rows = {i for _, i in found}
-    lonely = [table.row(i) for i in range(len(table.ids)) if i not in rows]
-    unnamed = [path.name for path in files if path not in used]
-    if lonely or unnamed:
-        parts = [f"rows without a file: {listed(lonely)}"] if lonely else []
-        parts += [f"files without a row: {listed(unnamed)}"] if unnamed else []
-        raise OptionError(
-            f"labels and files don't match; {'; '.join(parts)}. A row's id (column {table.id_column!r}) must be a "
-            "file's name, its sub- entity, a part of its name between marks or its folder; id_column= names another one"
-        )
-    _check_one_row(found, table)
-    _check_distinct(found, table)
-    return found
-
-
-def _files_of(files: Sequence[Path], table: LabelTable, i: int) -> list[Path]:
-    """Files of a row, by the strictest way of reading its id that finds some."""
-    there = [path for path in files if _fits(path, "ses", table.sessions, i) and _fits(path, "run", table.runs, i)]
-    for matches in _WAYS:
-        if found := [path for path in there if matches(path, table.ids[i])]:
-            return found
-    return []
-
-
-def _fits(path: Path, key: str, column: list[str] | None, i: int) -> bool:
-    """Whether a file is of a row's session or run, as far as both say."""
-    own = _entities(path).get(key)
-    return column is None or own is None or column[i].removeprefix(f"{key}-") in (own, own.lstrip("0"))
-
-
-def _entities(path: Path) -> dict[str, str]:
-    """BIDS entities in a file's name, ``{"sub": "01", "ses": "1"}``."""
-    return dict(_ENTITY.findall(stem_of(path)))
-
-
-def _is_name(path: Path, name: str) -> bool:
-    return name in (path.name, stem_of(path)) or path.as_posix().endswith(f"/{name}")
-
-
-def _is_subject(path: Path, name: str) -> bool:
-    return _entities(path).get("sub") == name.removeprefix("sub-")
-
-
-def _is_part(path: Path, name: str) -> bool:
-    return re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", stem_of(path)) is not None
-
-
-def _is_folder(path: Path, name: str) -> bool:
-    return path.parent.name.removeprefix("sub-") == name.removeprefix("sub-")
-
-
-_WAYS: tuple[_Matches, ...] = (_is_name, _is_subject, _is_part, _is_folder)
-
-
-def _check_one_row(found: Sequence[tuple[Path, int]], table: LabelTable) -> None:
-    for path, pairs in groupby(sorted(found), key=lambda pair: pair[0]):
-        rows = [table.row(i) for _, i in pairs]
-        if len(rows) > 1:
-            raise OptionError(
-                f"{path.name} fits several rows of the labels, {listed(rows)}: name each file in a column file"
-            )
-
-
-def _check_distinct(found: Sequence[tuple[Path, int]], table: LabelTable) -> None:
-    for i, pairs in groupby(found, key=lambda pair: pair[1]):
-        paths = [path for path, _ in pairs]
-        keys = {tuple(_entities(path).get(key) for key in _OWN) for path in paths}
-        if len(keys) < len(paths):
-            raise OptionError(
-                f"row {table.row(i)} of the labels fits several files that aren't distinct sessions or runs, "
-                f"{listed([path.name for path in paths])}: choose with a pattern such as '**/*_timeseries.tsv', or "
-                "name each file in a column file"
-            )
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Tables beside scans: labels and subjects (participants.tsv), and the atlas of the regions.
-# ---------------------------------------------------------------------------------------------------------------------
-
-SCAN_IDS = ("file", "filename", "file_name", "scan", "scan_id")
-SUBJECT_IDS = ("participant_id", "subject_id", "subject", "sub", "sub_id", "participant", "id")
-OTHER_IDS = ("name", "index")
-SESSIONS = ("session_id", "session", "ses")
-RUNS = ("run_id", "run")
-LABELS = ("label", "diagnosis")
-
-_NAMES = ("name", "roi", "roi_name", "region", "abbrev", "label", "aal_name", "abbreviation")
-_AXES = {axis: (axis, f"{axis}_mni", f"mni_{axis}", f"{axis}.mni", f"{axis}_mm") for axis in "xyz"}
-_SYSTEMS = ("system", "network", "dos_system", "network_label", "functional_system", "module", "community")
-_NO_SYSTEM = "none"
-
-Columns = dict[str, list[str]]
-
-
-@dataclass(frozen=True)
-class LabelTable:
-    """A row a scan, or a subject of several scans.
-
-    Parameters
-    ----------
-    ids : list of str
-    id_column : str
-        Where they come from.
-    labels : list of str
-    subjects : list of str, or None
-        None where no column names subjects.
-    sessions, runs : list of str, or None
-    notes : tuple of str
-        Which columns were taken.
-
-    Examples
-    --------
-    >>> table = LabelTable(["01", "01"], "subject", ["open", "closed"], ["01", "01"], ["a", "b"], None, ())
-    >>> table.row(1), table.counted
-    ('01 b', False)
-    """
-
-    ids: list[str]
-    id_column: str
-    labels: list[str]
-    subjects: list[str] | None
-    sessions: list[str] | None
-    runs: list[str] | None
-    notes: tuple[str, ...]
-
-    @property
-    def counted(self) -> bool:
-        """Whether the ids are whole numbers of a column index."""
-        return self.id_column.casefold() == "index" and all(x.isdecimal() for x in self.ids)
-
-    def row(self, i: int) -> str:
-        """What to call a row in a message."""
-        parts = (self.ids, self.sessions, self.runs)
-        return " ".join(part[i] for part in parts if part is not None)
-
-
-def _read_columns(path: Path) -> Columns:
-    """Columns of a CSV or TSV file as text, by their names in the header.
-
-    Raises
-    ------
-    FileError
-        Where it can't be read, has no rows, a name twice, or a row of another length.
-    """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            head = file.readline()
-            file.seek(0)
-            mark = next((mark for mark in ("\t", ",", ";") if mark in head), ",")
-            header, *rows = [[cell.strip() for cell in row] for row in csv.reader(file, delimiter=mark) if any(row)]
-    except FileNotFoundError:
-        raise FileError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FileError(f"{path}: can't be read as a table ({error})") from None
-    except ValueError:
-        raise FileError(f"{path}: the table is empty") from None
-    if not rows:
-        raise FileError(f"{path}: the table has a header and no rows")
-    if len(set(header)) < len(header):
-        raise FileError(f"{path}: two columns have the same name")
-    for i, row in enumerate(rows):
-        if len(row) != len(header):
-            raise FileError(f"{path}: row {i + 1} has {len(row)} cells, and the header has {len(header)}")
-    return {name: [row[j] for row in rows] for j, name in enumerate(header)}
-
-
-def read_labels(
-    path: Path,
-    *,
-    label: str | None = None,
-    group: str | None = None,
-    id_column: str | None = None,
-    classes: Sequence[Any] | None = None,
-) -> LabelTable:
-    r"""Labels and subjects of scans.
-
-    Parameters
-    ----------
-    path : Path
-        CSV or TSV with a header.
-    label, group, id_column : str, optional
-        Columns; see :func:`graphpri.apps.brain_files.read_connectomes`.
-    classes : sequence of two labels, optional
-        Only columns with both can then be labels.
-
-    Raises
-    ------
-    FileError
-        Where the file can't be read, has no rows, a name twice, a row of another length or two rows of one scan.
-    OptionError
-        For a column that isn't there, and where several or none can be the labels.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "participants.csv"
-    ...     text = "participant_id,age,diagnosis\n01,31,ASD\n02,29,TD\n03,40,TD\n"
-    ...     _ = path.write_text(text, encoding="utf-8")
-    ...     found = read_labels(path)
-    >>> found.ids, found.labels, found.subjects
-    (['01', '02', '03'], ['ASD', 'TD', 'TD'], ['01', '02', '03'])
-    """
-    table = _read_columns(path)
-    ids = _one(table, id_column, (*SCAN_IDS, *SUBJECT_IDS, *OTHER_IDS), "id_column", path)
-    if ids is None:
-        raise OptionError(f"{path}: no column names the scans; id_column= names one of {', '.join(table)}")
-    sessions, runs = (_one(table, None, names, "", path) for names in (SESSIONS, RUNS))
-    groups = _one(table, group, SUBJECT_IDS, "group", path)
-    labels = label or _label_column(table, {ids, sessions, runs, groups}, classes, path)
-    if labels not in table:
-        raise OptionError(f"{path}: there is no column {labels!r} for label=; there are {', '.join(table)}")
-    taken = f"columns taken from {path.name}: scans {ids}, labels {labels}, subjects {groups or '(none)'}"
-    found = LabelTable(
-        table[ids],
-        ids,
-        table[labels],
-        *(None if c is None else table[c] for c in (groups, sessions, runs)),
-        notes=(taken,),
-    )
-    _check_rows(found, path)
-    return found
-
-
-def read_atlas(path: str | Path, n: int | None = None) -> Rois:
-    r"""Regions of an atlas, from a CSV or TSV file with a header and a row a region.
-
-    Parameters
-    ----------
-    path : str or Path
-        Columns name, x, y, z (MNI, mm) and system, or one of their other common names (``abbrev``, ``x_mni``,
-        ``network``, ...); any may be absent, x, y and z together.
-    n : int, optional
-        Number of regions that there should be.
-
-    Returns
-    -------
-    Rois
-        With a note of the columns taken.
-
-    Raises
-    ------
-    FileError
-        Where the file can't be read, has no rows, a name twice or a row of another length; for another number of rows,
-        and coordinates that are not numbers.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "atlas.csv"
-    ...     _ = path.write_text("name,x,y,z,network\nleft,-40,0,0,motor\nright,40,0,0,motor\n", encoding="utf-8")
-    ...     rois = read_atlas(path)
-    >>> rois.names, rois.coordinates[0].tolist(), rois.systems
-    (('left', 'right'), [-40.0, 0.0, 0.0], ('motor', 'motor'))
-    """
-    file = Path(path)
-    table = _read_columns(file)
-    count = len(next(iter(table.values())))
-    if n is not None and count != n:
-        raise FileError(f"{file}: it has {count} regions and the scans have {n}: pass their own atlas")
-    name, system = (_first(table, names) for names in (_NAMES, _SYSTEMS))
-    axes = [_first(table, names) for names in _AXES.values()]
-    taken = {"names": name, "coordinates": ", ".join(filter(None, axes)), "systems": system}
-    told = "; ".join(f"{what} from {column or '(no column)'}" for what, column in taken.items())
-    note = f"{file.name}: {told}" + (f"; {DERIVED}" if system == "dos_system" else "")
-    names = tuple(f"ROI {i + 1}" for i in range(count)) if name is None else _distinct(table[name])
-    systems = None if system is None else tuple(label_text(x) or _NO_SYSTEM for x in table[system])
-    return Rois(names, _coordinates(table, axes, file), systems, note)
-
-
-def _one(table: Columns, named: str | None, known: Sequence[str], option: str, path: Path) -> str | None:
-    """The column that the user named, or the first that has a common name."""
-    if named is None:
-        return _first(table, known)
-    if named not in table:
-        raise OptionError(f"{path}: there is no column {named!r} for {option}=; there are {', '.join(table)}")
-    return named
-
-
-def _first(table: Columns, known: Sequence[str]) -> str | None:
-    folded = {column.casefold(): column for column in reversed(table)}
-    return next((folded[name] for name in known if name in folded), None)
-
-
-def _label_column(table: Columns, taken: set[str | None], classes: Sequence[Any] | None, path: Path) -> str:
-    """The one column of two values (or with both classes); columns that split the scans alike count as one."""
-    texts = {c: [label_text(x) for x in cells] for c, cells in table.items() if c not in taken}
-    wanted = None if classes is None else {str(label_text(x)) for x in classes}
-    fit = {c: x for c, x in texts.items() if (wanted <= {*x} if wanted else len({*x} - {None}) == 2)}
-    splits = {tuple(x.index(y) for y in x) for x in fit.values()}
-    if len(splits) == 1:  # words say more than numbers
-        return next((c for c in fit if not any(map(_is_number, fit[c]))), next(iter(fit)))
-    named = [c for c in fit if c.casefold() in LABELS]
-    if len(named) == 1:
-        return named[0]
-    likely = [c for c in texts if c.casefold() in LABELS]
-    if not fit and not wanted and len(likely or texts) == 1:
-        return (likely or list(texts))[0]  # its labels have a message of their own
-    what = f"the labels {classes!r}" if wanted else "two different values"
-    which = f"columns {', '.join(fit)} have" if fit else "no column has"
-    raise OptionError(f"{path}: {which} {what}: name the labels with label=, one of {', '.join(texts)}")
-
-
-def _is_number(text: str | None) -> bool:
-    try:
-        float(text or "")
-    except ValueError:
-        return False
-    return True
-
-
-def _check_rows(found: LabelTable, path: Path) -> None:
-    rows = [found.row(i) for i in range(len(found.ids))]
-    for name in rows:
-        if not name:
-            raise FileError(f"{path}: row {rows.index(name) + 1} has no id of a scan")
-        if rows.count(name) > 1:
-            raise FileError(
-                f"{path}: {name} stands in {rows.count(name)} rows: give each scan a row and a column that tells them "
-                "apart (session_id, run, or file)"
-            )
-
-
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of regions; those that stand twice get their row's number."""
-    return tuple(name if names.count(name) == 1 else f"{name} {i + 1}" for i, name in enumerate(names))
-
-
-def _coordinates(table: Columns, axes: Sequence[str | None], file: Path) -> FloatArray | None:
-    there = [axis for axis in axes if axis is not None]
-    if not there:
-        return None
-    if len(there) < len(axes):
-        raise FileError(f"{file}: of the coordinates there is only {', '.join(there)}: give x, y and z, or none")
-    for axis in there:
-        for row, cell in enumerate(table[axis]):
-            if not _is_number(cell):
-                raise FileError(f"{file}: row {row + 1} has {cell!r} in column {axis}: fill in a number of mm")
-    found = np.array([table[axis] for axis in there], np.float64).T
-    if not np.isfinite(found).all():
-        row = int(np.argmax(~np.isfinite(found).all(axis=1)))
-        raise FileError(f"{file}: region in row {row + 1} has no coordinates: fill them in, or drop the columns")
-    return found
-
-
-Kind = Literal["auto", "series", "matrix"]
-Progress = Callable[[str, float], object]
-
-_STACKED = (".npz", ".npy", ".mat")
-_TOLERANCE = 1e-5
-
-
-class _Loaded(NamedTuple):
-    """Series or matrices of the scans, their names and rows of the table, and names of the regions."""
-
-    numbers: list[FloatArray]
-    are_matrices: bool
-    scans: list[str]
-    rows: list[int]
-    regions: tuple[str, ...] | None
-
-
-def read_connectomes(
-    source: str | Path,
-    labels: str | Path,
-    *,
-    label: str | None = None,
-    group: str | None = None,
-    id_column: str | None = None,
-    classes: Sequence[Any] | None = None,
-    atlas: str | Path | None = None,
-    kind: Kind = "auto",
-    array: str | None = None,
-    on_progress: Progress | None = None,
-) -> Connectomes:
-    r"""Connectomes from files.
-
-    Parameters
-    ----------
-    source : str or Path
-        A folder (searched with those below it) or a pattern (``"derivatives/**/*_timeseries.tsv"``) of files of one
-        scan each: CSV, TSV or text, gzipped too, with or without a header of region names; npy, npz; mat of version 5
-        and 7.3. Or one npz, npy or mat file of all scans: series (S, T, N), matrices (S, N, N), or strict lower
-        triangles row by row (S, N(N − 1)/2); a mat file may have the scans last. In a folder these are passed over: the
-        tables of labels and atlas, hidden files, participants.tsv, README and the like, and files of text, pictures and
-        settings (.json, .md, .pdf, .png, ...); anything else that isn't a scan is an error.
-    labels : str or Path
-        CSV or TSV with a header; a row a scan, or a subject of several scans. Rows of one file of all scans stand in
-        its order.
-    label : str, optional
-        Column of labels; where absent the only one of two values, or one called label or diagnosis.
-    group : str, optional
-        Column of subjects; where absent participant_id, subject and the like.
-    id_column : str, optional
-        Column that names the scans: file, scan, participant_id, subject and the like where absent. A file is the scan
-        of a row whose id is its name, its ``sub-`` entity (with or without ``sub-``), a part of its name between
-        other marks, or its folder; columns session_id and run tell scans of a subject apart.
-    classes : sequence of two labels, optional
-        See :func:`graphpri.apps.brain_data.from_series`.
-    atlas : str or Path, optional
-        See :func:`graphpri.apps.brain_files.read_atlas`; regions have the names of the files' headers where absent.
-    kind : {"auto", "series", "matrix"}
-        What the files hold; symmetric ones are matrices where it is "auto".
-    array : str, optional
-        Name of the array in npz and mat files of several.
-    on_progress : callable, optional
-        Called with a stage and the share of it that is done.
-
-    Returns
-    -------
-    Connectomes
-        Scans in the order of the table, files of a row in the order of their names.
-
-    Raises
-    ------
-    FileError
-        For an empty folder, a file that can't be read or isn't a scan, and tables that can't be read.
-    OptionError
-        For labels that don't match files, either way (lists them), for files that may be series or matrices, and as
-        :func:`graphpri.apps.brain_data.from_series` has it, after the name of `source`.
-    MissingExtraError
-        Where pandas, or h5py for a mat file of version 7.3, is not installed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> rng = np.random.default_rng(0)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(f"{folder}/scans.npy", rng.normal(size=(4, 40, 3)))
-    ...     table = "participant_id,diagnosis\n1,control\n2,patient\n3,control\n4,patient\n"
-    ...     _ = Path(folder, "labels.csv").write_text(table, encoding="utf-8")
-    ...     scans = read_connectomes(f"{folder}/scans.npy", f"{folder}/labels.csv")
-    >>> scans.n_scans, scans.n_rois, scans.classes, scans.groups
-    (4, 3, ('control', 'patient'), ('1', '2', '3', '4'))
-    """
-    if kind not in get_args(Kind):
-        raise OptionError(f"kind={kind!r}: choose 'auto', 'series' or 'matrix'")
-    table = read_labels(Path(labels), label=label, group=group, id_column=id_column, classes=classes)
-    place, beside = Path(source), [Path(labels), *([] if atlas is None else [Path(atlas)])]
-    if place.is_file():
-        loaded = _load_stacked(place, table, kind, array)
-    else:
-        loaded = _load_files(find_files(place, beside), table, kind, array, on_progress)
-    rois = _rois(loaded, atlas)
-    rows = loaded.rows
-    make = from_matrices if loaded.are_matrices else from_series
-    try:
-        found = make(
-            loaded.numbers,
-            [table.labels[i] for i in rows],
-            groups=None if table.subjects is None else [table.subjects[i] for i in rows],
-            classes=classes,
-            scans=loaded.scans,
-            rois=rois,
-        )
-    except OptionError as error:
-        text = str(error).replace("name their subjects (groups=)", "name the column of subjects (group=)")
-        raise OptionError(f"{source}: {text}") from None
-    return replace(found, notes=table.notes + found.notes)
-
-
-def _rois(loaded: _Loaded, atlas: str | Path | None) -> Rois | None:
-    if atlas is not None:
-        return read_atlas(atlas, loaded.numbers[0].shape[1])
-    return None if loaded.regions is None else Rois(loaded.regions)
-
-
-def _load_files(
-    files: list[Path], table: LabelTable, kind: Kind, array: str | None, on_progress: Progress | None
-) -> _Loaded:
-    if array is not None and not any(suffix_of(path) in _STACKED for path in files):
-        raise OptionError(f"array={array!r}: the files hold one table each; only npz and mat files name arrays")
-    matched = match(files, table)
-    held: list[Numbers] = []
-    for i, (path, _) in enumerate(matched):
-        held.append(_one_scan(path, read_numbers(path, array)))
-        if on_progress is not None:
-            on_progress("reading scans", (i + 1) / len(matched))
-    paths = [path for path, _ in matched]
-    matrices = _are_matrices([x.values for x in held], paths, kind)
-    names = _scan_names(paths)
-    return _Loaded([x.values for x in held], matrices, names, [row for _, row in matched], _regions(held, paths))
-
-
-def _one_scan(path: Path, numbers: Numbers) -> Numbers:
-    """A table of numbers; a row of pairs is a triangle."""
-    values = numbers.values
-    flat = values.ravel()
-    if max(values.shape, default=0) == values.size and sides(values.size) is not None:
-        return Numbers(full(flat[None])[0], None)
-    if values.ndim != 2:
-        raise FileError(f"{path}: has shape {values.shape}, where a scan is time points by regions, or a matrix")
-    return numbers
-
-
-def _scan_names(paths: list[Path]) -> list[str]:
-    """Names of files without suffixes; with their folders where they aren't all different."""
-    short = [stem_of(path) for path in paths]
-    if len(set(short)) == len(short):
-        return short
-    return [str(path.parent / name) for path, name in zip(paths, short, strict=True)]
-
-
-def _regions(held: list[Numbers], paths: list[Path]) -> tuple[str, ...] | None:
-    """Names of regions in the headers of the files, which must be the same in all that have some."""
-    named = [(x.columns, path) for x, path in zip(held, paths, strict=True) if x.columns is not None]
-    if not named:
-        return None
-    first, origin = named[0]
-    for columns, path in named:
-        if columns == first or len(columns) != len(first):
-            continue  # another number of regions has an error of its own
-        i = next(i for i, (a, b) in enumerate(zip(first, columns, strict=True)) if a != b)
-        raise FileError(
-            f"{path}: column {i + 1} is {columns[i]}, and it is {first[i]} in {origin.name}: all must have the same "
-            "regions in the same order"
-        )
-    return first
-
-
-def _are_matrices(tables: Sequence[FloatArray], paths: Sequence[Path], kind: Kind) -> bool:
-    if kind != "auto":
-        return kind == "matrix"
-    is_square = [x.shape[0] == x.shape[1] for x in tables]
-    symmetric = [
-        square and bool(np.allclose(x, x.T, 0, _TOLERANCE, equal_nan=True))
-        for x, square in zip(tables, is_square, strict=True)
-    ]
-    for path, x, square, mirrored in zip(paths, tables, is_square, symmetric, strict=True):
-        if square and not mirrored:
-            raise OptionError(_not_mirrored(path, x, others=sum(symmetric)))
-    if any(symmetric) and not all(symmetric):
-        one, other = paths[symmetric.index(True)], paths[symmetric.index(False)]
-        raise OptionError(f"{one.name} looks like a matrix and {other.name} like a series: say which with kind=")
-    return all(symmetric)
-
-
-def _not_mirrored(path: Path, x: FloatArray, others: int) -> str:
-    i, j = np.argwhere(np.abs(x - x.T) > _TOLERANCE)[0]
-    what = f"{x[i, j]:.6g} in row {i + 1}, column {j + 1} and {x[j, i]:.6g} in its mirror image"
-    if others:
-        return f"{path}: {what}, where {others} other scans are symmetric matrices: correct or leave out this one"
-    return f"{path}: it is square and not symmetric ({what}); kind='series' or kind='matrix' says what it is"
-
-
-def _load_stacked(path: Path, table: LabelTable, kind: Kind, array: str | None) -> _Loaded:
-    if suffix_of(path) not in _STACKED:
-        raise FileError(
-            f"{path}: one file of all scans is npz, npy or mat; for text pass the folder of the scans' files"
-        )
-    values, count = read_numbers(path, array).values, len(table.ids)
-    order = _stacked_order(path, table)
-    names = [table.row(i) for i in order]
-    if values.ndim == 3 and suffix_of(path) == ".mat" and values.shape[0] != count == values.shape[2]:
-        values = np.moveaxis(values, 2, 0)
-    if values.shape[0] != count:
-        raise OptionError(
-            f"{path}: an array of shape {values.shape}, and {count} rows of labels: the first axis must be the scans, "
-            "as many as rows"
-        )
-    if values.ndim == 2:
-        return _Loaded(list(_triangles(values, path, kind)), True, names, order, None)
-    if values.ndim != 3:
-        raise FileError(f"{path}: an array of shape {values.shape}: pass (S, T, N), (S, N, N) or (S, N(N - 1)/2)")
-    tables = list(values)
-    return _Loaded(tables, _are_matrices(tables, [path / name for name in names], kind), names, order, None)
-
-
-def _triangles(values: FloatArray, path: Path, kind: Kind) -> FloatArray:
-    if kind == "series" or sides(values.shape[1]) is None:
-        raise FileError(
-            f"{path}: an array of shape {values.shape} holds neither the series of all scans, (S, T, N), nor "
-            "triangles, (S, N(N - 1)/2)"
-        )
-    return full(values)
-
-
-def _stacked_order(path: Path, table: LabelTable) -> list[int]:
-    """Row of each scan: the order of the table, or of its index where that is the id."""
-    at = list(range(len(table.ids)))
-    if not table.counted:
-        return at
-    numbers = [int(x) for x in table.ids]
-    if sorted(numbers) not in (at, [i + 1 for i in at]):
-        raise OptionError(f"{path}: the column index of the labels doesn't count the scans from 0 or 1")
-    return [int(i) for i in np.argsort(numbers)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,7 +121,14 @@ def connectome_graphs(
     n = np.asarray(matrices).shape[-1]
     values, count = upper(matrices), n_kept(n, density)
     strength = np.maximum(values, 0) if signs == "positive" else np.abs(values)
-    _check_enough(strength, count, density, signs, names)
+    there = (strength > 0).sum(axis=1)
+    if (short := np.flatnonzero(there < count)).size:
+        i, what = int(short[0]), "positive" if signs == "positive" else "non-zero"
+        scan = f"number {i}" if names is None else names[i]
+        raise OptionError(
+            f"scan {scan} has {there[i]} {what} correlations, fewer than the {count} edges of density={density:g}: "
+            "give a smaller density"
+        )
     best = np.argsort(-strength, axis=1, kind="stable")[:, :count]
     kept = np.zeros_like(values)
     np.put_along_axis(kept, best, np.take_along_axis(values, best, axis=1), axis=1)
@@ -205,28 +212,41 @@ def fisher_z(correlations: ArrayLike) -> FloatArray:
     return np.arctanh(np.clip(np.asarray(correlations, np.float64), -_LARGEST, _LARGEST))
 
 
-class Features(Protocol):
-    """A maker of edge features: it learns from training scans, and then describes any scans.
+class EdgeFeatures:
+    """Features of edges: learned from training scans, standardised with their mean and deviation, for any scans.
+
+    An edge whose feature is constant in the training scans is 0 in all scans.
 
     Examples
     --------
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> drawn = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=12, n_test=4)
-    >>> maker: Features = features("correlation")
+    >>> maker: EdgeFeatures = features("correlation")
     >>> maker.fit(drawn.train).transform(drawn.test).shape
     (4, 66)
     """
 
     def fit(self, train: Connectomes) -> Self:
         """Learn what the features need, from training scans only."""
-        ...
+        self._learn(train)
+        entries = self._entries(train)
+        self._mean, deviation = entries.mean(axis=0), entries.std(axis=0)
+        # StandardScaler would centre a constant edge and let other scans differ from it by as much as they do.
+        self._deviation = np.where(deviation > 1e-12, deviation, np.inf)
+        return self
 
     def transform(self, scans: Connectomes) -> FloatArray:
         """Features of scans, shape (S, N(N − 1)/2), an edge a column in the order of :func:`pairs`."""
-        ...
+        return (self._entries(scans) - self._mean) / self._deviation
+
+    def _learn(self, train: Connectomes) -> None:
+        pass
+
+    def _entries(self, scans: Connectomes) -> FloatArray:
+        raise NotImplementedError
 
 
-class Correlation:
+class Correlation(EdgeFeatures):
     """Fisher z of each edge, standardised with mean and deviation of the training scans.
 
     Examples
@@ -238,17 +258,11 @@ class Correlation:
     ((12, 66), True, True)
     """
 
-    def fit(self, train: Connectomes) -> Self:
-        """Learn mean and deviation of each edge."""
-        self._scale = _Scale(fisher_z(upper(train.matrices)))
-        return self
-
-    def transform(self, scans: Connectomes) -> FloatArray:
-        """Features, shape (S, N(N − 1)/2)."""
-        return self._scale(fisher_z(upper(scans.matrices)))
+    def _entries(self, scans: Connectomes) -> FloatArray:
+        return fisher_z(upper(scans.matrices))
 
 
-class Tangent:
+class Tangent(EdgeFeatures):
     """Tangent space at the geometric mean of the training scans, off-diagonal entries, standardised.
 
     nilearn's ``ConnectivityMeasure(kind="tangent")`` with its Ledoit-Wolf covariances (G. Varoquaux et al., MICCAI
@@ -281,16 +295,18 @@ class Tangent:
             raise OptionError(f"shrinkage={shrinkage}: give 0 or more, below 1")
         self.shrinkage = shrinkage
 
-    def fit(self, train: Connectomes) -> Self:
-        """Learn the geometric mean, and mean and deviation of each entry."""
+    def _learn(self, train: Connectomes) -> None:
+        """Learn the geometric mean."""
+        try:
+            from nilearn.connectome import ConnectivityMeasure
+            from sklearn.covariance import EmpiricalCovariance
+        except ImportError as error:
+            raise MissingExtraError("nilearn", "brain", "computing tangent space features") from error
+        # None is nilearn's own estimator, that of Ledoit and Wolf.
+        given = None if train.series is not None else EmpiricalCovariance(assume_centered=True, store_precision=False)
+        measure: Any = ConnectivityMeasure(cov_estimator=given, kind="tangent")
         with single_thread():
-            self._measure = _connectivity_measure(train.series is not None).fit(self._series(train))
-        self._scale = _Scale(self._entries(train))
-        return self
-
-    def transform(self, scans: Connectomes) -> FloatArray:
-        """Features, shape (S, N(N − 1)/2)."""
-        return self._scale(self._entries(scans))
+            self._measure = measure.fit(self._series(train))
 
     def _entries(self, scans: Connectomes) -> FloatArray:
         series = self._series(scans)
@@ -315,7 +331,7 @@ class Tangent:
             ) from None
 
 
-def features(kind: FeatureKind) -> Features:
+def features(kind: FeatureKind) -> EdgeFeatures:
     """A maker of edge features by name.
 
     Parameters
@@ -332,41 +348,7 @@ def features(kind: FeatureKind) -> Features:
     >>> isinstance(features("correlation"), Correlation), features("tangent").shrinkage
     (True, 0.1)
     """
-    makers: dict[str, type[Features]] = {"correlation": Correlation, "tangent": Tangent}
+    makers: dict[str, type[EdgeFeatures]] = {"correlation": Correlation, "tangent": Tangent}
     if kind not in makers:
         raise OptionError(f"features={kind!r}: choose 'correlation' or 'tangent'")
     return makers[kind]()
-
-
-class _Scale:
-    """Standardise columns by mean and deviation of the training rows; a constant column becomes 0."""
-
-    def __init__(self, train: FloatArray) -> None:
-        self._mean = train.mean(axis=0)
-        deviation = train.std(axis=0)
-        self._deviation = np.where(deviation > 1e-12, deviation, np.inf)
-
-    def __call__(self, rows: FloatArray) -> FloatArray:
-        return (rows - self._mean) / self._deviation
-
-
-def _check_enough(strength: FloatArray, count: int, density: float, signs: Signs, names: Sequence[str] | None) -> None:
-    there = (strength > 0).sum(axis=1)
-    short = np.flatnonzero(there < count)
-    if short.size:
-        i, what = int(short[0]), "positive" if signs == "positive" else "non-zero"
-        scan = f"number {i}" if names is None else names[i]
-        raise OptionError(
-            f"scan {scan} has {there[i]} {what} correlations, fewer than the {count} edges of density={density:g}: "
-            "give a smaller density"
-        )
-
-
-def _connectivity_measure(from_series: bool) -> Any:
-    try:
-        from nilearn.connectome import ConnectivityMeasure
-        from sklearn.covariance import EmpiricalCovariance
-    except ImportError as error:
-        raise MissingExtraError("nilearn", "brain", "computing tangent space features") from error
-    estimator = None if from_series else EmpiricalCovariance(assume_centered=True, store_precision=False)
-    return ConnectivityMeasure(cov_estimator=estimator, kind="tangent")

@@ -1,42 +1,35 @@
-"""Methods that classify connectomes, by name; each learns from training scans alone and then scores any scans."""
+"""Classifiers of connectomes, by name: each learns from training scans alone and then scores any scans."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from hashlib import blake2b
-from typing import Any, Literal, Protocol, get_args
+from functools import lru_cache, partial
+from importlib import import_module
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from graphpri.apps.brain_data import Connectomes
-from graphpri.apps.brain_graph import FeatureKind, Features, Signs, clustering, connectome_graphs, features, n_kept
+from graphpri.apps.brain_graph import EdgeFeatures, FeatureKind, Signs, clustering, connectome_graphs, features, n_kept
 from graphpri.apps.brain_models import ConvolutionNet, EdgeReadout, MaskedGCN, default_size
 from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import FloatArray, IntArray
 
+NodeFeatures = Literal["rows", "clustering"]
+Range = tuple[float, float]
+
+# Values that inner folds choose among.
 _COSTS = (1e-4, 1e-3, 1e-2, 1e-1)
 _EPOCHS = (50, 100, 200)
 
-Range = tuple[float, float]
-NodeFeatures = Literal["rows", "clustering"]
-
+# Ranges that optuna searches, all on logarithmic scales.
 _COST_RANGE: Mapping[str, Range] = {"C": (1e-5, 1.0)}
-_READOUT_RANGES: Mapping[str, Range] = {
-    "rate": (1e-3, 2e-2),
-    "epochs": (25, 200),
-    "size": (1.0, 100.0),
-    "pri": (1e-3, 1.0),
-    "beta": (0.1, 10.0),
-}
-_GCN_RANGES: Mapping[str, Range] = {
-    "rate": (1e-3, 2e-2),
-    "pri": (1e-3, 1.0),
-    "beta": (0.1, 10.0),
-    "tau": (0.1, 10.0),
-}
+_PRI_RANGES: Mapping[str, Range] = {"pri": (1e-3, 1.0), "beta": (0.1, 10.0)}
+_READOUT_RANGES: Mapping[str, Range] = {"rate": (1e-3, 2e-2), "epochs": (25, 200), "size": (1.0, 100.0), **_PRI_RANGES}
+_GCN_RANGES: Mapping[str, Range] = {"rate": (1e-3, 2e-2), **_PRI_RANGES, "tau": (0.1, 10.0)}
 
 _TRIALS = 40
 """Most parameters that optuna tries."""
@@ -104,43 +97,44 @@ class Settings:
             raise OptionError(f"time_budget={self.time_budget}: give a number of seconds, 0 or more")
 
 
-class Fitted(Protocol):
-    """A method that has learned.
+@dataclass(frozen=True)
+class TrainedClassifier:
+    """A classifier that has learned.
 
-    `importance` says how much each edge counts, shape (E,), in the order of :func:`graphpri.apps.brain_graph.pairs`;
-    None for methods that don't say.
+    Parameters
+    ----------
+    decision : callable
+        Gives scores of scans, shape (S,); above 0 is class 1.
+    importance : ndarray of float64, shape (E,), or None
+        How much each edge counts, in the order of :func:`graphpri.apps.brain_graph.pairs`; None for classifiers that
+        don't say.
 
     Examples
     --------
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
-    >>> fitted: Fitted = find("linear-svm")(drawn.train, Settings(nested=False), 0)
-    >>> fitted.importance.shape, fitted.decide(drawn.test).shape
+    >>> trained = find("linear-svm").train(drawn.train, Settings(nested=False), 0)
+    >>> trained.importance.shape, trained.decide(drawn.test).shape
     ((66,), (4,))
     """
 
+    decision: Callable[[Connectomes], ArrayLike]
     importance: FloatArray | None
 
     def decide(self, scans: Connectomes) -> FloatArray:
         """Scores, shape (S,); above 0 is class 1."""
-        ...
+        return np.asarray(self.decision(scans), np.float64)
 
 
-Method = Callable[[Connectomes, Settings, int], Fitted]
-
-METHODS: dict[str, Method] = {}
-"""Every method by name."""
-
-_ON_GRAPHS: set[str] = set()
-_CHOOSING: set[str] = set()
-
-
-def method(name: str, *, graphs: bool = False, chooses: bool = False) -> Callable[[Method], Method]:
-    """Register a method under a name.
+@dataclass(frozen=True)
+class Classifier:
+    """A way to classify connectomes.
 
     Parameters
     ----------
-    name : str
+    train : callable
+        Learns from training scans, settings and a seed.
+    summary : str
     graphs : bool
         Whether it makes graphs of the strongest correlations.
     chooses : bool
@@ -148,62 +142,23 @@ def method(name: str, *, graphs: bool = False, chooses: bool = False) -> Callabl
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> @method("always-one")
-    ... def always_one(train, settings, seed):
-    ...     return SimpleNamespace(importance=None, decide=lambda scans: np.ones(scans.n_scans))
-    >>> names()[-1]
-    'always-one'
-    >>> del METHODS["always-one"]
+    >>> find("gcn").graphs, find("gcn").chooses
+    (True, False)
     """
 
-    def register(fit: Method) -> Method:
-        METHODS[name] = fit
-        for held, wanted in ((_ON_GRAPHS, graphs), (_CHOOSING, chooses)):
-            (held.add if wanted else held.discard)(name)
-        return fit
-
-    return register
-
-
-def check(names: Iterable[str], scans: Connectomes, settings: Settings, folds: int, seed: int) -> None:
-    """Refuse scans and settings with which a method would fail after much work.
-
-    Raises
-    ------
-    OptionError
-        For an unknown method, graphs that a scan has too few correlations for, and folds or inner folds that the
-        subjects don't fill.
-
-    Examples
-    --------
-    >>> from graphpri.apps.brain_planted import planted_connectomes
-    >>> drawn = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=8, n_test=4)
-    >>> check(["linear-svm"], drawn.train, Settings(nested=False), 2, 0)
-    >>> check(["linear-svm"], drawn.train, Settings(), 2, 0)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    graphpri.errors.OptionError: the 4 training scans have too few ...
-    """
-    chosen = list(names)
-    for name in chosen:
-        find(name)
-    n_kept(scans.n_rois, settings.density)
-    if _ON_GRAPHS & set(chosen):
-        connectome_graphs(scans.matrices, settings.density, settings.signs, scans.scans)
-    parts = by_subject(scans, folds, seed)
-    if settings.nested and (_CHOOSING | (_ON_GRAPHS if settings.tune else set())) & set(chosen):
-        for learn, _ in parts:
-            _inner(scans.take(learn), settings, seed)
+    train: Callable[[Connectomes, Settings, int], TrainedClassifier]
+    summary: str
+    graphs: bool = False
+    chooses: bool = False
 
 
 def names() -> tuple[str, ...]:
-    """Names of the methods, the recommended one first.
+    """Names of the classifiers, the recommended one first.
 
     Examples
     --------
     >>> for name in names():
-    ...     print(f"{name}: {find(name).__doc__}")
+    ...     print(f"{name}: {find(name).summary}")
     edge-readout: The masked edge readout of correlations.
     edge-readout-tangent: The masked edge readout in tangent space.
     linear-svm: A linear support vector machine of correlations.
@@ -218,11 +173,11 @@ def names() -> tuple[str, ...]:
     pyg-gcn: Graph convolutions of PyTorch Geometric.
     gat: Graph attention of PyTorch Geometric.
     """
-    return tuple(METHODS)
+    return tuple(CLASSIFIERS)
 
 
-def find(name: str) -> Method:
-    """The method of that name.
+def find(name: str) -> Classifier:
+    """The classifier of that name.
 
     Raises
     ------
@@ -236,264 +191,226 @@ def find(name: str) -> Method:
         ...
     graphpri.errors.OptionError: method 'linear-smv' is not known; did you mean 'linear-svm'? (methods: ...)
     """
-    if name not in METHODS:
-        close = get_close_matches(str(name), METHODS, 1, 0.5)
+    if name not in CLASSIFIERS:
+        close = get_close_matches(str(name), CLASSIFIERS, 1, 0.5)
         guess = f"; did you mean {close[0]!r}?" if close else ""
-        raise OptionError(f"method {name!r} is not known{guess} (methods: {', '.join(METHODS)})")
-    return METHODS[name]
+        raise OptionError(f"method {name!r} is not known{guess} (methods: {', '.join(CLASSIFIERS)})")
+    return CLASSIFIERS[name]
 
 
-@dataclass
-class _Edges:
-    """A classifier of edge features, with the features' maker."""
+def check(names: Iterable[str], scans: Connectomes, settings: Settings, folds: int, seed: int) -> None:
+    """Refuse scans and settings with which a classifier would fail after much work.
 
-    maker: Features
-    decision: Callable[[FloatArray], FloatArray]
-    importance: FloatArray | None
+    Raises
+    ------
+    OptionError
+        For an unknown classifier, graphs that a scan has too few correlations for, and folds or inner folds that the
+        subjects don't fill.
 
-    def decide(self, scans: Connectomes) -> FloatArray:
-        return np.asarray(self.decision(_transformed(self.maker, scans)), np.float64)
-
-
-@dataclass
-class _Graphs:
-    """A classifier of graphs."""
-
-    decision: Callable[[Connectomes], FloatArray]
-    importance: FloatArray | None
-
-    def decide(self, scans: Connectomes) -> FloatArray:
-        return np.asarray(self.decision(scans), np.float64)
-
-
-@method("edge-readout", chooses=True)
-def _edge_readout(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """The masked edge readout of correlations."""
-    return _readout("correlation", train, settings, seed)
-
-
-@method("edge-readout-tangent", chooses=True)
-def _edge_readout_tangent(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """The masked edge readout in tangent space."""
-    return _readout("tangent", train, settings, seed)
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=8, n_test=4)
+    >>> check(["linear-svm"], drawn.train, Settings(nested=False), 2, 0)
+    >>> check(["linear-svm"], drawn.train, Settings(), 2, 0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: the 4 training scans have too few ...
+    """
+    chosen = [find(name) for name in names]
+    n_kept(scans.n_rois, settings.density)
+    if any(classifier.graphs for classifier in chosen):
+        connectome_graphs(scans.matrices, settings.density, settings.signs, scans.scans)
+    parts = subject_folds(scans, folds, seed)
+    if settings.nested and any(c.chooses or (settings.tune and c.graphs) for c in chosen):
+        for learn, _ in parts:
+            _inner_folds(scans.take(learn), settings, seed)
 
 
-@method("linear-svm", chooses=True)
-def _linear_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """A linear support vector machine of correlations."""
-    return _svm("correlation", train, settings, seed)
+# Features of edges. A fit in tangent space takes seconds, and folds, permutations and classifiers share training scans.
+
+_FITTED: dict[tuple[str, str], EdgeFeatures] = {}
+_MOST_FITTED = 24
 
 
-@method("tangent-svm", chooses=True)
-def _tangent_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """A linear support vector machine in tangent space."""
-    return _svm("tangent", train, settings, seed)
+def fit_features(kind: FeatureKind, train: Connectomes) -> EdgeFeatures:
+    """Edge features fitted on these scans; those of the last few sets of scans are cached, by their content.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> train = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=8, n_test=4).train
+    >>> fit_features("correlation", train) is fit_features("correlation", train.take(range(8)))
+    True
+    """
+    key = kind, str(_import("joblib").hash((train.matrices, train.series)))
+    if key not in _FITTED:
+        if len(_FITTED) >= _MOST_FITTED:
+            del _FITTED[next(iter(_FITTED))]
+        _FITTED[key] = features(kind).fit(train)
+    return _FITTED[key]
 
 
-@method("t-test-svm")
-def _t_test_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """Edges with p < .05 by a t-test, then a linear support vector machine."""
-    return _selected("t-test", "linear", train)
+@lru_cache(maxsize=4)
+def _transform(maker: EdgeFeatures, scans: Connectomes) -> FloatArray:
+    """Edge features of the scans, cached for the next of several values of a hyper-parameter."""
+    return maker.transform(scans)
 
 
-@method("t-test-svm-rbf")
-def _t_test_svm_rbf(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """Edges with p < .05 by a t-test, then the paper's Gaussian kernel of size 1."""
-    return _selected("t-test", "rbf", train)
+def _on_edges(
+    maker: EdgeFeatures, decision: Callable[[FloatArray], Any], importance: FloatArray | None
+) -> TrainedClassifier:
+    """A classifier whose `decision` reads edge features."""
+    return TrainedClassifier(lambda scans: decision(_transform(maker, scans)), importance)
 
 
-@method("lasso-svm")
-def _lasso_svm(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """Edges that the LASSO with penalty .1 keeps, then a linear support vector machine."""
-    return _selected("lasso", "linear", train)
-
-
-@method("lasso-svm-rbf")
-def _lasso_svm_rbf(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """Edges that the LASSO with penalty .1 keeps, then the paper's Gaussian kernel of size 1."""
-    return _selected("lasso", "rbf", train)
-
-
-@method("paper", graphs=True)
-def _paper(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """The paper's GCN with a mask and the Graph-PRI term of degree entropies, its Graph-PRI*."""
-    return _masked(MaskedGCN(seed=seed), train, settings, seed)
-
-
-@method("paper-exact", graphs=True)
-def _paper_exact(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """The same with exact entropies, its Graph-PRI."""
-    return _masked(MaskedGCN(entropy="exact", seed=seed), train, settings, seed)
-
-
-@method("gcn", graphs=True)
-def _gcn(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """The paper's network without mask and term."""
-    return _network(MaskedGCN(mask=False, seed=seed), train, settings)
-
-
-@method("pyg-gcn", graphs=True)
-def _pyg_gcn(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """Graph convolutions of PyTorch Geometric."""
-    return _network(ConvolutionNet("gcn", seed=seed), train, settings)
-
-
-@method("gat", graphs=True)
-def _gat(train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    """Graph attention of PyTorch Geometric."""
-    # Each step takes as long as seven of the other networks.
-    return _network(ConvolutionNet("gat", epochs=60, seed=seed), train, settings)
-
-
-def _readout(kind: FeatureKind, train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    def fit(values: Mapping[str, float], part: Connectomes) -> Fitted:
-        maker = made(kind, part)
+def _train_readout(kind: FeatureKind, train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+    def fit(values: Mapping[str, float], part: Connectomes) -> TrainedClassifier:
+        maker = fit_features(kind, part)
         graphs = connectome_graphs(part.matrices, settings.density) if "pri" in values else None
         model = replace(EdgeReadout(), **values)
         model.epochs = round(model.epochs)
-        model.fit(_transformed(maker, part), part.labels, graphs)
-        return _Edges(maker, model.decision, model.importance_)
+        model.fit(_transform(maker, part), part.labels, graphs)
+        return _on_edges(maker, model.decision, model.importance_)
 
-    def path(part: Connectomes) -> list[Fitted]:
-        maker = made(kind, part)
-        models = EdgeReadout().path(_EPOCHS, _transformed(maker, part), part.labels)
-        return [_Edges(maker, model.decision, model.importance_) for model in models]
+    def path(part: Connectomes) -> list[TrainedClassifier]:
+        maker = fit_features(kind, part)
+        models = EdgeReadout().path(_EPOCHS, _transform(maker, part), part.labels)
+        return [_on_edges(maker, model.decision, model.importance_) for model in models]
 
     if settings.tune:
         # Nearly without the term at first: the range of λ is logarithmic.
         model = EdgeReadout(size=default_size(train.n_rois * (train.n_rois - 1) // 2), pri=_READOUT_RANGES["pri"][0])
-        start = _defaults(model, _READOUT_RANGES)
-        return fit(_tuned(fit, _READOUT_RANGES, start, train, settings, seed), train)
-    return fit({"epochs": _EPOCHS[_best(path, train, settings, seed)]} if settings.nested else {}, train)
+        return fit(_tune(fit, _READOUT_RANGES, vars(model), train, settings, seed), train)
+    return fit({"epochs": _EPOCHS[_choose(path, train, settings, seed)]} if settings.nested else {}, train)
 
 
-def _svm(kind: FeatureKind, train: Connectomes, settings: Settings, seed: int) -> Fitted:
-    svc = _sklearn("sklearn.svm").SVC
+def _train_svm(kind: FeatureKind, train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+    svc = _import("sklearn.svm").SVC
 
-    def fit(values: Mapping[str, float], part: Connectomes) -> Fitted:
-        maker = made(kind, part)
-        machine = svc(kernel="linear", **values).fit(_transformed(maker, part), part.labels)
-        return _Edges(maker, machine.decision_function, np.abs(machine.coef_[0]))
+    def fit(values: Mapping[str, float], part: Connectomes) -> TrainedClassifier:
+        maker = fit_features(kind, part)
+        machine = svc(kernel="linear", **values).fit(_transform(maker, part), part.labels)
+        return _on_edges(maker, machine.decision_function, np.abs(machine.coef_[0]))
 
+    values = {"C": 1e-3}
     if settings.tune:
-        return fit(_tuned(fit, _COST_RANGE, {"C": 1e-3}, train, settings, seed), train)
-    if settings.nested:
-        at = _best(lambda part: [fit({"C": cost}, part) for cost in _COSTS], train, settings, seed)
-        return fit({"C": _COSTS[at]}, train)
-    return fit({"C": 1e-3}, train)
+        values = _tune(fit, _COST_RANGE, values, train, settings, seed)
+    elif settings.nested:
+        values = {"C": _COSTS[_choose(lambda part: [fit({"C": cost}, part) for cost in _COSTS], train, settings, seed)]}
+    return fit(values, train)
 
 
-def _defaults(model: Any, ranges: Mapping[str, Range]) -> dict[str, float]:
-    return {name: getattr(model, name) for name in ranges}
-
-
-def _selected(how: str, kernel: str, train: Connectomes) -> Fitted:
+def _train_selected(
+    selection: Literal["t-test", "lasso"],
+    kernel: Literal["linear", "rbf"],
+    train: Connectomes,
+    settings: Settings,
+    seed: int,
+) -> TrainedClassifier:
     """A machine of the edges that are selected; where none is, class 0 for every scan."""
-    selection, svm = _sklearn("sklearn.feature_selection"), _sklearn("sklearn.svm")
-    maker = made("correlation", train)
+    maker = fit_features("correlation", train)
     z = maker.transform(train)
-    if how == "t-test":
-        kept = np.asarray(selection.f_classif(z, train.labels)[1]) < 0.05
+    if selection == "t-test":
+        kept = np.asarray(_import("sklearn.feature_selection").f_classif(z, train.labels)[1]) < 0.05
     else:
-        kept = _sklearn("sklearn.linear_model").Lasso(alpha=0.1).fit(z, 2.0 * train.labels - 1).coef_ != 0
-    if not kept.any():
-        return _Edges(maker, lambda held: np.zeros(len(held)), np.zeros(z.shape[1]))
-    machine = svm.SVC(kernel=kernel, gamma=0.5).fit(z[:, kept], train.labels)
+        kept = _import("sklearn.linear_model").Lasso(alpha=0.1).fit(z, 2.0 * train.labels - 1).coef_ != 0
     importance = np.zeros(z.shape[1])
+    if not kept.any():
+        return TrainedClassifier(lambda scans: np.zeros(scans.n_scans), importance)
+    machine = _import("sklearn.svm").SVC(kernel=kernel, gamma=0.5).fit(z[:, kept], train.labels)
     importance[kept] = np.abs(machine.coef_[0]) if kernel == "linear" else 1.0
-    return _Edges(maker, lambda held: machine.decision_function(held[:, kept]), importance)
+    return _on_edges(maker, lambda rows: machine.decision_function(rows[:, kept]), importance)
 
 
-def _masked(model: MaskedGCN, train: Connectomes, settings: Settings, seed: int) -> Fitted:
+def _train_masked(
+    train: Connectomes, settings: Settings, seed: int, entropy: Literal["degree", "exact"] = "degree"
+) -> TrainedClassifier:
+    model = MaskedGCN(entropy=entropy, seed=seed)
     if settings.tune:
 
-        def fit(values: Mapping[str, float], part: Connectomes) -> Fitted:
-            return _network(replace(model, **values), part, settings)
+        def fit(values: Mapping[str, float], part: Connectomes) -> TrainedClassifier:
+            return _fit_network(replace(model, **values), part, settings)
 
-        model = replace(model, **_tuned(fit, _GCN_RANGES, _defaults(model, _GCN_RANGES), train, settings, seed))
-    return _network(model, train, settings)
+        model = replace(model, **_tune(fit, _GCN_RANGES, vars(model), train, settings, seed))
+    return _fit_network(model, train, settings)
 
 
-def _network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: Settings) -> Fitted:
-    def graphs(scans: Connectomes) -> FloatArray:
-        return connectome_graphs(scans.matrices, settings.density, settings.signs, scans.scans)
-
-    def known(scans: Connectomes, held: FloatArray) -> FloatArray:
+def _fit_network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: Settings) -> TrainedClassifier:
+    def inputs(scans: Connectomes) -> tuple[FloatArray, FloatArray]:
+        """Node features, and graphs."""
+        graphs = connectome_graphs(scans.matrices, settings.density, settings.signs, scans.scans)
         if settings.node_features == "rows":
-            return scans.matrices
-        return clustering(held.sum(axis=1) if held.ndim == 4 else held)[..., None]
+            return scans.matrices, graphs
+        return clustering(graphs.sum(axis=1) if graphs.ndim == 4 else graphs)[..., None], graphs
 
-    def decision(scans: Connectomes) -> FloatArray:
-        held = graphs(scans)
-        return model.decision(known(scans, held), held)
-
-    held = graphs(train)
-    model.fit(known(train, held), held, train.labels)
-    return _Graphs(decision, model.importance_ if isinstance(model, MaskedGCN) else None)
+    model.fit(*inputs(train), train.labels)
+    return TrainedClassifier(lambda scans: model.decision(*inputs(scans)), model.importance_)
 
 
-_HELD: dict[tuple[str, bytes], Features] = {}
-_MOST = 24
+CLASSIFIERS: dict[str, Classifier] = {
+    "edge-readout": Classifier(
+        partial(_train_readout, "correlation"), "The masked edge readout of correlations.", chooses=True
+    ),
+    "edge-readout-tangent": Classifier(
+        partial(_train_readout, "tangent"), "The masked edge readout in tangent space.", chooses=True
+    ),
+    "linear-svm": Classifier(
+        partial(_train_svm, "correlation"), "A linear support vector machine of correlations.", chooses=True
+    ),
+    "tangent-svm": Classifier(
+        partial(_train_svm, "tangent"), "A linear support vector machine in tangent space.", chooses=True
+    ),
+    "t-test-svm": Classifier(
+        partial(_train_selected, "t-test", "linear"),
+        "Edges with p < .05 by a t-test, then a linear support vector machine.",
+    ),
+    "t-test-svm-rbf": Classifier(
+        partial(_train_selected, "t-test", "rbf"),
+        "Edges with p < .05 by a t-test, then the paper's Gaussian kernel of size 1.",
+    ),
+    "lasso-svm": Classifier(
+        partial(_train_selected, "lasso", "linear"),
+        "Edges that the LASSO with penalty .1 keeps, then a linear support vector machine.",
+    ),
+    "lasso-svm-rbf": Classifier(
+        partial(_train_selected, "lasso", "rbf"),
+        "Edges that the LASSO with penalty .1 keeps, then the paper's Gaussian kernel of size 1.",
+    ),
+    "paper": Classifier(
+        _train_masked,
+        "The paper's GCN with a mask and the Graph-PRI term of degree entropies, its Graph-PRI*.",
+        graphs=True,
+    ),
+    "paper-exact": Classifier(
+        partial(_train_masked, entropy="exact"), "The same with exact entropies, its Graph-PRI.", graphs=True
+    ),
+    "gcn": Classifier(
+        lambda train, settings, seed: _fit_network(MaskedGCN(mask=False, seed=seed), train, settings),
+        "The paper's network without mask and term.",
+        graphs=True,
+    ),
+    "pyg-gcn": Classifier(
+        lambda train, settings, seed: _fit_network(ConvolutionNet("gcn", seed=seed), train, settings),
+        "Graph convolutions of PyTorch Geometric.",
+        graphs=True,
+    ),
+    # Each step of attention takes as long as seven of the other networks.
+    "gat": Classifier(
+        lambda train, settings, seed: _fit_network(ConvolutionNet("gat", epochs=60, seed=seed), train, settings),
+        "Graph attention of PyTorch Geometric.",
+        graphs=True,
+    ),
+}
+"""Every classifier by name."""
 
 
-def made(kind: FeatureKind, train: Connectomes) -> Features:
-    """The features' maker fitted on these scans; kept, since a fit in tangent space takes seconds.
-
-    Examples
-    --------
-    >>> from graphpri.apps.brain_planted import planted_connectomes
-    >>> train = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=8, n_test=4).train
-    >>> made("correlation", train) is made("correlation", train.take(range(8)))
-    True
-    """
-    key = kind, fingerprint(train)
-    if key not in _HELD:
-        if len(_HELD) >= _MOST:
-            del _HELD[next(iter(_HELD))]
-        _HELD[key] = features(kind).fit(train)
-    return _HELD[key]
+# Hyper-parameters, on folds by subject within the training scans.
 
 
-_RECENT: list[tuple[Features, Connectomes, FloatArray]] = []
-_MOST_RECENT = 4
-
-
-def _transformed(maker: Features, scans: Connectomes) -> FloatArray:
-    """The maker's features of the scans; those of the last few are kept, for the next of several values tried."""
-    for known, held, z in _RECENT:
-        if known is maker and held is scans:
-            return z
-    z = maker.transform(scans)
-    _RECENT[:] = [(maker, scans, z), *_RECENT[: _MOST_RECENT - 1]]
-    return z
-
-
-def fingerprint(scans: Connectomes) -> bytes:
-    """A digest of matrices and series, which is the same for the same scans in the same order.
-
-    Examples
-    --------
-    >>> from graphpri.apps.brain_planted import planted_connectomes
-    >>> train = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=8, n_test=4).train
-    >>> fingerprint(train) == fingerprint(train.take(range(8))), fingerprint(train) == fingerprint(train.take([1, 0]))
-    (True, False)
-    """
-    held = blake2b(scans.matrices.tobytes(), digest_size=16)
-    for series in scans.series or ():
-        held.update(repr(series.shape).encode() + np.ascontiguousarray(series).tobytes())
-    return held.digest()
-
-
-def _quality(model: Fitted, rest: Connectomes) -> float:
-    """Balanced accuracy + area under the curve: the area alone would not see that all scans are called one class."""
-    metrics, score = _sklearn("sklearn.metrics"), model.decide(rest)
-    return metrics.roc_auc_score(rest.labels, score) + metrics.balanced_accuracy_score(rest.labels, score > 0)
-
-
-def _inner(train: Connectomes, settings: Settings, seed: int) -> list[tuple[Connectomes, Connectomes]]:
-    """Folds by subject within the training scans."""
+def _inner_folds(train: Connectomes, settings: Settings, seed: int) -> list[tuple[Connectomes, Connectomes]]:
     try:
-        folds = by_subject(train, settings.inner, seed)
+        folds = subject_folds(train, settings.inner, seed)
     except OptionError as error:
         why = str(error).partition(": ")[2].partition(";")[0]
         raise OptionError(
@@ -504,59 +421,64 @@ def _inner(train: Connectomes, settings: Settings, seed: int) -> list[tuple[Conn
     return [(train.take(learn), train.take(test)) for learn, test in folds]
 
 
-def _best(fits: Callable[[Connectomes], Sequence[Fitted]], train: Connectomes, settings: Settings, seed: int) -> int:
-    """Which of the models that are fitted to each training part is best over the inner folds."""
-    quality = [[_quality(model, rest) for model in fits(part)] for part, rest in _inner(train, settings, seed)]
+def _quality(trained: TrainedClassifier, test: Connectomes) -> float:
+    """Balanced accuracy + area under the curve: the area alone would not see that all scans are called one class."""
+    metrics, score = _import("sklearn.metrics"), trained.decide(test)
+    return metrics.roc_auc_score(test.labels, score) + metrics.balanced_accuracy_score(test.labels, score > 0)
+
+
+def _choose(
+    fits: Callable[[Connectomes], Sequence[TrainedClassifier]], train: Connectomes, settings: Settings, seed: int
+) -> int:
+    """Grid search: which of the classifiers that are trained on each part is best over the inner folds."""
+    parts = _inner_folds(train, settings, seed)
+    quality = [[_quality(trained, test) for trained in fits(part)] for part, test in parts]
     return int(np.argmax(np.sum(quality, axis=0)))
 
 
-def _tuned(
-    fit: Callable[[Mapping[str, float], Connectomes], Fitted],
+def _tune(
+    fit: Callable[[Mapping[str, float], Connectomes], TrainedClassifier],
     ranges: Mapping[str, Range],
-    start: Mapping[str, float],
+    defaults: Mapping[str, Any],
     train: Connectomes,
     settings: Settings,
     seed: int,
 ) -> dict[str, float]:
-    """The best values that optuna finds over the inner folds, the defaults first; poor ones end after a fold."""
-    parts = _inner(train, settings, seed)
-    with _quiet_optuna() as optuna:
+    """The best values over the inner folds by tree-structured Parzen estimators (optuna), the defaults tried first.
 
-        def quality(trial: Any) -> float:
-            values = {name: trial.suggest_float(name, low, high, log=True) for name, (low, high) in ranges.items()}
-            found: list[float] = []
-            for step, (part, rest) in enumerate(parts):
-                found.append(_quality(fit(values, part), rest))
-                trial.report(float(np.mean(found)), step)
-                if trial.should_prune():
-                    raise optuna.TrialPruned
-            return float(np.mean(found))
-
-        study = optuna.create_study(
-            direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed), pruner=optuna.pruners.MedianPruner()
-        )
-        study.enqueue_trial(dict(start))
-        study.optimize(quality, n_trials=1)  # the defaults, whatever the time
-        study.optimize(quality, n_trials=_TRIALS - 1, timeout=settings.time_budget)
-        return study.best_params
-
-
-@contextmanager
-def _quiet_optuna() -> Generator[Any]:
-    """Optuna without its line for each trial."""
+    Trials that are worse than the median after a fold end there.
+    """
     try:
         import optuna
     except ImportError as error:
         raise MissingExtraError("optuna", "brain", "tuning") from error
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    parts = _inner_folds(train, settings, seed)
+
+    def quality(trial: Any) -> float:
+        values = {name: trial.suggest_float(name, low, high, log=True) for name, (low, high) in ranges.items()}
+        found: list[float] = []
+        for step, (part, test) in enumerate(parts):
+            found.append(_quality(fit(values, part), test))
+            trial.report(float(np.mean(found)), step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return float(np.mean(found))
+
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)  # without a line for each trial
     try:
-        yield optuna
+        study = optuna.create_study(
+            direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed), pruner=optuna.pruners.MedianPruner()
+        )
+        study.enqueue_trial({name: defaults[name] for name in ranges})
+        study.optimize(quality, n_trials=1)  # the defaults, whatever the time
+        study.optimize(quality, n_trials=_TRIALS - 1, timeout=settings.time_budget)
+        return study.best_params
     finally:
-        optuna.logging.set_verbosity(before)
+        optuna.logging.set_verbosity(verbosity)
 
 
-def by_subject(scans: Connectomes, folds: int, seed: int) -> Iterable[tuple[IntArray, IntArray]]:
+def subject_folds(scans: Connectomes, folds: int, seed: int) -> Iterable[tuple[IntArray, IntArray]]:
     """Training and test positions of folds that hold all scans of a subject, with the classes shared out evenly.
 
     Raises
@@ -568,7 +490,7 @@ def by_subject(scans: Connectomes, folds: int, seed: int) -> Iterable[tuple[IntA
     --------
     >>> from graphpri.apps.brain_data import from_matrices
     >>> scans = from_matrices([np.eye(3)] * 8, [0, 1] * 4, groups=["a", "a", "b", "b", "c", "c", "d", "d"])
-    >>> folds = by_subject(scans, 2, seed=0)
+    >>> folds = subject_folds(scans, 2, seed=0)
     >>> [{scans.groups[i] for i in learn} & {scans.groups[i] for i in test} for learn, test in folds]
     [set(), set()]
     """
@@ -579,7 +501,7 @@ def by_subject(scans: Connectomes, folds: int, seed: int) -> Iterable[tuple[IntA
             f"folds={folds}: there are {subjects} subjects and {least} scans of the smaller class; give 2 folds or "
             "more, and no more than either"
         )
-    splitter = _sklearn("sklearn.model_selection").StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+    splitter = _import("sklearn.model_selection").StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
     found = list(splitter.split(scans.labels, scans.labels, np.asarray(scans.groups)))
     for learn, test in found:
         if len(set(scans.labels[learn])) < 2 or len(set(scans.labels[test])) < 2:
@@ -587,9 +509,8 @@ def by_subject(scans: Connectomes, folds: int, seed: int) -> Iterable[tuple[IntA
     return found
 
 
-def _sklearn(module: str) -> Any:
-    from importlib import import_module
-
+def _import(module: str) -> Any:
+    """A module of scikit-learn, or of joblib, which comes with it."""
     try:
         return import_module(module)
     except ImportError as error:

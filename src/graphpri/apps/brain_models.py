@@ -165,7 +165,7 @@ class EdgeReadout:
                 return value if term is None else value + self.pri * term(mask)
 
             losses: list[float] = []
-            for value in _descent(steps, loss, max(model.epochs for model in models)):
+            for value in _descend(steps, loss, max(model.epochs for model in models)):
                 losses.append(value)
                 for model in models:
                     if model.epochs == len(losses):
@@ -187,12 +187,9 @@ class EdgeReadout:
             raise OptionError(f"pri={self.pri:g} needs graphs: pass adjacencies of shape (S, N, N)")
         whole = np.asarray(graphs, np.float64)
         mean = torch.tensor((whole / whole.sum(axis=(1, 2), keepdims=True)).mean(axis=0), dtype=torch.float32)
-        n = mean.shape[0]
-        u, v = (torch.tensor(ends) for ends in pairs(n))
 
         def term(mask: Any) -> Any:
-            square = torch.zeros(n, n).index_put((u, v), mask)
-            return pri_objective(mean * (square + square.T), mean, self.beta, entropy="degree", check=False)
+            return pri_objective(mean * _symmetric(mask, len(mean)), mean, self.beta, entropy="degree", check=False)
 
         return term
 
@@ -201,12 +198,79 @@ class EdgeReadout:
         return self.scale * (np.asarray(z, np.float64) @ (self.mask_ * self.weights_)) + self._bias
 
 
+class _GraphNetwork:
+    """Training of graph networks by Adam, all training graphs in each step; cross-entropy and a penalty.
+
+    A subclass gives its parameters, its logits, and may mask the graphs and add a penalty of the masked ones.
+    """
+
+    dropout: float
+    epochs: int
+    rate: float
+    seed: int
+    importance_: FloatArray | None
+    losses_: list[float]
+
+    def fit(self, features: ArrayLike, graphs: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from node features of shape (S, N, F), adjacencies of shape (S, N, N), and labels of 0 or 1.
+
+        Adjacencies of shape (S, C, N, N) have C channels, such as positive and negative correlations.
+
+        Raises
+        ------
+        OptionError
+            For labels of one class, or not as many as scans, and a parameter out of range.
+        MissingExtraError
+            Where PyTorch, or PyTorch Geometric for its convolutions, is not installed.
+        """
+        _check_labels(graphs, y)
+        with _torch_alone(self.seed) as torch:
+            x, a = _float32(features, graphs)
+            target = torch.tensor(np.asarray(y), dtype=torch.float32)
+            optimizer = torch.optim.Adam(self._parameters(x.shape[-1], *a.shape[1:3]), lr=self.rate)
+            penalty = self._penalty(a)
+
+            def loss() -> Any:
+                masked = self._masked(a)
+                logit = self._forward(x, masked, training=True)
+                value = torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
+                return value if penalty is None else value + penalty(masked)
+
+            self.losses_ = list(_descend(optimizer, loss, self.epochs))
+            self.importance_ = self._importance()
+        return self
+
+    def decision(self, features: ArrayLike, graphs: ArrayLike) -> FloatArray:
+        """Logits of class 1, shape (S,); nothing is dropped."""
+        with _torch_alone(self.seed) as torch, torch.no_grad():
+            x, a = _float32(features, graphs)
+            return self._forward(x, self._masked(a), training=False).double().numpy()
+
+    def _parameters(self, n_features: int, channels: int, n: int) -> list[dict[str, Any]]:
+        """Make the layers, and give Adam's groups of parameters."""
+        raise NotImplementedError
+
+    def _forward(self, x: Any, a: Any, training: bool) -> Any:
+        """Logits from node features, shape (S, N, F), and adjacencies, shape (S, C, N, N)."""
+        raise NotImplementedError
+
+    def _masked(self, a: Any) -> Any:
+        return a
+
+    def _penalty(self, a: Any) -> Callable[[Any], Any] | None:
+        return None
+
+    def _importance(self) -> FloatArray | None:
+        return None
+
+
 @dataclass
-class MaskedGCN:
+class MaskedGCN(_GraphNetwork):
     """The paper's classifier: two graph convolutions, sums over nodes, and a symmetric mask that all graphs share.
 
     The loss is cross-entropy + `pri` · [S(σ̃) + β (2 S(mixture) − S(σ̃) − S(ρ̃))] of the masked graphs σ (§4.3).
-    Features of a node are its row of the correlation matrix, or others.
+    Features of a node are its row of the correlation matrix, or others. Of several channels the convolutions are the
+    same for each, their sums over nodes are read side by side, and the Graph-PRI term is of their sum.
 
     Parameters
     ----------
@@ -217,7 +281,7 @@ class MaskedGCN:
     tau : float
         Temperature of the mask, which is sigmoid(M / τ).
     entropy : {"degree", "exact"}
-        Its entropy.
+        Of the Graph-PRI term.
     pri_on : {"mean", "each"}
         Of the mean graph, or the mean over graphs.
     width, dropout, epochs, rate
@@ -254,65 +318,32 @@ class MaskedGCN:
     rate: float = 5e-3
     seed: int = 0
 
-    def fit(self, features: ArrayLike, graphs: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from node features of shape (S, N, F), adjacencies of shape (S, N, N), and labels of 0 or 1.
-
-        Adjacencies of shape (S, C, N, N) have C channels, such as positive and negative correlations: the convolutions
-        are the same for each, their sums over nodes are read side by side, and the Graph-PRI term is of their sum.
-
-        Raises
-        ------
-        OptionError
-            For labels of one class, or not as many as scans, and a temperature that is not positive.
-        """
-        _check_labels(graphs, y)
-        if not 0 < self.tau < np.inf:
-            raise OptionError(f"tau={self.tau}: give a positive temperature")
-        with _torch_alone(self.seed) as torch:
-            x, a = _float32(features, graphs)
-            target = torch.tensor(np.asarray(y), dtype=torch.float32)
-            n, channels = a.shape[-1], a.shape[1]
-            linear = torch.nn.Linear
-            width = self.width
-            self._layers = [linear(x.shape[-1], width), linear(width, width), linear(channels * width, 1)]
-            self._scale = 1 / n  # sums over nodes start at the size of one node's features
-            self._mask = torch.zeros(len(pairs(n)[0]), requires_grad=True)
-            weights = [w for layer in self._layers for w in layer.parameters()]
-            steps = torch.optim.Adam(
-                [{"params": weights, "weight_decay": 5e-4}, {"params": [self._mask], "lr": 5e-2}], lr=self.rate
-            )
-            term = self._pri_loss(a.sum(dim=1)) if self.mask and self.pri else None
-
-            def loss() -> Any:
-                kept = a * self._square(n)
-                logit = self._forward(x, kept, training=True)
-                value = torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
-                return value if term is None else value + self.pri * term(kept.sum(dim=1))
-
-            self.losses_: list[float] = list(_descent(steps, loss, self.epochs))
-            held = torch.sigmoid(self._mask.detach() / self.tau).double().numpy()
-        self.importance_: FloatArray | None = held if self.mask else None
-        return self
-
-    def _square(self, n: int) -> Any:
+    def _parameters(self, n_features: int, channels: int, n: int) -> list[dict[str, Any]]:
         import torch
 
-        if not self.mask:
-            return torch.ones(())
-        u, v = (torch.tensor(ends) for ends in pairs(n))
-        square = torch.zeros(n, n).index_put((u, v), torch.sigmoid(self._mask / self.tau))
-        return square + square.T
+        if not 0 < self.tau < np.inf:
+            raise OptionError(f"tau={self.tau}: give a positive temperature")
+        linear, width = torch.nn.Linear, self.width
+        self._layers = [linear(n_features, width), linear(width, width), linear(channels * width, 1)]
+        self._scale = 1 / n  # sums over nodes start at the size of one node's features
+        self._mask = torch.zeros(len(pairs(n)[0]), requires_grad=True)
+        weights = [w for layer in self._layers for w in layer.parameters()]
+        return [{"params": weights, "weight_decay": 5e-4}, {"params": [self._mask], "lr": 5e-2}]
 
-    def _pri_loss(self, graphs: Any) -> Any:
+    def _masked(self, a: Any) -> Any:
+        return a * _symmetric((self._mask / self.tau).sigmoid(), a.shape[-1]) if self.mask else a
+
+    def _penalty(self, a: Any) -> Callable[[Any], Any] | None:
         from graphpri.torch import PRILoss
 
-        loss = PRILoss(self.beta, entropy=self.entropy, pri_on=self.pri_on, check=False)
+        if not (self.mask and self.pri):
+            return None
+        loss, graphs = PRILoss(self.beta, entropy=self.entropy, pri_on=self.pri_on, check=False), a.sum(dim=1)
         known = loss.precompute(graphs)
+        return lambda masked: self.pri * loss(masked.sum(dim=1), graphs, known)
 
-        def term(kept: Any) -> Any:
-            return loss(kept, graphs, known)
-
-        return term
+    def _importance(self) -> FloatArray | None:
+        return (self._mask.detach() / self.tau).sigmoid().double().numpy() if self.mask else None
 
     def _forward(self, x: Any, a: Any, training: bool) -> Any:
         import torch
@@ -327,18 +358,12 @@ class MaskedGCN:
         h = torch.relu(second(step @ drop(h, self.dropout, training)))
         return last(h.sum(dim=-2).flatten(1) * self._scale)[..., 0]
 
-    def decision(self, features: ArrayLike, graphs: ArrayLike) -> FloatArray:
-        """Logits of class 1, shape (S,); nothing is dropped."""
-        with _torch_alone(self.seed) as torch, torch.no_grad():
-            x, a = _float32(features, graphs)
-            return self._forward(x, a * self._square(a.shape[-1]), training=False).double().numpy()
-
 
 @dataclass
-class ConvolutionNet:
+class ConvolutionNet(_GraphNetwork):
     """Two convolutions of PyTorch Geometric, sums over nodes, a linear layer: the graph networks to compare with.
 
-    Loss, dropout and steps are as in :class:`MaskedGCN`.
+    Loss, dropout and steps are as in :class:`MaskedGCN`; channels of adjacencies are added up.
 
     Parameters
     ----------
@@ -372,37 +397,7 @@ class ConvolutionNet:
     rate: float = 5e-3
     seed: int = 0
 
-    def fit(self, features: ArrayLike, graphs: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from node features of shape (S, N, F), adjacencies of shape (S, N, N), and labels of 0 or 1.
-
-        Of adjacencies of shape (S, C, N, N) the channels are added up.
-
-        Raises
-        ------
-        MissingExtraError
-            Where PyTorch Geometric is not installed.
-        """
-        _check_labels(graphs, y)
-        with _torch_alone(self.seed) as torch:
-            x, a = _float32(features, graphs)
-            target = torch.tensor(np.asarray(y), dtype=torch.float32)
-            self._layers = self._made(x.shape[-1])
-            weights = [w for layer in self._layers for w in layer.parameters()]
-            steps = torch.optim.Adam(weights, lr=self.rate, weight_decay=5e-4)
-
-            def loss() -> Any:
-                logit = self._forward(x, a, training=True)
-                return torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
-
-            self.losses_: list[float] = list(_descent(steps, loss, self.epochs))
-        return self
-
-    def decision(self, features: ArrayLike, graphs: ArrayLike) -> FloatArray:
-        """Logits of class 1, shape (S,); nothing is dropped."""
-        with _torch_alone(self.seed) as torch, torch.no_grad():
-            return self._forward(*_float32(features, graphs), training=False).double().numpy()
-
-    def _made(self, n: int) -> list[Any]:
+    def _parameters(self, n_features: int, channels: int, n: int) -> list[dict[str, Any]]:
         import torch
 
         try:
@@ -411,13 +406,15 @@ class ConvolutionNet:
                 from torch_geometric.nn import DenseGATConv, DenseGCNConv
         except ImportError as error:
             raise MissingExtraError("PyTorch Geometric", "brain", "comparing with graph networks") from error
-        last = torch.nn.Linear(self.width, 1)
+        last, width = torch.nn.Linear(self.width, 1), self.width
         if self.kind == "gcn":
-            return [DenseGCNConv(n, self.width), DenseGCNConv(self.width, self.width), last]
-        each, left = divmod(self.width, self.heads)
-        if left:
-            raise OptionError(f"width={self.width} is no multiple of heads={self.heads}: give one that is")
-        return [DenseGATConv(n, each, self.heads), DenseGATConv(self.width, each, self.heads), last]
+            self._layers = [DenseGCNConv(n_features, width), DenseGCNConv(width, width), last]
+        else:
+            each, left = divmod(width, self.heads)
+            if left:
+                raise OptionError(f"width={width} is no multiple of heads={self.heads}: give one that is")
+            self._layers = [DenseGATConv(n_features, each, self.heads), DenseGATConv(width, each, self.heads), last]
+        return [{"params": [w for layer in self._layers for w in layer.parameters()], "weight_decay": 5e-4}]
 
     def _forward(self, x: Any, a: Any, training: bool) -> Any:
         import torch
@@ -428,7 +425,7 @@ class ConvolutionNet:
         return self._layers[2](h.sum(dim=1) / x.shape[1])[..., 0]
 
 
-def _descent(optimizer: Any, loss: Callable[[], Any], epochs: int) -> Generator[float]:
+def _descend(optimizer: Any, loss: Callable[[], Any], epochs: int) -> Generator[float]:
     """The loss before each of the optimizer's steps over all training graphs."""
     for _ in range(epochs):
         value = loss()
@@ -444,3 +441,12 @@ def _float32(features: ArrayLike, graphs: ArrayLike) -> tuple[Any, Any]:
 
     x, a = (torch.tensor(np.asarray(value), dtype=torch.float32) for value in (features, graphs))
     return x, a if a.dim() == 4 else a[:, None]
+
+
+def _symmetric(values: Any, n: int) -> Any:
+    """The symmetric matrix, shape (N, N), of values of its N(N − 1)/2 pairs, in the order of :func:`pairs`."""
+    import torch
+
+    u, v = (torch.tensor(ends) for ends in pairs(n))
+    square = torch.zeros(n, n).index_put((u, v), values)
+    return square + square.T

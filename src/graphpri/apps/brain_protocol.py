@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -15,142 +14,25 @@ import numpy as np
 from scipy import stats
 
 from graphpri._version import __version__
+from graphpri.apps import ProgressCallback, Rows
 from graphpri.apps.brain_data import Connectomes
-from graphpri.apps.brain_edges import Rows, ranked
-from graphpri.apps.brain_methods import Settings, by_subject, find, fingerprint
+from graphpri.apps.brain_edges import ranked
+from graphpri.apps.brain_methods import Settings, find, subject_folds
 from graphpri.errors import OptionError
-from graphpri.graph import FloatArray
+from graphpri.graph import BoolArray, FloatArray
 from graphpri.io import tables
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Which gaps between methods mean something: paired differences of accuracy, subjects drawn again.
-# ---------------------------------------------------------------------------------------------------------------------
-
 DRAWS = 2000
-_GAP = ("difference", "standard_error", "lower", "upper")
+"""Times that subjects are drawn again, for intervals (bootstrap)."""
 
-
-def gaps(scores: Iterable[Mapping[str, Any]], seed: int = 0, draws: int = DRAWS) -> Rows:
-    """Accuracy of each method against the most accurate one, over the same test scans.
-
-    Parameters
-    ----------
-    scores : iterable of mapping
-        Rows with method, subject, label (0 or 1) and score (above 0 for class 1), of all repeats.
-    seed : int
-    draws : int
-        Of subjects, with replacement, the same for all methods.
-
-    Returns
-    -------
-    list of dict
-        method, accuracy, difference from the best, standard_error, lower and upper (95 % interval of the difference)
-        and verdict: best, worse, or no clear difference. The best first. The interval is of one difference, not
-        corrected for their number.
-
-    Raises
-    ------
-    OptionError
-        Where methods were tested on different scans.
-
-    Examples
-    --------
-    >>> found = [("a", 1.0), ("b", -1.0)]
-    >>> rows = [{"method": m, "subject": i, "label": 1, "score": x} for i in range(30) for m, x in found]
-    >>> [(row["method"], row["difference"], row["verdict"]) for row in gaps(rows)]
-    [('a', 0.0, 'best'), ('b', -1.0, 'worse')]
-    """
-    right, total, methods = _by_subject(list(scores))
-    accuracy = right.sum(axis=1) / total.sum()
-    order = np.argsort(-accuracy, kind="stable")
-    rng = np.random.default_rng(seed)
-    n = total.size
-    weights = rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float64)
-    drawn = (weights @ right.T) / (weights @ total)[:, None]
-    rows: Rows = []
-    for i in order:
-        difference = drawn[:, i] - drawn[:, order[0]]
-        lower, upper = np.quantile(difference, [0.025, 0.975])
-        rows.append(
-            {
-                "method": methods[i],
-                "accuracy": float(accuracy[i]),
-                "difference": float(accuracy[i] - accuracy[order[0]]),
-                "standard_error": float(difference.std(ddof=1)),
-                "lower": float(lower),
-                "upper": float(upper),
-                "verdict": "best" if i == order[0] else "worse" if upper < 0 else "no clear difference",
-            }
-        )
-    return rows
-
-
-def compared(evaluation: Evaluation, seed: int = 0) -> Rows:
-    """The summary of an evaluation, the best method first, and each method's gap to the best.
-
-    Columns of the gap are difference, its difference_standard_error, difference_lower, difference_upper, and verdict.
-
-    Examples
-    --------
-    >>> from graphpri.apps.brain_protocol import summary
-    >>> found = [(i, m, x) for i in range(9) for m, x in [("a", 1.0), ("b", -1.0)]]
-    >>> rows = [{"method": m, "repeat": 0, "subject": i, "label": i % 2, "score": x} for i, m, x in found]
-    >>> [(row["method"], row["difference"] == 0) for row in compared(Evaluation(rows, summary(rows)))]
-    [('b', True), ('a', False)]
-    """
-    known = {row["method"]: row for row in evaluation.summary}
-    rows: Rows = []
-    for row in gaps(evaluation.scores, seed):
-        gap = {f"difference_{key}" if key != "difference" else key: row[key] for key in _GAP}
-        rows.append(dict(known[row["method"]]) | gap | {"verdict": row["verdict"]})
-    return rows
-
-
-def chance(scans: Connectomes) -> tuple[float, float, float]:
-    """Accuracy of guesses: its expectation, and both ends of the interval that holds 95 % of them.
-
-    Of always naming the larger class, in as many independent guesses as there are subjects, as scans of a subject
-    are not independent.
-
-    Examples
-    --------
-    >>> from graphpri.apps.brain_data import from_matrices
-    >>> scans = from_matrices([np.eye(3)] * 40, [0, 1] * 20, groups=range(40))
-    >>> chance(scans)
-    (0.5, 0.35, 0.65)
-    """
-    share = max(np.mean(scans.labels), 1 - np.mean(scans.labels))
-    n = len(set(scans.groups))
-    lower, upper = stats.binom.interval(0.95, n, share)
-    return float(share), float(lower / n), float(upper / n)
-
-
-def _by_subject(rows: list[Mapping[str, Any]]) -> tuple[FloatArray, FloatArray, list[str]]:
-    """Right answers of each method for each subject, and the number of answers of each subject."""
-    methods = list(dict.fromkeys(str(row["method"]) for row in rows))
-    subjects = list(dict.fromkeys(str(row["subject"]) for row in rows))
-    at_method, at_subject = ({name: i for i, name in enumerate(names)} for names in (methods, subjects))
-    right, total = (np.zeros((len(methods), len(subjects))) for _ in range(2))
-    for row in rows:
-        at = at_method[str(row["method"])], at_subject[str(row["subject"])]
-        total[at] += 1
-        right[at] += (float(row["score"]) > 0) == (int(row["label"]) == 1)
-    if (total != total[0]).any():
-        raise OptionError("methods were tested on different scans: their accuracies can't be compared")
-    return right, total[0], methods
-
-
-Progress = Callable[[str, float], object]
-
-_DRAWS = 2000
-_LARGEST_SEED = 2**32 - 1
+_LARGEST_SEED = 2**32 - 1  # of scikit-learn's
 
 PLAIN = Settings()
 
 
 @dataclass(frozen=True)
-class Protocol:
-    """How to compare.
+class Validation:
+    """How methods are compared.
 
     Parameters
     ----------
@@ -171,7 +53,7 @@ class Protocol:
 
     Examples
     --------
-    >>> Protocol(repeats=5, settings=Settings(density=0.1)).folds
+    >>> Validation(repeats=5, settings=Settings(density=0.1)).folds
     5
     """
 
@@ -187,7 +69,7 @@ class Protocol:
             raise OptionError(f"seed={self.seed}: give a whole number from 0 to {_LARGEST_SEED - self.repeats}")
 
 
-DEFAULT = Protocol()
+DEFAULT = Validation()
 
 
 @dataclass(frozen=True)
@@ -236,8 +118,8 @@ class Stability:
 def evaluate(
     scans: Connectomes,
     methods: Sequence[str],
-    protocol: Protocol = DEFAULT,
-    on_progress: Progress = lambda text, share: None,
+    protocol: Validation = DEFAULT,
+    on_progress: ProgressCallback = lambda text, share: None,
     store: Path | None = None,
 ) -> Evaluation:
     """Score every scan by every method that was fitted without its subject.
@@ -247,7 +129,7 @@ def evaluate(
     scans : Connectomes
     methods : sequence of str
         Names of :func:`graphpri.apps.brain_methods.names`.
-    protocol : Protocol
+    protocol : Validation
     on_progress : callable
         Gets a text and the share of the work that is done; what it raises ends the work.
     store : Path, optional
@@ -264,67 +146,59 @@ def evaluate(
     --------
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> scans = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4).train
-    >>> quick = Protocol(folds=3, settings=Settings(nested=False))
+    >>> quick = Validation(folds=3, settings=Settings(nested=False))
     >>> found = evaluate(scans, ["linear-svm", "t-test-svm"], quick)
     >>> [(row["method"], round(row["accuracy"], 2)) for row in found.summary], len(found.scores)
     ([('linear-svm', 0.75), ('t-test-svm', 1.0)], 48)
     """
     for name in methods:
         find(name)
-    settings, data = protocol.settings, _data(scans)
+    settings = protocol.settings
     parts = [
         (repeat, fold, learn, test)
         for repeat in range(protocol.repeats)
-        for fold, (learn, test) in enumerate(by_subject(scans, protocol.folds, protocol.seed + repeat))
+        for fold, (learn, test) in enumerate(subject_folds(scans, protocol.folds, protocol.seed + repeat))
     ]
     scores: Rows = []
     for i, (repeat, fold, learn, test) in enumerate(parts):
         for j, name in enumerate(methods):
             on_progress(f"{name}, fold {i + 1} of {len(parts)}", (i + j / len(methods)) / len(parts))
-            key = [__version__, data, name, asdict(settings), protocol.seed, repeat, fold, protocol.folds]
-            make = partial(_scored, scans, name, settings, protocol.seed + repeat, learn, test)
-            found = _piece(store, key, "rows", make)
-            scores += [{"method": name, "repeat": repeat, "fold": fold, **row} for row in found]
+            key = ["scores", _content(scans), name, asdict(settings), protocol.seed + repeat, learn, test]
+            make = partial(_score_fold, scans, name, settings, protocol.seed + repeat, learn, test)
+            scores += [{"method": name, "repeat": repeat, "fold": fold, **row} for row in _cached(store, key, make)]
     on_progress("done", 1.0)
     return Evaluation(scores, summary(scores, protocol.seed))
 
 
-def _scored(scans: Connectomes, name: str, settings: Settings, seed: int, learn: Any, test: Any) -> Rows:
-    rest = scans.take(test)
-    decided = find(name)(scans.take(learn), settings, seed).decide(rest)
+def _score_fold(scans: Connectomes, name: str, settings: Settings, seed: int, learn: Any, test: Any) -> Rows:
+    tested = scans.take(test)
+    scores = find(name).train(scans.take(learn), settings, seed).decide(tested)
     return [
         {"scan": scan, "subject": subject, "label": int(label), "score": float(score)}
-        for scan, subject, label, score in zip(rest.scans, rest.groups, rest.labels, decided, strict=True)
+        for scan, subject, label, score in zip(tested.scans, tested.groups, tested.labels, scores, strict=True)
     ]
 
 
-def _data(scans: Connectomes) -> str:
-    """A digest of all that scores depend on in the scans."""
-    rest = repr((scans.labels.tolist(), scans.groups, scans.scans)).encode()
-    return blake2b(fingerprint(scans) + rest).hexdigest()
-
-
-def _piece(store: Path | None, key: list[Any], name: str, make: Callable[[], Any]) -> Any:
-    """What a finished piece in the store has under a name, or made and put there."""
+def _cached(store: Path | None, key: list[Any], make: Callable[[], Any]) -> Any:
+    """What an earlier run with the same key (and version) has put into the store as JSON; or made, and put there."""
     if store is None:
         return make()
-    path = store / f"{blake2b(json.dumps(key).encode(), digest_size=12).hexdigest()}.json"
-    known = _read(path)
-    if name in known:
-        return known[name]
+    import joblib
+
+    path = store / f"{joblib.hash([__version__, *key])}.json"
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["result"]
+    except (OSError, ValueError, KeyError, TypeError):  # not there, or cut off
+        pass
     found = make()
     store.mkdir(parents=True, exist_ok=True)
-    tables.write_text(path, json.dumps({name: found}))
+    tables.write_text(path, json.dumps({"result": found}))
     return found
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """What a file keeps; nothing where it is not there, or was cut off."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def _content(scans: Connectomes) -> tuple[Any, ...]:
+    """All that scores depend on in the scans."""
+    return scans.matrices, scans.series, scans.labels, scans.groups, scans.scans
 
 
 def summary(scores: Iterable[dict[str, Any]], seed: int = 0) -> Rows:
@@ -355,7 +229,7 @@ def _summary(rows: Rows, seed: int) -> dict[str, Any]:
     right = (score > 0) == (label == 1)
     subjects, member = np.unique([row["subject"] for row in rows], return_inverse=True)
     hits, total = np.bincount(member, right), np.bincount(member)
-    drawn = np.random.default_rng(seed).integers(0, len(subjects), (_DRAWS, len(subjects)))
+    drawn = np.random.default_rng(seed).integers(0, len(subjects), (DRAWS, len(subjects)))
     again = hits[drawn].sum(axis=1) / total[drawn].sum(axis=1)
     lower, upper = np.quantile(again, [0.025, 0.975])
     if hits.sum() in (0, total.sum()):  # subjects drawn again are all alike
@@ -385,7 +259,118 @@ def _paired(label: Any, score: Any, repeat: Any, member: Any) -> float | None:
     return won / pairs if pairs else None
 
 
-def flipped(scans: Connectomes, rng: np.random.Generator) -> Connectomes:
+def differences(scores: Iterable[Mapping[str, Any]], seed: int = 0, draws: int = DRAWS) -> Rows:
+    """Accuracy of each method against the most accurate one, over the same test scans.
+
+    Parameters
+    ----------
+    scores : iterable of mapping
+        Rows with method, subject, label (0 or 1) and score (above 0 for class 1), of all repeats.
+    seed : int
+    draws : int
+        Of subjects, with replacement, the same for all methods.
+
+    Returns
+    -------
+    list of dict
+        method, accuracy, difference from the best, standard_error, lower and upper (95 % interval of the difference)
+        and verdict: best, worse, or no clear difference. The best first. The interval is of one difference, not
+        corrected for their number.
+
+    Raises
+    ------
+    OptionError
+        Where methods were tested on different scans.
+
+    Examples
+    --------
+    >>> found = [("a", 1.0), ("b", -1.0)]
+    >>> rows = [{"method": m, "subject": i, "label": 1, "score": x} for i in range(30) for m, x in found]
+    >>> [(row["method"], row["difference"], row["verdict"]) for row in differences(rows)]
+    [('a', 0.0, 'best'), ('b', -1.0, 'worse')]
+    """
+    right, total, methods = _right_by_subject(list(scores))
+    accuracy = right.sum(axis=1) / total.sum()
+    order = np.argsort(-accuracy, kind="stable")
+    rng = np.random.default_rng(seed)
+    n = total.size
+    weights = rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float64)
+    drawn = (weights @ right.T) / (weights @ total)[:, None]
+    rows: Rows = []
+    for i in order:
+        difference = drawn[:, i] - drawn[:, order[0]]
+        lower, upper = np.quantile(difference, [0.025, 0.975])
+        rows.append(
+            {
+                "method": methods[i],
+                "accuracy": float(accuracy[i]),
+                "difference": float(accuracy[i] - accuracy[order[0]]),
+                "standard_error": float(difference.std(ddof=1)),
+                "lower": float(lower),
+                "upper": float(upper),
+                "verdict": "best" if i == order[0] else "worse" if upper < 0 else "no clear difference",
+            }
+        )
+    return rows
+
+
+def comparison_table(evaluation: Evaluation, seed: int = 0) -> Rows:
+    """The summary of an evaluation, the best method first, and each method's difference from the best.
+
+    Further columns are difference, its difference_standard_error, difference_lower, difference_upper, and verdict.
+
+    Examples
+    --------
+    >>> found = [(i, m, x) for i in range(9) for m, x in [("a", 1.0), ("b", -1.0)]]
+    >>> rows = [{"method": m, "repeat": 0, "subject": i, "label": i % 2, "score": x} for i, m, x in found]
+    >>> [(row["method"], row["difference"] == 0) for row in comparison_table(Evaluation(rows, summary(rows)))]
+    [('b', True), ('a', False)]
+    """
+    by_method = {row["method"]: row for row in evaluation.summary}
+    return [
+        by_method[row["method"]]
+        | {"difference": row["difference"]}
+        | {f"difference_{key}": row[key] for key in ("standard_error", "lower", "upper")}
+        | {"verdict": row["verdict"]}
+        for row in differences(evaluation.scores, seed)
+    ]
+
+
+def chance(scans: Connectomes) -> tuple[float, float, float]:
+    """Accuracy of guesses: its expectation, and both ends of the interval that holds 95 % of them.
+
+    Of always naming the larger class, in as many independent guesses as there are subjects, as scans of a subject
+    are not independent.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> scans = from_matrices([np.eye(3)] * 40, [0, 1] * 20, groups=range(40))
+    >>> chance(scans)
+    (0.5, 0.35, 0.65)
+    """
+    share = max(np.mean(scans.labels), 1 - np.mean(scans.labels))
+    n = len(set(scans.groups))
+    lower, upper = stats.binom.interval(0.95, n, share)
+    return float(share), float(lower / n), float(upper / n)
+
+
+def _right_by_subject(rows: list[Mapping[str, Any]]) -> tuple[FloatArray, FloatArray, list[str]]:
+    """Right answers of each method for each subject, and the number of answers of each subject."""
+    methods = list(dict.fromkeys(str(row["method"]) for row in rows))
+    subjects = list(dict.fromkeys(str(row["subject"]) for row in rows))
+    at_method, at_subject = ({name: i for i, name in enumerate(names)} for names in (methods, subjects))
+    right, total = (np.zeros((len(methods), len(subjects))) for _ in range(2))
+    for row in rows:
+        at = at_method[str(row["method"])], at_subject[str(row["subject"])]
+        total[at] += 1
+        right[at] += (float(row["score"]) > 0) == (int(row["label"]) == 1)
+    if (total != total[0]).any():
+        raise OptionError("methods were tested on different scans: their accuracies can't be compared")
+    return right, total[0], methods
+
+
+def permute_labels(scans: Connectomes, rng: np.random.Generator) -> Connectomes:
     """The scans with labels that say nothing: swapped within subjects at random, or dealt out among subjects.
 
     The labels of subjects with scans of both classes are swapped or not; those of the others are shuffled over these
@@ -395,7 +380,7 @@ def flipped(scans: Connectomes, rng: np.random.Generator) -> Connectomes:
     --------
     >>> from graphpri.apps.brain_data import from_matrices
     >>> scans = from_matrices([np.eye(3)] * 6, [0, 1, 1, 0, 0, 1], groups=["a", "a", "b", "b", "c", "c"])
-    >>> found = flipped(scans, np.random.default_rng(0))
+    >>> found = permute_labels(scans, np.random.default_rng(0))
     >>> [sorted(pair) for pair in found.labels.reshape(3, 2).tolist()]  # each subject has both, as before
     [[0, 1], [0, 1], [0, 1]]
     """
@@ -412,8 +397,8 @@ def flipped(scans: Connectomes, rng: np.random.Generator) -> Connectomes:
 def permutation_p(
     scans: Connectomes,
     name: str,
-    protocol: Protocol = DEFAULT,
-    on_progress: Progress = lambda text, share: None,
+    protocol: Validation = DEFAULT,
+    on_progress: ProgressCallback = lambda text, share: None,
     store: Path | None = None,
 ) -> tuple[float, FloatArray]:
     """How often labels that say nothing are predicted as well: (1 + count) / (1 + n), and the accuracies under them.
@@ -430,7 +415,7 @@ def permutation_p(
     --------
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> scans = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4).train
-    >>> quick = Protocol(folds=3, permutations=19, settings=Settings(nested=False))
+    >>> quick = Validation(folds=3, permutations=19, settings=Settings(nested=False))
     >>> p, null = permutation_p(scans, "linear-svm", quick)
     >>> p, null.shape  # none of 19 does as well
     (0.05, (19,))
@@ -438,36 +423,34 @@ def permutation_p(
     if protocol.permutations < 1:
         raise OptionError(f"permutations={protocol.permutations}: a p-value needs one or more")
     once, n = replace(protocol, repeats=1), protocol.permutations
-    key = [__version__, "permutation", name, asdict(once.settings), once.seed, once.folds]
 
     def accuracy(held: Connectomes) -> float:
-        return _piece(
-            store, [*key, _data(held)], "accuracy", lambda: evaluate(held, [name], once).summary[0]["accuracy"]
-        )
+        key = ["permutation", _content(held), name, asdict(once.settings), once.seed, once.folds]
+        return _cached(store, key, lambda: evaluate(held, [name], once).summary[0]["accuracy"])
 
-    seen = accuracy(scans)
+    observed = accuracy(scans)
     rng = np.random.default_rng(protocol.seed)
     null = np.empty(n)
     for i in range(n):
         on_progress(f"{name}, permutation {i + 1} of {n}", i / n)
-        null[i] = accuracy(flipped(scans, rng))
-    return float((1 + (null >= seen - 1e-12).sum()) / (1 + n)), null
+        null[i] = accuracy(permute_labels(scans, rng))
+    return float((1 + (null >= observed - 1e-12).sum()) / (1 + n)), null
 
 
 def stability(
     scans: Connectomes,
     name: str,
-    protocol: Protocol = DEFAULT,
+    protocol: Validation = DEFAULT,
     *,
     top: int = 100,
-    on_progress: Progress = lambda text, share: None,
+    on_progress: ProgressCallback = lambda text, share: None,
     store: Path | None = None,
 ) -> Stability:
     """Fit a method on halves of the subjects, and see which edges come up again.
 
-    There are as many halves as `protocol` says, and as many again with labels that say nothing (:func:`flipped`).
-    Each is fitted with the method's default hyper-parameters: chosen
-    within the halves they would differ, and the edges with them.
+    There are as many halves as `protocol` says, and as many again with labels that say nothing
+    (:func:`permute_labels`). Each is fitted with the method's default hyper-parameters: chosen within the halves they
+    would differ, and the edges with them.
 
     `store` is a folder that keeps what is done, as for :func:`evaluate`.
 
@@ -480,7 +463,7 @@ def stability(
     --------
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
-    >>> found = stability(drawn.train, "linear-svm", Protocol(half_samples=4), top=3)
+    >>> found = stability(drawn.train, "linear-svm", Validation(half_samples=4), top=3)
     >>> bool(found.frequency[drawn.planted].mean() > 0.5), found.jaccard > found.shared_by_luck
     (True, True)
     """
@@ -489,15 +472,15 @@ def stability(
     settings = replace(protocol.settings, nested=False, tune=False, time_budget=None)
     rng = np.random.default_rng(protocol.seed)
     found: list[list[FloatArray]] = []
-    for i, held in enumerate((scans, flipped(scans, rng))):
+    for i, held in enumerate((scans, permute_labels(scans, rng))):
         text = f"{name}, half {{}} of {protocol.half_samples}{', random labels' * i}"
         importances: list[FloatArray] = []
         for j in range(protocol.half_samples):
             on_progress(text.format(j + 1), (i + j / protocol.half_samples) / 2)
-            half = held.take(_half(held, rng))
-            key = [__version__, "half", name, asdict(settings), protocol.seed, _data(half)]
-            piece = _piece(store, key, "importance", partial(_importance, half, name, settings, protocol.seed))
-            importances.append(np.array(piece))
+            half = held.take(_half_of_subjects(held, rng))
+            key = ["half", _content(half), name, asdict(settings), protocol.seed]
+            make = partial(_importance, half, name, settings, protocol.seed)
+            importances.append(np.array(_cached(store, key, make)))
         found.append(importances)
     frequency, jaccard = _agreement(found[0], top)
     by_luck, shared = _agreement(found[1], top)
@@ -515,13 +498,13 @@ def _agreement(importances: list[FloatArray], top: int) -> tuple[FloatArray, flo
 
 
 def _importance(half: Connectomes, name: str, settings: Settings, seed: int) -> list[float]:
-    found = find(name)(half, settings, seed).importance
+    found = find(name).train(half, settings, seed).importance
     if found is None:
         raise OptionError(f"method {name!r} says nothing of single edges: choose edge-readout, or an SVM")
     return found.tolist()
 
 
-def _half(scans: Connectomes, rng: np.random.Generator) -> Any:
+def _half_of_subjects(scans: Connectomes, rng: np.random.Generator) -> BoolArray:
     """Scans of half of the subjects; where subjects have one class each, of half of those of each class."""
     subjects, member = np.unique(scans.groups, return_inverse=True)
     kind = np.array([scans.labels[member == s].mean() for s in range(len(subjects))])

@@ -5,7 +5,7 @@ One linear model a task; a graph over the tasks says whose coefficients should b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from copy import copy
 from typing import Any, Literal, NamedTuple, cast
 
@@ -17,252 +17,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
 from graphpri._runtime import require, single_thread
 from graphpri._selection import settle
 from graphpri._sparsify import Sparsified, sparsify
-from graphpri.apps.mtl_tasks import MIN_DEGREE, Tasks, as_labels, as_matrix, collect
+from graphpri.apps.mtl_data import Tasks, as_labels, as_matrix, group_rows
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.interop import as_graph
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The linear systems of graph-regularised multi-task regression, and what leave-one-out says about them.
-# ---------------------------------------------------------------------------------------------------------------------
-
-DENSE = 1500
-"""Coefficients in all, T·P, up to which systems are solved by a dense factorisation."""
-LEAVE_ONE_OUT = 8000
-"""Coefficients in all up to which leave-one-out errors are computed: they need a dense inverse."""
-
-REACH = 2e7
-"""Most that the graph may weigh, in units of what the rows weigh: well beyond, rounding hides the rows."""
-
-_RESIDUAL = 1e-11
-_STEPS = 5000
-
-
-class System(NamedTuple):
-    """blkdiag(squares) + coupling · L⊗I.
-
-    `squares` has shape (T, P, P) and holds each task's XᵀX, its ridge on the diagonal; `coupling` is 2γ for the
-    squared penalty.
-
-    Examples
-    --------
-    >>> squares, pair = np.ones((2, 1, 1)), Graph.from_edges([0], [1])
-    >>> system = System(squares, pair.laplacian(), 1.0)
-    >>> system.dense()
-    array([[ 2., -1.],
-           [-1.,  2.]])
-    >>> system.solve(np.array([[3.0], [0.0]])).ravel()
-    array([2., 1.])
-    """
-
-    squares: FloatArray
-    laplacian: sp.csr_array
-    coupling: float
-
-    def solve(self, products: FloatArray, start: FloatArray | None = None) -> FloatArray:
-        """Coefficients of all tasks, shape (T, P), for right-hand sides Xᵀy of that shape."""
-        if not self.coupling:
-            return np.array([_solved(own, b) for own, b in zip(self.squares, products, strict=True)])
-        if products.size <= DENSE:
-            return _solved(self.dense(), products.ravel()).reshape(products.shape)
-        return self._conjugate_gradients(products, start)
-
-    def dense(self) -> FloatArray:
-        """The whole matrix, shape (T·P, T·P)."""
-        t, p, _ = self.squares.shape
-        matrix = np.zeros((t, p, t, p))
-        index = np.arange(t)
-        matrix[index, :, index, :] = self.squares
-        between = self.laplacian.tocoo()
-        diagonal = np.arange(p)
-        matrix[between.row[:, None], diagonal, between.col[:, None], diagonal] += self.coupling * between.data[:, None]
-        return matrix.reshape(t * p, t * p)
-
-    def projected(self, basis: FloatArray) -> System:
-        """The system for coefficients in the span of an orthonormal basis, shape (P, R); ridges stay what they are."""
-        return self._replace(squares=basis.T @ self.squares @ basis)
-
-    def times(self, w: FloatArray) -> FloatArray:
-        """The matrix times coefficients, shape (T, P)."""
-        own = (self.squares @ w[:, :, None])[:, :, 0]
-        return own + self.coupling * cast("FloatArray", self.laplacian @ w)
-
-    def _conjugate_gradients(self, b: FloatArray, start: FloatArray | None) -> FloatArray:
-        """Solution by conjugate gradients, preconditioned by the tasks' own blocks."""
-        p = b.shape[1]
-        blocks = self.squares + (self.coupling * self.laplacian.diagonal())[:, None, None] * np.eye(p)
-        # Columns that are constant within a task leave its block singular.
-        floor = 1e-12 * np.einsum("tii->t", blocks).mean() / p
-        inverse = np.linalg.inv(blocks + floor * np.eye(p))
-
-        def prepared(r: FloatArray) -> FloatArray:
-            return (inverse @ r[:, :, None])[:, :, 0]
-
-        return _iterate(self.times, prepared, b, np.zeros_like(b) if start is None else start)
-
-
-def _iterate(
-    times: Callable[[FloatArray], FloatArray],
-    prepared: Callable[[FloatArray], FloatArray],
-    b: FloatArray,
-    x: FloatArray,
-) -> FloatArray:
-    r = b - times(x)
-    z = prepared(r)
-    d, rz, enough = z, float((r * z).sum()), _RESIDUAL**2 * float((b * prepared(b)).sum())
-    for _ in range(_STEPS):
-        if rz <= enough:
-            break
-        q = times(d)
-        step = rz / float((d * q).sum())
-        x, r = x + step * d, r - step * q
-        z = prepared(r)
-        before, rz = rz, float((r * z).sum())
-        d = z + rz / before * d
-    return x
-
-
-def _solved(matrix: FloatArray, b: FloatArray) -> FloatArray:
-    """Solution of a positive semi-definite system; the shortest where there are several."""
-    scale = float(np.trace(matrix)) / len(matrix) or 1.0
-    try:
-        factor = cho_factor(matrix)
-        if np.diag(factor[0]).min() > 1e-7 * np.sqrt(scale):
-            return cho_solve(factor, b)
-    except LinAlgError:
-        pass
-    values, vectors = eigh(matrix)
-    real = values > 1e-12 * max(float(values[-1]), 0.0)
-    return vectors[:, real] @ ((vectors[:, real].T @ b) / values[real])
-
-
-def leave_one_out(tasks: Tasks, system: System) -> FloatArray:
-    """Errors of predicting each row without it, shape (n,): (y − ŷ)/(1 − H), exact for the squared penalty.
-
-    Raises
-    ------
-    OptionError
-        For more coefficients than :data:`LEAVE_ONE_OUT`.
-
-    Examples
-    --------
-    >>> from graphpri.apps.mtl_data import synthetic
-    >>> tasks = synthetic(seed=0, n_tasks=3, n=40).tasks
-    >>> apart = System(ridged(tasks.moments[0], np.ones(3)), Graph.from_edges([], [], n_nodes=3).laplacian(), 0.0)
-    >>> leave_one_out(tasks, apart).shape
-    (120,)
-    """
-    t, p, _ = system.squares.shape
-    check_leave_one_out(t, p)
-    require(16.0 * (t * p) ** 2, f"leave-one-out with {t * p} coefficients", "choose gamma on some of the tasks")
-    X, y = tasks.centred
-    # Directions that no task's rows have, such as a column constant within each, would make the system singular.
-    values, vectors = eigh(X.T @ X)
-    basis = vectors[:, values >= 1e-12 * values[-1]]
-    rows, p = X @ basis, basis.shape[1]
-    inverse = _inverse(system.projected(basis).dense()).reshape(t, p, t, p)
-    index = np.arange(t)
-    own = inverse[index, :, index, :]
-    coefficients = np.einsum("ipjq,jq->ip", inverse, tasks.moments[1] @ basis)
-    leverage = np.einsum("np,npq,nq->n", rows, own[tasks.member], rows)
-    if tasks.intercept:
-        leverage = leverage + (1 / tasks.sizes)[tasks.member]
-    residual = y - np.einsum("np,np->n", rows, coefficients[tasks.member])
-    return residual / np.maximum(1 - leverage, 1e-10)
-
-
-def check_leave_one_out(t: int, p: int) -> None:
-    """Refuse leave-one-out of more coefficients than :data:`LEAVE_ONE_OUT`.
-
-    Examples
-    --------
-    >>> check_leave_one_out(100, 20)
-    """
-    if t * p > LEAVE_ONE_OUT:
-        raise OptionError(
-            f"leave-one-out needs a dense inverse of {t * p} coefficients ({t} tasks of {p}), and does up to "
-            f"{LEAVE_ONE_OUT}: choose gamma on some of the tasks, and pass it"
-        )
-
-
-def _inverse(matrix: FloatArray) -> FloatArray:
-    """Inverse of a positive definite matrix; the pseudo-inverse of a singular one."""
-    scale = float(np.trace(matrix)) / len(matrix) or 1.0
-    factor, failed = lapack.dpotrf(matrix, lower=1)
-    if not failed and np.diag(factor).min() > 1e-7 * np.sqrt(scale):
-        lower = np.tril(lapack.dpotri(factor, lower=1)[0])
-        return lower + np.tril(lower, -1).T
-    values, vectors = eigh(matrix)
-    real = values > 1e-12 * max(float(values[-1]), 0.0)
-    return (vectors[:, real] / values[real]) @ vectors[:, real].T
-
-
-def ridged(squares: FloatArray, ridges: FloatArray) -> FloatArray:
-    """The tasks' XᵀX, shape (T, P, P), with each one's ridge on the diagonal.
-
-    Examples
-    --------
-    >>> ridged(np.zeros((1, 2, 2)), np.array([3.0]))
-    array([[[3., 0.],
-            [0., 3.]]])
-    """
-    return squares + ridges[:, None, None] * np.eye(squares.shape[1])
-
-
-def edge_lengths(graph: Graph, w: FloatArray) -> FloatArray:
-    """Distances ‖w_i − w_j‖ of the coefficients at the ends of each edge, shape (M,).
-
-    Examples
-    --------
-    >>> edge_lengths(Graph.from_edges([0, 1], [1, 2]), np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 4.0]]))
-    array([5., 0.])
-    """
-    return np.linalg.norm(w[graph.source] - w[graph.target], axis=1)
-
-
-def half_quadratic(
-    tasks: Tasks, graph: Graph, lam: float, ridges: FloatArray, tol: float, start: FloatArray
-) -> tuple[FloatArray, list[float]]:
-    """Minimum of ½Σ‖X w − y‖² + ½ ridge ‖w‖² + (λ/2) Σ a_ij ‖w_i − w_j‖ (convex clustering, He et al. 2019).
-
-    Each step replaces the lengths by quadratics that touch them, with l_ij = a_ij/√(‖w_i − w_j‖² + ε²), and solves the
-    linear system from the last solution, so that the (smoothed) objective never rises.
-
-    Returns
-    -------
-    coefficients : ndarray of float64, shape (T, P)
-    objectives : list of float
-        At the start and after each step.
-
-    Examples
-    --------
-    >>> from graphpri.apps.mtl_data import synthetic
-    >>> tasks, pair = synthetic(seed=0, n_tasks=2, n=60).tasks, Graph.from_edges([0], [1])
-    >>> w, history = half_quadratic(tasks, pair, 1.0, np.zeros(2), 1e-8, np.zeros((2, 30)))
-    >>> w.shape, bool((np.diff(history) <= 0).all())
-    ((2, 30), True)
-    """
-    squares, products = tasks.moments
-    squares = ridged(squares, ridges)
-    constant = 0.5 * float((tasks.centred[1] ** 2).sum())
-    lengths = edge_lengths(graph, start)
-    epsilon = 1e-6 * (float(np.median(lengths[lengths > 0])) if (lengths > 0).any() else 1.0)
-    if own := float(np.einsum("tii->", squares)) / products.size:
-        epsilon = max(epsilon, lam / 2 * float(graph.weights.max(initial=0)) / (REACH * own))
-
-    def objective(w: FloatArray) -> float:
-        fit = 0.5 * float(np.einsum("tp,tpq,tq->", w, squares, w)) - float((w * products).sum())
-        return constant + fit + 0.5 * lam * float(graph.weights @ np.hypot(edge_lengths(graph, w), epsilon))
-
-    w, history = start, [objective(start)]
-    while True:
-        pull = graph.weights / np.hypot(edge_lengths(graph, w), epsilon)
-        w = System(squares, graph.laplacian(pull), lam / 2).solve(products, w)
-        history.append(objective(w))
-        # Not "<=": an objective that overflowed, for a weight near the largest number, has no difference.
-        if not history[-2] - history[-1] > tol * abs(history[-2]) or len(history) > 10_000:
-            return w, history
-
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
@@ -278,6 +36,21 @@ GammaAfter = Literal["fixed", "rescaled", "loo"]
 
 GAMMAS = tuple(float(10.0**e) for e in np.arange(-3, 3.01, 0.5))
 """Values of γ that leave-one-out chooses among, in units at which both terms of the objective weigh the same."""
+
+MIN_DEGREE = 3
+"""Neighbours that sparsifying leaves each task, by default."""
+
+DENSE = 1500
+"""Coefficients in all, T·P, up to which systems are solved by a dense factorisation."""
+
+LEAVE_ONE_OUT = 8000
+"""Coefficients in all up to which leave-one-out errors are computed: they need a dense inverse."""
+
+REACH = 2e7
+"""Most that the graph may weigh, in units of what the rows weigh: well beyond, rounding hides the rows."""
+
+_RESIDUAL = 1e-11
+_STEPS = 5000
 
 
 class GraphMTL(RegressorMixin, BaseEstimator):
@@ -408,16 +181,16 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             For a graph that does not have a node for each task.
         """
         self._check()
-        return self.fit_rows(self._collect(X, y, tasks))
+        return self.fit_rows(self._rows_of(X, y, tasks))
 
     def fit_rows(self, rows: Tasks) -> GraphMTL:
         """Fit rows that are grouped by task already; see :meth:`fit`."""
         self._check()
         with single_thread():
             if self.ridge == "own":
-                self.ridge_, alone = rows.own_ridges()
+                self.ridge_, alone = rows.single_task_ridges()
             else:
-                self.ridge_, alone = np.full(rows.count, float(self.ridge)), rows.without_others()
+                self.ridge_, alone = np.full(rows.count, float(self.ridge)), rows.single_task_fits()
             graph = self._graph(rows, alone)
             self.sparsified_, self.loo_ = None, None
             gamma = self._choose(rows, graph) if self.gamma == "loo" else float(self.gamma)
@@ -448,9 +221,13 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             places = self._places(names)
             matrices = [as_matrix(x, "X") for x in X]
             return [self._predict(x, np.full(len(x), i)) for x, i in zip(matrices, places, strict=True)]
-        frame, ids, index = self._apart(X, tasks)
+        frame, ids, index = self._split_frame(X, tasks)
         found = self._predict(as_matrix(frame, "X"), self._places(ids))
-        return _as_series(found, index)
+        if index is None:
+            return found
+        import pandas as pd
+
+        return pd.Series(found, index=index)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, tasks: Any = None) -> float:
         """R² of the predictions, over the rows of all tasks."""
@@ -502,11 +279,11 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         _check_whole("min_degree", min_degree, 0)
         if method == "pri":
             options["beta"] = beta
-        kept = guarded(self.graph_, keep, min_degree, method=method, seed=seed, **options)
+        kept = sparsify_guarded(self.graph_, keep, min_degree, method=method, seed=seed, **options)
         graph = kept.kept
         if gamma == "rescaled":
             ratio = float(self.graph_.weights.sum() / graph.weights.sum())
-            graph = _weighted(graph, graph.weights * ratio)
+            graph = graph.select(np.ones(graph.n_edges, bool), graph.weights * ratio)
         other = copy(self)
         other.sparsified_, other.loo_ = kept, None
         with single_thread():
@@ -521,24 +298,24 @@ class GraphMTL(RegressorMixin, BaseEstimator):
                 float((rows.centred[1] ** 2).sum() - 2 * (w * rows.moments[1]).sum() + (w * system.times(w)).sum())
             ]
         else:
-            w, history = half_quadratic(rows, graph, gamma, self.ridge_, self.tol, start)
+            w, history = _half_quadratic(rows, graph, gamma, self.ridge_, self.tol, start)
         mean_x, mean_y = rows.means
         self.coef_, self.intercept_ = w, mean_y - (mean_x * w).sum(axis=1)
         self.graph_, self.gamma_, self.objective_history_ = graph, gamma, history
         self._rows, self.tasks_, self.n_features_in_ = rows, rows.labels, w.shape[1]
         return self
 
-    def _system(self, rows: Tasks, graph: Graph, gamma: float) -> System:
+    def _system(self, rows: Tasks, graph: Graph, gamma: float) -> _System:
         # Beyond, tasks that are joined are the same but for rounding, which would come to hide their rows.
         gamma = min(gamma, REACH * _balance(rows, graph))
-        return System(ridged(rows.moments[0], self.ridge_), graph.laplacian(), 2 * gamma)
+        return _System(_add_ridges(rows.moments[0], self.ridge_), graph.laplacian(), 2 * gamma)
 
     def _choose(self, rows: Tasks, graph: Graph) -> float:
         """The γ with the least leave-one-out error; the largest of those that tie."""
         if self.penalty != "squared":
             raise OptionError('gamma="loo" is for the squared penalty, which alone has the formula: give a number')
         values = self._gammas(rows, graph)
-        errors = [float(np.sqrt((leave_one_out(rows, self._system(rows, graph, g)) ** 2).mean())) for g in values]
+        errors = [float(np.sqrt((_leave_one_out(rows, self._system(rows, graph, g)) ** 2).mean())) for g in values]
         self.loo_ = dict(zip(values, errors, strict=True))
         return min(zip(errors, (-value for value in values), values, strict=True))[2]
 
@@ -552,10 +329,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
                 _at_least_zero("gammas", value)
             return [float(value) for value in found]
         unit = _balance(rows, graph)
-        return [0.0] * self._is_ridged() + [value * unit for value in GAMMAS]
-
-    def _is_ridged(self) -> bool:
-        return bool(self.ridge_.min() > 0)
+        return [0.0] * bool(self.ridge_.min() > 0) + [value * unit for value in GAMMAS]
 
     def _graph(self, rows: Tasks, alone: FloatArray) -> Graph:
         if isinstance(self.graph, str):
@@ -565,20 +339,20 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             raise GraphError(f"graph has {graph.n_nodes} nodes and there are {rows.count} tasks: one node a task")
         return _in_order(graph, rows.labels)
 
-    def _collect(self, X: Any, y: Any, tasks: Any) -> Tasks:
+    def _rows_of(self, X: Any, y: Any, tasks: Any) -> Tasks:
         self._columns = None
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         if isinstance(X, list | tuple):
-            return collect(X, y, tasks, self.fit_intercept)
-        frame, ids, index = self._apart(X, tasks)
+            return group_rows(X, y, tasks, self.fit_intercept)
+        frame, ids, index = self._split_frame(X, tasks)
         if index is not None:
             self._columns = list(frame.columns)
             if all(isinstance(column, str) for column in self._columns):
                 self.feature_names_in_ = np.array(self._columns, object)
-        return collect(frame, y, ids, self.fit_intercept)
+        return group_rows(frame, y, ids, self.fit_intercept)
 
-    def _apart(self, X: Any, tasks: Any) -> tuple[Any, Any, Any]:
+    def _split_frame(self, X: Any, tasks: Any) -> tuple[Any, Any, Any]:
         """Features, tasks and index of what may be a DataFrame."""
         columns: list[Any] = list(getattr(X, "columns", ()))
         if tasks is None:
@@ -643,17 +417,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             _at_least_zero("gamma", self.gamma)
 
 
-class TooFewEdgesError(OptionError):
-    """A budget that doesn't leave every task the neighbours that it is to keep.
-
-    Examples
-    --------
-    >>> from graphpri.datasets import ring_knn
-    >>> guarded(ring_knn(8, 4), keep=8, min_degree=3)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    graphpri.apps.mtl.TooFewEdgesError: keep=8: 8 edges don't leave every task 3 neighbours, 12 do: keep ...
-    """
+# The task graph
 
 
 def knn_graph(coefficients: ArrayLike, k: int = 10, edge_weights: Weights = "unit") -> Graph:
@@ -685,20 +449,30 @@ def knn_graph(coefficients: ArrayLike, k: int = 10, edge_weights: Weights = "uni
     graph = Graph.from_edges(pairs[:, 0], pairs[:, 1], n_nodes=len(w))
     if edge_weights == "unit":
         return graph
-    squares = edge_lengths(graph, w) ** 2
+    squares = _edge_lengths(graph, w) ** 2
     # A weight of 0 is no edge.
-    return _weighted(graph, np.maximum(np.exp(-squares / (float(np.median(squares)) or 1.0)), 1e-100))
-
-
-def _weighted(graph: Graph, weights: FloatArray) -> Graph:
+    weights = np.maximum(np.exp(-squares / (float(np.median(squares)) or 1.0)), 1e-100)
     return graph.select(np.ones(graph.n_edges, bool), weights)
 
 
-def guarded(graph: Graph, keep: float | int, min_degree: int, **options: Any) -> Sparsified:
+class TooFewEdgesError(OptionError):
+    """A budget that doesn't leave every task the neighbours that it is to keep.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> sparsify_guarded(ring_knn(8, 4), keep=8, min_degree=3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.apps.mtl.TooFewEdgesError: keep=8: 8 edges don't leave every task 3 neighbours, 12 do: keep ...
+    """
+
+
+def sparsify_guarded(graph: Graph, keep: float | int, min_degree: int, **options: Any) -> Sparsified:
     """Sparsify a graph, and leave every node `min_degree` neighbours, or all that it has where it has fewer.
 
-    Edges are deleted in the order that the method gives: those that it drops, then those that it keeps, the lowest
-    scores first. A deletion that would leave a node with too few neighbours is skipped.
+    Reverse deletion: edges go in the order that the method gives, those that it drops, then those that it keeps, the
+    lowest scores first. A deletion that would leave a node with too few neighbours is skipped.
 
     Raises
     ------
@@ -710,13 +484,13 @@ def guarded(graph: Graph, keep: float | int, min_degree: int, **options: Any) ->
     Examples
     --------
     >>> from graphpri.datasets import ring_knn
-    >>> found = guarded(ring_knn(8, 4), keep=12, min_degree=3)
+    >>> found = sparsify_guarded(ring_knn(8, 4), keep=12, min_degree=3)
     >>> found.kept.n_edges, int(found.kept.degrees().min())
     (12, 3)
     """
     found = sparsify(graph, keep=keep, **options)
     k = found.kept.n_edges
-    mask = _deleted(graph, np.lexsort((settle(found.scores), found.mask)), k, min_degree)
+    mask = _reverse_delete(graph, np.lexsort((settle(found.scores), found.mask)), k, min_degree)
     if (left := int(mask.sum())) > k:
         raise TooFewEdgesError(
             f"keep={keep!r}: {k} edges don't leave every task {min_degree} neighbours, {left} do: keep more, or lower "
@@ -725,7 +499,7 @@ def guarded(graph: Graph, keep: float | int, min_degree: int, **options: Any) ->
     return found if (mask == found.mask).all() else sparsify(graph, keep=k, protect=mask, **options)
 
 
-def _deleted(graph: Graph, order: NDArray[Any], k: int, min_degree: int) -> BoolArray:
+def _reverse_delete(graph: Graph, order: NDArray[Any], k: int, min_degree: int) -> BoolArray:
     """Edges that are left: `k`, or more where every other deletion would leave a node with too few."""
     mask, degrees = np.ones(graph.n_edges, bool), graph.degrees()
     left = graph.n_edges
@@ -769,9 +543,184 @@ def _balance(rows: Tasks, graph: Graph) -> float:
     return own / between if own and between else 1.0
 
 
-def _as_series(values: FloatArray, index: Any) -> Any:
-    if index is None:
-        return values
-    import pandas as pd
+# The linear systems, and leave-one-out
 
-    return pd.Series(values, index=index)
+
+class _System(NamedTuple):
+    """The normal equations of all tasks: blkdiag(squares) + coupling · L⊗I.
+
+    `squares` has shape (T, P, P) and holds each task's XᵀX, its ridge on the diagonal; `coupling` is 2γ for the
+    squared penalty.
+    """
+
+    squares: FloatArray
+    laplacian: sp.csr_array
+    coupling: float
+
+    def solve(self, products: FloatArray, start: FloatArray | None = None) -> FloatArray:
+        """Coefficients of all tasks, shape (T, P), for right-hand sides Xᵀy of that shape."""
+        if not self.coupling:
+            return np.array([_solve_semidefinite(own, b) for own, b in zip(self.squares, products, strict=True)])
+        if products.size <= DENSE:
+            return _solve_semidefinite(self.dense(), products.ravel()).reshape(products.shape)
+        return self._conjugate_gradients(products, start)
+
+    def dense(self) -> FloatArray:
+        """The whole matrix, shape (T·P, T·P)."""
+        t, p, _ = self.squares.shape
+        matrix = np.zeros((t, p, t, p))
+        index = np.arange(t)
+        matrix[index, :, index, :] = self.squares
+        between = self.laplacian.tocoo()
+        diagonal = np.arange(p)
+        matrix[between.row[:, None], diagonal, between.col[:, None], diagonal] += self.coupling * between.data[:, None]
+        return matrix.reshape(t * p, t * p)
+
+    def projected(self, basis: FloatArray) -> _System:
+        """The system for coefficients in the span of an orthonormal basis, shape (P, R); ridges stay what they are."""
+        return self._replace(squares=basis.T @ self.squares @ basis)
+
+    def times(self, w: FloatArray) -> FloatArray:
+        """The matrix times coefficients, shape (T, P)."""
+        own = (self.squares @ w[:, :, None])[:, :, 0]
+        return own + self.coupling * cast("FloatArray", self.laplacian @ w)
+
+    def _conjugate_gradients(self, b: FloatArray, start: FloatArray | None) -> FloatArray:
+        """Solution by conjugate gradients, preconditioned by the tasks' own blocks (block Jacobi)."""
+        p = b.shape[1]
+        blocks = self.squares + (self.coupling * self.laplacian.diagonal())[:, None, None] * np.eye(p)
+        # Columns that are constant within a task leave its block singular.
+        floor = 1e-12 * np.einsum("tii->t", blocks).mean() / p
+        inverse = np.linalg.inv(blocks + floor * np.eye(p))
+
+        def precondition(r: FloatArray) -> FloatArray:
+            return (inverse @ r[:, :, None])[:, :, 0]
+
+        x = np.zeros_like(b) if start is None else start
+        r = b - self.times(x)
+        z = precondition(r)
+        d, rz, enough = z, float((r * z).sum()), _RESIDUAL**2 * float((b * precondition(b)).sum())
+        for _ in range(_STEPS):
+            if rz <= enough:
+                break
+            q = self.times(d)
+            step = rz / float((d * q).sum())
+            x, r = x + step * d, r - step * q
+            z = precondition(r)
+            before, rz = rz, float((r * z).sum())
+            d = z + rz / before * d
+        return x
+
+
+def _solve_semidefinite(matrix: FloatArray, b: FloatArray) -> FloatArray:
+    """Solution of a positive semi-definite system; the shortest where there are several."""
+    scale = float(np.trace(matrix)) / len(matrix) or 1.0
+    try:
+        factor = cho_factor(matrix)
+        if np.diag(factor[0]).min() > 1e-7 * np.sqrt(scale):
+            return cho_solve(factor, b)
+    except LinAlgError:
+        pass
+    values, vectors = eigh(matrix)
+    real = values > 1e-12 * max(float(values[-1]), 0.0)
+    return vectors[:, real] @ ((vectors[:, real].T @ b) / values[real])
+
+
+def _add_ridges(squares: FloatArray, ridges: FloatArray) -> FloatArray:
+    """The tasks' XᵀX, shape (T, P, P), with each one's ridge on the diagonal."""
+    return squares + ridges[:, None, None] * np.eye(squares.shape[1])
+
+
+def _edge_lengths(graph: Graph, w: FloatArray) -> FloatArray:
+    """Distances ‖w_i − w_j‖ of the coefficients at the ends of each edge, shape (M,)."""
+    return np.linalg.norm(w[graph.source] - w[graph.target], axis=1)
+
+
+def _half_quadratic(
+    tasks: Tasks, graph: Graph, lam: float, ridges: FloatArray, tol: float, start: FloatArray
+) -> tuple[FloatArray, list[float]]:
+    """Minimum of ½Σ‖X w − y‖² + ½ ridge ‖w‖² + (λ/2) Σ a_ij ‖w_i − w_j‖ (convex clustering, He et al. 2019).
+
+    Half-quadratic minimisation (iteratively reweighted least squares): each step replaces the lengths by quadratics
+    that touch them, with l_ij = a_ij/√(‖w_i − w_j‖² + ε²), and solves the linear system from the last solution, so that
+    the (smoothed) objective never rises.
+
+    Returns
+    -------
+    coefficients : ndarray of float64, shape (T, P)
+    objectives : list of float
+        At the start and after each step.
+    """
+    squares, products = tasks.moments
+    squares = _add_ridges(squares, ridges)
+    constant = 0.5 * float((tasks.centred[1] ** 2).sum())
+    lengths = _edge_lengths(graph, start)
+    epsilon = 1e-6 * (float(np.median(lengths[lengths > 0])) if (lengths > 0).any() else 1.0)
+    if own := float(np.einsum("tii->", squares)) / products.size:
+        epsilon = max(epsilon, lam / 2 * float(graph.weights.max(initial=0)) / (REACH * own))
+
+    def objective(w: FloatArray) -> float:
+        fit = 0.5 * float(np.einsum("tp,tpq,tq->", w, squares, w)) - float((w * products).sum())
+        return constant + fit + 0.5 * lam * float(graph.weights @ np.hypot(_edge_lengths(graph, w), epsilon))
+
+    w, history = start, [objective(start)]
+    while True:
+        pull = graph.weights / np.hypot(_edge_lengths(graph, w), epsilon)
+        w = _System(squares, graph.laplacian(pull), lam / 2).solve(products, w)
+        history.append(objective(w))
+        # Not "<=": an objective that overflowed, for a weight near the largest number, has no difference.
+        if not history[-2] - history[-1] > tol * abs(history[-2]) or len(history) > 10_000:
+            return w, history
+
+
+def check_leave_one_out(t: int, p: int) -> None:
+    """Refuse leave-one-out of more coefficients than :data:`LEAVE_ONE_OUT`.
+
+    Examples
+    --------
+    >>> check_leave_one_out(100, 20)
+    """
+    if t * p > LEAVE_ONE_OUT:
+        raise OptionError(
+            f"leave-one-out needs a dense inverse of {t * p} coefficients ({t} tasks of {p}), and does up to "
+            f"{LEAVE_ONE_OUT}: choose gamma on some of the tasks, and pass it"
+        )
+
+
+def _leave_one_out(tasks: Tasks, system: _System) -> FloatArray:
+    """Errors of predicting each row without it, shape (n,): (y − ŷ)/(1 − H), exact for the squared penalty.
+
+    Raises
+    ------
+    OptionError
+        For more coefficients than :data:`LEAVE_ONE_OUT`.
+    """
+    t, p, _ = system.squares.shape
+    check_leave_one_out(t, p)
+    require(16.0 * (t * p) ** 2, f"leave-one-out with {t * p} coefficients", "choose gamma on some of the tasks")
+    X, y = tasks.centred
+    # Directions that no task's rows have, such as a column constant within each, would make the system singular.
+    values, vectors = eigh(X.T @ X)
+    basis = vectors[:, values >= 1e-12 * values[-1]]
+    rows, p = X @ basis, basis.shape[1]
+    inverse = _inverse(system.projected(basis).dense()).reshape(t, p, t, p)
+    index = np.arange(t)
+    own = inverse[index, :, index, :]
+    coefficients = np.einsum("ipjq,jq->ip", inverse, tasks.moments[1] @ basis)
+    leverage = np.einsum("np,npq,nq->n", rows, own[tasks.member], rows)
+    if tasks.intercept:
+        leverage = leverage + (1 / tasks.sizes)[tasks.member]
+    residual = y - np.einsum("np,np->n", rows, coefficients[tasks.member])
+    return residual / np.maximum(1 - leverage, 1e-10)
+
+
+def _inverse(matrix: FloatArray) -> FloatArray:
+    """Inverse of a positive definite matrix; the pseudo-inverse of a singular one."""
+    scale = float(np.trace(matrix)) / len(matrix) or 1.0
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if not failed and np.diag(factor).min() > 1e-7 * np.sqrt(scale):
+        lower = np.tril(lapack.dpotri(factor, lower=1)[0])
+        return lower + np.tril(lower, -1).T
+    values, vectors = eigh(matrix)
+    real = values > 1e-12 * max(float(values[-1]), 0.0)
+    return (vectors[:, real] / values[real]) @ vectors[:, real].T

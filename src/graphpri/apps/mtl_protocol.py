@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphpri._runtime import single_thread
 from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, TooFewEdgesError
-from graphpri.apps.mtl_tasks import Tasks, collect
+from graphpri.apps.mtl_data import Tasks, group_rows
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import FloatArray
 
@@ -94,14 +94,14 @@ def folds(tasks: Tasks, count: int, rng: np.random.Generator) -> Iterator[Split]
 
 
 @dataclass(frozen=True)
-class Halves:
+class StandardisedSplit:
     """A split's rows, columns less `mean` and over `scale` of those to learn from; columns constant there are 0.
 
     Examples
     --------
     >>> from graphpri.apps.mtl_data import synthetic
     >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> split = standardise(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
     >>> split.train.count, split.test_x.shape, split.test_task.shape
     (6, (120, 30), (120,))
     """
@@ -114,48 +114,54 @@ class Halves:
     scale: FloatArray
 
 
-def halves(tasks: Tasks, split: Split) -> Halves:
-    """Take a split apart.
+def standardise(tasks: Tasks, split: Split) -> StandardisedSplit:
+    """Rows to learn from and to test on, standardised by the first.
+
+    Raises
+    ------
+    OptionError
+        For a task without rows to learn from.
 
     Examples
     --------
     >>> from graphpri.apps.mtl_data import synthetic
     >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> split = standardise(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
     >>> float(np.abs(split.train.X.mean(axis=0)).max()) < 1e-12
     True
     """
     X = tasks.X[split.train]
     mean, spread = X.mean(axis=0), X.std(axis=0)
+    # Constant columns have to be 0, as least squares would fit what rounding leaves of them: no StandardScaler.
     scale = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)
     member = tasks.member[split.train]
     if (absent := np.bincount(member, minlength=tasks.count) == 0).any():
         raise OptionError(f"task {tasks.labels[int(np.argmax(absent))]!r} has no row to learn from")
-    train = collect((X - mean) / scale, tasks.y[split.train], member, tasks.intercept)
+    train = group_rows((X - mean) / scale, tasks.y[split.train], member, tasks.intercept)
     test = (tasks.X[split.test] - mean) / scale, tasks.y[split.test], tasks.member[split.test]
-    return Halves(train, *test, mean, scale)
+    return StandardisedSplit(train, *test, mean, scale)
 
 
-Predict = Callable[[Halves], FloatArray]
+Predict = Callable[[StandardisedSplit], FloatArray]
 """Predictions for a split's test rows, shape (n_test,)."""
 
 
-def _task_mean(split: Halves) -> FloatArray:
+def _task_mean(split: StandardisedSplit) -> FloatArray:
     """The mean of each task."""
     return replace(split.train, intercept=True).means[1][split.test_task]
 
 
-def _least_squares(split: Halves) -> FloatArray:
+def _least_squares(split: StandardisedSplit) -> FloatArray:
     """Each task on its own, by least squares."""
-    return _predicted(GraphMTL(gamma=0.0).fit_rows(split.train), split)
+    return _predict(GraphMTL(gamma=0.0).fit_rows(split.train), split)
 
 
-def _own_ridge(split: Halves) -> FloatArray:
+def _own_ridge(split: StandardisedSplit) -> FloatArray:
     """Each task on its own, by ridge regression with the ridge that leave-one-out chooses for it."""
-    return _predicted(GraphMTL(gamma=0.0, ridge="own").fit_rows(split.train), split)
+    return _predict(GraphMTL(gamma=0.0, ridge="own").fit_rows(split.train), split)
 
 
-def _common_slopes(split: Halves) -> FloatArray:
+def _common_slopes(split: StandardisedSplit) -> FloatArray:
     """One regression for all tasks, with an intercept for each."""
     X, y = split.train.centred
     with single_thread():
@@ -164,7 +170,7 @@ def _common_slopes(split: Halves) -> FloatArray:
     return split.test_x @ w + (mean_y - mean_x @ w)[split.test_task]
 
 
-SIMPLE: dict[str, Predict] = {
+GRAPH_FREE: dict[str, Predict] = {
     "task mean": _task_mean,
     "per-task least squares": _least_squares,
     "per-task ridge": _own_ridge,
@@ -173,9 +179,32 @@ SIMPLE: dict[str, Predict] = {
 """Models without a graph."""
 
 
-def _predicted(model: GraphMTL, split: Halves) -> FloatArray:
+def _predict(model: GraphMTL, split: StandardisedSplit) -> FloatArray:
     w, b = model.coef_[split.test_task], model.intercept_[split.test_task]
     return np.einsum("np,np->n", split.test_x, w) + b
+
+
+def rmse(errors: FloatArray) -> float:
+    """Root mean square; NaN of none.
+
+    Examples
+    --------
+    >>> rmse(np.array([3.0, -4.0])) == 12.5**0.5
+    True
+    """
+    return float(np.sqrt((errors**2).mean())) if errors.size else float("nan")
+
+
+def mean_task_rmse(errors: FloatArray, task: NDArray[np.int64]) -> float:
+    """Mean over the tasks of the root mean squared error of each; NaN of none.
+
+    Examples
+    --------
+    >>> mean_task_rmse(np.array([1.0, -1.0, 3.0]), np.array([0, 0, 1]))
+    2.0
+    """
+    count, squares = np.bincount(task), np.bincount(task, errors**2)
+    return float(np.sqrt(squares[count > 0] / count[count > 0]).mean()) if errors.size else float("nan")
 
 
 @dataclass(frozen=True)
@@ -195,51 +224,19 @@ class Pruning:
     seed: int = 0
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
-
-def root_mean_square(errors: FloatArray) -> float:
-    """√ of the mean square; NaN of none.
-
-    Examples
-    --------
-    >>> root_mean_square(np.array([3.0, -4.0])) == 12.5**0.5
-    True
-    """
-    return float(np.sqrt((errors**2).mean())) if errors.size else float("nan")
-
-
-def by_task(errors: FloatArray, task: NDArray[np.int64]) -> float:
-    """Mean over the tasks of the root mean squared error of each; NaN of none.
-
-    Examples
-    --------
-    >>> by_task(np.array([1.0, -1.0, 3.0]), np.array([0, 0, 1]))
-    2.0
-    """
-    count, squares = np.bincount(task), np.bincount(task, errors**2)
-    return float(np.sqrt(squares[count > 0] / count[count > 0]).mean()) if errors.size else float("nan")
+    def apply(self, model: GraphMTL) -> GraphMTL:
+        """The model on the sparsified graph; raises what :meth:`GraphMTL.sparsify_tasks` does."""
+        return model.sparsify_tasks(
+            self.keep,
+            method=self.method,
+            min_degree=self.min_degree,
+            gamma=self.gamma,
+            seed=self.seed,
+            **self.options,
+        )
 
 
-def graph_model(split: Halves, **parameters: Any) -> GraphMTL:
-    """The graph model of a split's rows to learn from; γ by leave-one-out unless `parameters` say otherwise.
-
-    Examples
-    --------
-    >>> from graphpri.apps.mtl_data import synthetic
-    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
-    >>> graph_model(split, k=3).coef_.shape
-    (6, 30)
-    """
-    arguments: dict[str, Any] = {"gamma": "loo", **parameters}
-    return GraphMTL(**arguments).fit_rows(split.train)
-
-
-def _errors_of(model: GraphMTL, split: Halves) -> FloatArray:
-    """Errors y − ŷ of a fitted model on a split's test rows."""
-    return split.test_y - _predicted(model, split)
-
-
-class Entry(NamedTuple):
+class ModelErrors(NamedTuple):
     """What one model did on one split: its name, what was kept and chosen, its errors y − ŷ, and their tasks.
 
     `edges` and `gamma` are None for models without a graph. `status` says why a model couldn't be made; then there
@@ -249,8 +246,8 @@ class Entry(NamedTuple):
     --------
     >>> from graphpri.apps.mtl_data import synthetic
     >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
-    >>> entry = next(contest(split, []))
+    >>> split = standardise(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> entry = next(evaluate(split, []))
     >>> entry.model, entry.edges, entry.status
     ('task mean', None, 'fitted')
     """
@@ -264,15 +261,22 @@ class Entry(NamedTuple):
     status: str = "fitted"
 
 
-def contest(split: Halves, prunings: Iterable[Pruning], **parameters: Any) -> Iterator[Entry]:
+def evaluate(split: StandardisedSplit, prunings: Iterable[Pruning], **parameters: Any) -> Iterator[ModelErrors]:
     """The models without a graph, the graph model, and the graph model on each sparsified graph, on one split.
+
+    Parameters
+    ----------
+    split : StandardisedSplit
+    prunings : iterable of Pruning
+    **parameters
+        Of the graph model; γ is chosen by leave-one-out where it is not among them.
 
     Examples
     --------
     >>> from graphpri.apps.mtl_data import synthetic
     >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
-    >>> for entry in contest(split, [Pruning("pri", 0.7, min_degree=2)], k=4):
+    >>> split = standardise(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> for entry in evaluate(split, [Pruning("pri", 0.7, min_degree=2)], k=4):
     ...     print(entry.model, entry.edges)
     task mean None
     per-task least squares None
@@ -281,55 +285,30 @@ def contest(split: Halves, prunings: Iterable[Pruning], **parameters: Any) -> It
     graph 14
     graph, pri 10
     """
-    for name, predict in SIMPLE.items():
-        yield Entry(name, None, None, None, split.test_y - predict(split), split.test_task)
-    whole = graph_model(split, **parameters)
-    yield unpruned(whole, split)
+    for name, predict in GRAPH_FREE.items():
+        yield ModelErrors(name, None, None, None, split.test_y - predict(split), split.test_task)
+    given: dict[str, Any] = {"gamma": "loo", **parameters}
+    whole = GraphMTL(**given).fit_rows(split.train)
+    yield errors_of(whole, split)
     for pruning in prunings:
-        yield _pruned(whole, split, pruning)
+        try:
+            yield errors_of(pruning.apply(whole), split, pruning)
+        except (TooFewEdgesError, GraphError) as error:
+            nothing = np.empty(0), np.empty(0, np.int64)
+            yield ModelErrors(f"graph, {pruning.method}", pruning, None, None, *nothing, f"error: {error}")
 
 
-def unpruned(model: GraphMTL, split: Halves) -> Entry:
-    """What the graph model did on a split.
+def errors_of(model: GraphMTL, split: StandardisedSplit, pruning: Pruning | None = None) -> ModelErrors:
+    """What a fitted graph model does on a split's test rows; `pruning` is how its graph was sparsified.
 
     Examples
     --------
     >>> from graphpri.apps.mtl_data import synthetic
     >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
-    >>> unpruned(graph_model(split, k=3), split).model
+    >>> split = standardise(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
+    >>> errors_of(GraphMTL(k=3).fit_rows(split.train), split).model
     'graph'
     """
-    return Entry("graph", None, model.graph_.n_edges, model.gamma_, _errors_of(model, split), split.test_task)
-
-
-def pruned(whole: GraphMTL, pruning: Pruning) -> GraphMTL:
-    """The graph model on the sparsified graph; raises what :meth:`GraphMTL.sparsify_tasks` does.
-
-    Examples
-    --------
-    >>> from graphpri.apps.mtl_data import synthetic
-    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
-    >>> split = halves(tasks, random_split(tasks, 0.5, np.random.default_rng(0)))
-    >>> whole = graph_model(split, k=4)
-    >>> whole.graph_.n_edges, pruned(whole, Pruning("local-degree", 0.7, min_degree=2)).graph_.n_edges
-    (14, 10)
-    """
-    return whole.sparsify_tasks(
-        pruning.keep,
-        method=pruning.method,
-        min_degree=pruning.min_degree,
-        gamma=pruning.gamma,
-        seed=pruning.seed,
-        **pruning.options,
-    )
-
-
-def _pruned(whole: GraphMTL, split: Halves, pruning: Pruning) -> Entry:
-    try:
-        model = pruned(whole, pruning)
-    except (TooFewEdgesError, GraphError) as error:
-        nothing = np.empty(0), np.empty(0, np.int64)
-        return Entry(f"graph, {pruning.method}", pruning, None, None, *nothing, f"error: {error}")
-    kept, errors = model.graph_.n_edges, _errors_of(model, split)
-    return Entry(f"graph, {pruning.method}", pruning, kept, model.gamma_, errors, split.test_task)
+    name = "graph" if pruning is None else f"graph, {pruning.method}"
+    errors = split.test_y - _predict(model, split)
+    return ModelErrors(name, pruning, model.graph_.n_edges, model.gamma_, errors, split.test_task)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -13,31 +13,29 @@ import numpy as np
 
 from graphpri import _output
 from graphpri._sparsify import methods
-from graphpri.apps.mtl import GammaAfter, GraphMTL, TooFewEdgesError, check_leave_one_out
+from graphpri.apps import ProgressCallback, Rows
+from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, TooFewEdgesError, check_leave_one_out
+from graphpri.apps.mtl_data import Tasks, tasks_of
 from graphpri.apps.mtl_protocol import (
     BASELINES,
-    SIMPLE,
-    Entry,
+    GRAPH_FREE,
+    ModelErrors,
     Pruning,
     Split,
-    by_task,
-    contest,
+    evaluate,
     folds,
-    graph_model,
-    halves,
-    pruned,
+    mean_task_rmse,
+    rmse,
+    standardise,
 )
-from graphpri.apps.mtl_protocol import root_mean_square as rmse
-from graphpri.apps.mtl_tasks import MIN_DEGREE, Tasks, check_size, collect
 from graphpri.baselines import find
-from graphpri.errors import FileError, OptionError
+from graphpri.errors import OptionError
 from graphpri.graph import FloatArray
 from graphpri.io import tables
 from graphpri.plot import spring
 
-# ---------------------------------------------------------------------------------------------------------------------
-# A user's table of regression tasks: what is wanted of it, reading it, and its rows by task.
-# ---------------------------------------------------------------------------------------------------------------------
+NAMED = 60
+"""Tasks up to which the picture has their names."""
 
 
 @dataclass(frozen=True)
@@ -75,132 +73,6 @@ class Request:
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-def read_table(path: str) -> Any:
-    """A table from CSV, TSV or parquet, gzipped or not, as a data frame.
-
-    Raises
-    ------
-    FileError
-        Where it is missing, empty or no table.
-
-    Examples
-    --------
-    >>> read_table("exams.csv")
-    Traceback (most recent call last):
-        ...
-    graphpri.errors.FileError: exams.csv: there is no such file
-    """
-    import pandas as pd
-
-    name = path.casefold().removesuffix(".gz")
-    try:
-        if name.endswith(".parquet"):
-            return pd.read_parquet(path)
-        # The header apart, as pandas renames columns that stand twice; NA may be the name of a task.
-        options: Any = {"sep": "\t" if name.endswith((".tsv", ".tab")) else ",", "header": None, "dtype": object}
-        options |= {"keep_default_na": False}
-        raw = pd.read_csv(path, **options)
-    except FileNotFoundError:
-        raise FileError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise FileError(f"{path}: is a folder, not a table") from None
-    except pd.errors.EmptyDataError:
-        raise FileError(f"{path}: can't be read as a table: it is empty") from None
-    except UnicodeError:
-        raise FileError(f"{path}: can't be read as a table: it is not text in UTF-8; save it as such") from None
-    except (OSError, ValueError, ImportError) as error:
-        raise FileError(f"{path}: can't be read as a table: {error}") from None
-    frame = raw.iloc[1:].reset_index(drop=True)
-    frame.columns = [str(c).strip() for c in raw.iloc[0]]
-    if not len(frame):
-        raise FileError(f"{path}: has a header and no rows")
-    return frame
-
-
-def tasks_of(frame: Any, request: Request) -> tuple[Tasks, list[str]]:
-    """Rows of a data frame by task, and the columns to learn from.
-
-    Raises
-    ------
-    OptionError
-        Names the column, and the row, at fault: absent, twice there, not numeric, missing values.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
-    >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
-    >>> tasks, columns = tasks_of(frame, Request("school", "score"))
-    >>> tasks.labels, columns
-    (('a', 'b', 'c', 'd', 'e', 'f'), ['hours', 'age'])
-    """
-    columns = [str(c) for c in frame.columns]
-    if twice := [c for c in dict.fromkeys(columns) if columns.count(c) > 1]:
-        raise OptionError(f"column {twice[0]!r} stands {columns.count(twice[0])} times in the table: names must differ")
-    for option, name in (("--task", request.task), ("--target", request.target)):
-        _check_there(columns, name, option)
-    if request.task == request.target:
-        raise OptionError(f"--task and --target both name {request.task!r}: they are two columns")
-    others = [c for c in columns if c not in (request.task, request.target)]
-    features = others if request.features is None else list(request.features)
-    for name in features:
-        _check_there(others, name, "--features")
-    if not features:
-        raise OptionError("there is no column to learn from beside task and target")
-    numbers = np.column_stack([_numbers(frame, name, "--features") for name in features])
-    target, labels = _numbers(frame, request.target, "--target"), _labels(frame[request.task])
-    missing = labels.isna() | (labels == "")
-    if missing.any():
-        row = int(np.argmax(missing.to_numpy()))
-        raise OptionError(f"column {request.task!r} has no task in its row {row + 1}: fill it, or leave the row out")
-    return collect(numbers, target, labels.to_numpy(), True), features
-
-
-def _labels(column: Any) -> Any:
-    """Names of tasks without blanks around them, as whole numbers where that is how all of them are written."""
-    import pandas as pd
-
-    if not all(isinstance(value, str) for value in column):
-        return column
-    text: Any = column.astype(object).map(str.strip)
-    numbers: Any = pd.to_numeric(text, errors="coerce", downcast="integer")
-    return numbers if numbers.dtype.kind == "i" and (numbers.astype(str) == text).all() else text
-
-
-def _check_there(columns: list[str], name: str, option: str) -> None:
-    if name not in columns:
-        raise OptionError(f"{option} {name}: there is no such column; there are {', '.join(columns)}")
-
-
-def _numbers(frame: Any, name: str, option: str) -> FloatArray:
-    """A column's numbers, 1 and 0 of true and false; a row that has none is named."""
-    import pandas as pd
-
-    text: Any = frame[name].astype(str).str.strip().str.casefold()
-    if text.isin(["true", "false"]).all():
-        return (text == "true").to_numpy(np.float64)
-    dates = frame[name].dtype.kind in "mM"
-    column: Any = pd.to_numeric(frame[name] if not dates else text, errors="coerce")
-    found: FloatArray = column.to_numpy(np.float64, na_value=np.nan)
-    if (bad := ~np.isfinite(found)).any():
-        row = int(np.argmax(bad))
-        there = "is empty" if text.iloc[row] in ("", "nan", "none", "<na>") else f"has {str(frame[name].iloc[row])!r}"
-        raise OptionError(
-            f"column {name!r} {there} in its row {row + 1}, which is no finite number: mend it, or choose other "
-            f"columns with {option}"
-        )
-    check_size(float(np.abs(found).max(initial=0)), f"column {name!r}")
-    return found
-
-
-Rows = list[dict[str, Any]]
-
-NAMED = 60
-"""Tasks up to which the picture has their names."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """What was found: rows of the comparison, predictions, coefficients and task graph, and the fitted model.
@@ -208,13 +80,10 @@ class Outcome:
     Examples
     --------
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["hours", "age", "score"])
     >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
     >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
-    >>> outcome = study(frame, request)
-    >>> [row["model"] for row in outcome.comparison][:5]
+    >>> [row["model"] for row in study(frame, request).comparison][:5]
     ['task mean', 'per-task least squares', 'per-task ridge', 'common slopes', 'graph']
     """
 
@@ -226,7 +95,7 @@ class Outcome:
     notes: tuple[str, ...]
 
 
-def study(frame: Any, request: Request, step: Callable[[str, float], object] = lambda text, share: None) -> Outcome:
+def study(frame: Any, request: Request, step: ProgressCallback = lambda text, share: None) -> Outcome:
     """Compare by cross-validation, then fit the sparsified model on all rows.
 
     Parameters
@@ -239,10 +108,8 @@ def study(frame: Any, request: Request, step: Callable[[str, float], object] = l
     Examples
     --------
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["hours", "age", "score"])
     >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
     >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
     >>> outcome = study(frame, request)
     >>> len(outcome.predictions), len(outcome.coefficients), sum(row["kept"] for row in outcome.edges)
@@ -252,29 +119,29 @@ def study(frame: Any, request: Request, step: Callable[[str, float], object] = l
         find(request.method, besides=("pri",))
     if request.seed < 0:
         raise OptionError(f"seed={request.seed} must be 0 or more")
-    tasks, features = tasks_of(frame, request)
+    tasks, features = tasks_of(frame, request.task, request.target, request.features)
     if request.parameters.get("gamma", "loo") == "loo":
         check_leave_one_out(tasks.count, len(features))
     rng = np.random.default_rng(request.seed)
-    found: list[list[Entry]] = []
+    found: list[list[ModelErrors]] = []
     tested: list[Split] = []
     wanted = _prunings(request)
     for number, split in enumerate(folds(tasks, request.folds, rng)):
-        entries: list[Entry] = []
-        for entry in contest(halves(tasks, split), wanted, **request.parameters):
+        entries: list[ModelErrors] = []
+        for entry in evaluate(standardise(tasks, split), wanted, **request.parameters):
             entries.append(entry)
-            done = number + len(entries) / (len(SIMPLE) + 1 + len(wanted))
+            done = number + len(entries) / (len(GRAPH_FREE) + 1 + len(wanted))
             step(f"fold {number + 1} of {request.folds}: {entry.model}", done / (request.folds + 1))
         found.append(entries)
         tested.append(split)
     step("fitting all rows", request.folds / (request.folds + 1))
-    model, scale, notes = _fitted(tasks, request)
+    model, scale, notes = _fit_all(tasks, request)
     alone = int((tasks.sizes == 1).sum())
     notes += [f"{alone} tasks have a single row, which was learned from and never tested"] if alone else []
     notes += [f"{len(tested)} folds: no task has more rows"] if 0 < len(tested) < request.folds else []
     notes += [] if found else ["no task has two rows: nothing could be tested"]
     return Outcome(
-        comparison=_compared(found),
+        comparison=_comparison(found),
         predictions=_predictions(tasks, tested, found, request),
         coefficients=_coefficients(model, features, *scale),
         edges=_edges(model),
@@ -292,24 +159,23 @@ def _prunings(request: Request) -> list[Pruning]:
     return [first, *(replace(first, method=name, options={}) for name in others)]
 
 
-def _fitted(tasks: Tasks, request: Request) -> tuple[GraphMTL, tuple[FloatArray, FloatArray], list[str]]:
-    """The model on all rows, sparsified where that can be done, and the scale of the columns."""
-    everything = Split(np.arange(tasks.y.size), np.arange(0))
-    taken = halves(tasks, everything)
-    scale = taken.mean, taken.scale
+def _fit_all(tasks: Tasks, request: Request) -> tuple[GraphMTL, tuple[FloatArray, FloatArray], list[str]]:
+    """The model on all rows, sparsified where that can be done, and the mean and scale of the columns."""
+    split = standardise(tasks, Split(np.arange(tasks.y.size), np.arange(0)))
+    scale = split.mean, split.scale
     # Splits number the tasks; users see their names.
-    named = replace(taken, train=replace(taken.train, labels=tasks.labels))
-    whole = graph_model(named, **request.parameters)
+    rows = replace(split.train, labels=tasks.labels)
+    given: dict[str, Any] = {"gamma": "loo", **request.parameters}
+    whole = GraphMTL(**given).fit_rows(rows)
     if not whole.graph_.n_edges:
         return whole, scale, ["the task graph has no edges: there was nothing to sparsify"]
     try:
-        kept = pruned(whole, _prunings(request)[0])
+        return _prunings(request)[0].apply(whole), scale, []
     except TooFewEdgesError as error:
         return whole, scale, [f"the task graph was not sparsified: {error}"]
-    return kept, scale, []
 
 
-def _compared(found: list[list[Entry]]) -> Rows:
+def _comparison(found: list[list[ModelErrors]]) -> Rows:
     """A row a model: errors over all test rows, and the change against the whole graph with its standard error."""
     rows: Rows = []
     for entries in zip(*found, strict=True):
@@ -323,7 +189,7 @@ def _compared(found: list[list[Entry]]) -> Rows:
                 "model": entries[0].model,
                 "edges": float(np.mean(kept)) if kept else None,
                 "rmse": rmse(errors),
-                "mean_of_task_rmse": by_task(errors, task),
+                "mean_of_task_rmse": mean_task_rmse(errors, task),
                 "change": float(np.mean(change)) if change else None,
                 "standard_error": float(np.std(change, ddof=1) / len(change) ** 0.5) if len(change) > 1 else None,
                 "status": failed or "fitted",
@@ -332,7 +198,7 @@ def _compared(found: list[list[Entry]]) -> Rows:
     return rows
 
 
-def _predictions(tasks: Tasks, tested: list[Split], found: list[list[Entry]], request: Request) -> Rows:
+def _predictions(tasks: Tasks, tested: list[Split], found: list[list[ModelErrors]], request: Request) -> Rows:
     """Every row with the predictions that models made of it when they had not seen it."""
     names = ("per-task ridge", "graph", f"graph, {request.method}")
     predicted = {name: np.full(tasks.y.size, np.nan) for name in names}
@@ -377,21 +243,8 @@ def _edges(model: GraphMTL) -> Rows:
     ]
 
 
-def report(outcome: Outcome, request: Request, source: str, command: str) -> str:
-    """The outcome as one self-contained HTML page.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
-    >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
-    >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
-    >>> html = report(study(frame, request), request, "exams.csv", "graphpri mtl exams.csv")
-    >>> html.startswith("<!doctype html>"), "exams.csv" in html
-    (True, True)
-    """
+def _page(outcome: Outcome, request: Request, source: str, command: str) -> str:
+    """The outcome as one self-contained HTML page."""
     keys = ("edges", "rmse", "mean_of_task_rmse", "change", "standard_error")
     comparison = [[row["model"], *(row[key] for key in keys)] for row in outcome.comparison]
     head = ["model", "edges", "RMSE", "mean of the tasks' RMSE", "change against the graph", "standard error"]
@@ -457,17 +310,14 @@ def write(outcome: Outcome, request: Request, out: Path, source: str, command: s
     Examples
     --------
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["hours", "age"])
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["hours", "age", "score"])
     >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> frame["score"] = frame["hours"] - frame["age"] + rng.normal(size=120)
     >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as out:
     ...     write(study(frame, request), request, Path(out), "exams.csv", "graphpri mtl exams.csv")
     ['comparison.csv', 'predictions.csv', 'coefficients.csv', 'edges.csv', 'report.html']
     """
-    for name in ("comparison", "predictions", "coefficients", "edges"):
-        tables.write(out / f"{name}.csv", getattr(outcome, name))
-    tables.write_text(out / "report.html", report(outcome, request, source, command))
-    return ["comparison.csv", "predictions.csv", "coefficients.csv", "edges.csv", "report.html"]
+    rows = {name: getattr(outcome, name) for name in ("comparison", "predictions", "coefficients", "edges")}
+    contents = {f"{name}.csv": tables.as_csv(table) for name, table in rows.items()}
+    return tables.write_folder(out, contents | {"report.html": _page(outcome, request, source, command)})

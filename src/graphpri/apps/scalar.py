@@ -20,6 +20,15 @@ from graphpri.errors import MissingExtraError, OptionError
 from graphpri.graph import FloatArray
 from graphpri.plot import COLOURS, axes
 
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+    from sklearn.cluster import AgglomerativeClustering
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise MissingExtraError("scikit-learn", "sklearn", "the PRI of points") from error
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -37,21 +46,6 @@ _STEEPEST = np.log(1e3)
 """Where the points' density, against the data's, is above this logarithm, a step is shortened: it would overflow."""
 
 
-class Pull(NamedTuple):
-    """What windows at some points say elsewhere: ln Σ_j w_j G(x − x_j), and the mean of the x_j by these terms.
-
-    Examples
-    --------
-    >>> data = Cloud(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
-    >>> log_density, mean = data.pull(np.array([[0.5]]))
-    >>> mean, np.round(log_density, 3)
-    (array([[0.5]]), array([-0.125]))
-    """
-
-    log_density: FloatArray
-    mean: FloatArray
-
-
 @dataclass(frozen=True)
 class Cloud:
     """Points (N, d) in units of the window's width, and their weights (N,), above 0 with sum 1.
@@ -66,8 +60,11 @@ class Cloud:
     points: FloatArray
     weights: FloatArray
 
-    def pull(self, at: FloatArray) -> Pull:
-        """Log density, shape (n,), and mean, shape (n, d), at other points; windows G(x) = exp(−‖x‖²/2)."""
+    def kernel_mean(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log density ln Σ_j w_j G(x − x_j), shape (n,), and mean of the x_j by these terms, shape (n, d).
+
+        The mean is where mean shift leads from x; windows G(x) = exp(−‖x‖²/2).
+        """
         logs = np.log(self.weights)
         density, mean = np.empty(len(at)), np.empty_like(at)
         height = max(1, BLOCK // len(self.points))
@@ -82,7 +79,7 @@ class Cloud:
             total = terms.sum(axis=1)
             density[rows] = top[:, 0] + np.log(total)
             mean[rows] = (terms @ self.points) / total[:, None]
-        return Pull(density, mean)
+        return density, mean
 
     def moved(self, points: FloatArray) -> Cloud:
         """The same weights elsewhere."""
@@ -91,7 +88,7 @@ class Cloud:
     @cached_property
     def log_information(self) -> float:
         """Logarithm of the information potential V = Σ_ij w_i w_j G(x_i − x_j); at most 0."""
-        return _mean(self.weights, self.pull(self.points).log_density)
+        return float(logsumexp(self.kernel_mean(self.points)[0], b=self.weights))
 
 
 class State(NamedTuple):
@@ -151,49 +148,30 @@ def evaluate(cloud: Cloud, data: Cloud, beta: float) -> State:
     >>> round(evaluate(shifted, data, 2.0).objective - evaluate(data, data, 2.0).objective, 4)
     0.3118
     """
-    own, theirs = cloud.pull(cloud.points), data.pull(cloud.points)
-    within, across = (_mean(cloud.weights, pull.log_density) for pull in (own, theirs))
-    entropy, divergence = -within, -2 * across + within + data.log_information
-    p, q = shares(beta)
     x, logs = cloud.points, np.log(cloud.weights)
-    own_pull = np.exp(logs + own.log_density - within)[:, None] * (own.mean - x)
-    data_pull = np.exp(logs + theirs.log_density - across)[:, None] * (theirs.mean - x)
+    (own, own_mean), (theirs, data_mean) = cloud.kernel_mean(x), data.kernel_mean(x)
+    within, across = (float(logsumexp(log_density, b=cloud.weights)) for log_density in (own, theirs))
+    entropy, divergence = -within, -2 * across + within + data.log_information
+    p, q = _coefficients(beta)
+    own_pull = np.exp(logs + own - within)[:, None] * (own_mean - x)
+    data_pull = np.exp(logs + theirs - across)[:, None] * (data_mean - x)
     objective = divergence if np.isinf(beta) else entropy + beta * divergence
-    excess = own.log_density - within - theirs.log_density + across
-    target = step(x, own.mean, theirs.mean, excess, beta)
+    target = _fixed_point(x, own_mean, data_mean, own - within - theirs + across, beta)
     return State(cloud, objective, entropy, divergence, -2 * (p * own_pull + q * data_pull), target)
 
 
-def shares(beta: float) -> tuple[float, float]:
-    """Factors of −ln V(X) and of −2 ln V(X, S) in J.
-
-    Examples
-    --------
-    >>> shares(0.25), shares(np.inf)
-    ((0.75, 0.25), (-1.0, 1.0))
-    """
+def _coefficients(beta: float) -> tuple[float, float]:
+    """Factors of −ln V(X) and of −2 ln V(X, S) in J."""
     return (-1.0, 1.0) if np.isinf(beta) else (1 - beta, beta)
 
 
-def step(x: FloatArray, own: FloatArray, theirs: FloatArray, excess: FloatArray, beta: float) -> FloatArray:
-    """Where the fixed point leads, shape (n, d).
+def _fixed_point(x: FloatArray, own: FloatArray, theirs: FloatArray, excess: FloatArray, beta: float) -> FloatArray:
+    """Where the fixed point leads from x, shape (n, d).
 
-    Parameters
-    ----------
-    x : ndarray of float64, shape (n, d)
-    own, theirs : ndarray of float64, shape (n, d)
-        Means of the points and of the data around x.
-    excess : ndarray of float64, shape (n,)
-        Logarithm of the points' density over the data's, each as a share of its V.
-    beta : float
-
-    Examples
-    --------
-    >>> x, own, theirs = np.array([[0.0]]), np.array([[-1.0]]), np.array([[1.0]])
-    >>> step(x, own, theirs, np.zeros(1), 1.0), step(x, own, theirs, np.zeros(1), 0.5)
-    (array([[1.]]), array([[0.]]))
+    `own` and `theirs` are the means of the points and of the data around x; `excess`, shape (n,), is the logarithm of
+    the points' density over the data's, each as a share of its V.
     """
-    p, q = shares(beta)
+    p, q = _coefficients(beta)
     if p >= 0:
         # The share of the points in the common mean; expit takes the logarithms that would overflow.
         share = expit(np.log(p) + excess - np.log(q)) if p and q else np.full(len(x), p)
@@ -201,10 +179,6 @@ def step(x: FloatArray, own: FloatArray, theirs: FloatArray, excess: FloatArray,
     shorter = np.exp(-np.maximum(excess - _STEEPEST, 0))[:, None]
     ratio = np.exp(np.minimum(excess, _STEEPEST))[:, None]
     return x + shorter * (theirs - x) + p / q * ratio * (own - x)
-
-
-def _mean(weights: FloatArray, logs: FloatArray) -> float:
-    return float(logsumexp(logs, b=weights))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -229,7 +203,7 @@ _HALVINGS = 40
 _ARMIJO = 1e-4
 
 
-class Found(NamedTuple):
+class Descent(NamedTuple):
     """Where a descent ended: the state, J at the start and after each step, and whether |∂J/∂x| is small enough.
 
     Examples
@@ -245,7 +219,7 @@ class Found(NamedTuple):
     converged: bool
 
 
-def descend(start: Cloud, data: Cloud, beta: float, *, max_iter: int, tol: float) -> Found:
+def descend(start: Cloud, data: Cloud, beta: float, *, max_iter: int, tol: float) -> Descent:
     """Go down from some points to a local minimum of J; no step raises J.
 
     Parameters
@@ -269,25 +243,25 @@ def descend(start: Cloud, data: Cloud, beta: float, *, max_iter: int, tol: float
     history = [state.objective]
     while (left := max_iter - len(history) + 1) and _norm(state) > within:
         before = len(history)
-        state = _fixed_point(state, data, beta, history, left if beta == 1 else min(left, _STEPS), within)
+        state = _shift(state, data, beta, history, left if beta == 1 else min(left, _STEPS), within)
         if (left := max_iter - len(history) + 1) and _norm(state) > within:
             state = _quasi_newton(state, data, beta, history, left, within)
         if len(history) == before:
             break
-    return Found(state, history, _norm(state) <= within)
+    return Descent(state, history, _norm(state) <= within)
 
 
 def _norm(state: State) -> float:
     return float(np.linalg.norm(state.gradient))
 
 
-def _fixed_point(state: State, data: Cloud, beta: float, history: list[float], most: int, within: float) -> State:
+def _shift(state: State, data: Cloud, beta: float, history: list[float], most: int, within: float) -> State:
     size = 1.0
     for _ in range(most):
         direction = state.target - state.cloud.points
         if np.abs(direction).max() <= _NEAR or _norm(state) <= within:
             break
-        lower, size = _lower(state, direction, data, beta, min(1.0, 2 * size))
+        lower, size = _backtrack(state, direction, data, beta, min(1.0, 2 * size))
         if lower is None:
             break
         state = lower
@@ -295,8 +269,10 @@ def _fixed_point(state: State, data: Cloud, beta: float, history: list[float], m
     return state
 
 
-def _lower(state: State, direction: FloatArray, data: Cloud, beta: float, size: float) -> tuple[State | None, float]:
-    """The state after the first of ever shorter steps that lowers J enough, and the share of the step."""
+def _backtrack(
+    state: State, direction: FloatArray, data: Cloud, beta: float, size: float
+) -> tuple[State | None, float]:
+    """The state after the first of ever shorter steps that lowers J enough (Armijo's rule), and the step's share."""
     slope = float((state.gradient * direction).sum())
     for _ in range(_HALVINGS):
         tried = evaluate(state.cloud.moved(state.cloud.points + size * direction), data, beta)
@@ -330,114 +306,74 @@ def _quasi_newton(state: State, data: Cloud, beta: float, history: list[float], 
     return evaluate(cloud.moved(found.x.reshape(cloud.points.shape) * scale), data, beta)
 
 
-def carry(at: FloatArray, state: State, data: Cloud, beta: float, *, max_iter: int, tol: float) -> FloatArray:
+def _carry(at: FloatArray, state: State, data: Cloud, beta: float, *, max_iter: int, tol: float) -> FloatArray:
     """Move further points, of no mass, by the fixed point among points that stay where they are.
 
     A point slides down J's derivative by mass put at its place, with its own damping, until its steps are shorter
     than `tol`.
-
-    Examples
-    --------
-    >>> data = Cloud(np.array([[0.0], [0.2], [5.0]]), np.full(3, 1 / 3))
-    >>> state = descend(data, data, 1.0, max_iter=200, tol=1e-6).state
-    >>> carry(np.array([[4.5]]), state, data, 1.0, max_iter=200, tol=1e-6).round(2)
-    array([[5.]])
     """
-    field = _Field(state, data, beta)
+    p, q = _coefficients(beta)
+    within = -state.entropy
+    across = (within + data.log_information - state.divergence) / 2
+
+    def look(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """J's derivative by mass at places, shape (n,), and where the fixed point leads from there, shape (n, d)."""
+        (own, own_mean), (theirs, data_mean) = state.cloud.kernel_mean(x), data.kernel_mean(x)
+        a, b = own - within, theirs - across
+        return -p * np.exp(a) - q * np.exp(b), _fixed_point(x, own_mean, data_mean, a - b, beta)
+
     x = at.copy()
     going = np.arange(len(x))
-    height, target = field.look(x)
+    height, target = look(x)
     for _ in range(max_iter):
         direction = target - x[going]
         far = np.abs(direction).max(axis=1, initial=0) > tol
         going, direction, height = going[far], direction[far], height[far]
         if not going.size:
             break
-        moved, place, height, target = field.slide(x[going], direction, height)
-        going = going[moved]
-        x[going] = place
-    return x
-
-
-class _Field:
-    """J's derivative by mass at a place, and the fixed point's step there."""
-
-    def __init__(self, state: State, data: Cloud, beta: float) -> None:
-        self.cloud, self.data, self.beta = state.cloud, data, beta
-        self.within = -state.entropy
-        self.across = (self.within + data.log_information - state.divergence) / 2
-
-    def look(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Heights, shape (n,), and targets, shape (n, d)."""
-        own, theirs = self.cloud.pull(x), self.data.pull(x)
-        p, q = shares(self.beta)
-        a, b = own.log_density - self.within, theirs.log_density - self.across
-        return -p * np.exp(a) - q * np.exp(b), step(x, own.mean, theirs.mean, a - b, self.beta)
-
-    def slide(
-        self, x: FloatArray, direction: FloatArray, height: FloatArray
-    ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray, FloatArray]:
-        """One step of each point, halved until it doesn't lead up: which moved, and their places, heights, targets."""
-        place, reached, target = x.copy(), height.copy(), x.copy()
-        waiting, size = np.arange(len(x)), 1.0
+        # One step of each point, halved until it doesn't lead up; a point that every step leads up from stays.
+        place, reached, target = x[going], height.copy(), np.empty_like(direction)
+        waiting, size = np.arange(going.size), 1.0
         for _ in range(_HALVINGS):
-            tried = x[waiting] + size * direction[waiting]
-            new, leads = self.look(tried)
+            tried = x[going[waiting]] + size * direction[waiting]
+            new, leads = look(tried)
             good = new <= height[waiting]
-            at, waiting = waiting[good], waiting[~good]
-            place[at], reached[at], target[at] = tried[good], new[good], leads[good]
+            moved, waiting = waiting[good], waiting[~good]
+            place[moved], reached[moved], target[moved] = tried[good], new[good], leads[good]
             size /= 2
             if not waiting.size:
                 break
-        moved = np.ones(len(x), bool)
-        moved[waiting] = False
-        return moved, place[moved], reached[moved], target[moved]
+        x[going] = place
+        stays = np.zeros(going.size, bool)
+        stays[waiting] = True
+        going, height, target = going[~stays], reached[~stays], target[~stays]
+    return x
 
 
 def clusters(points: FloatArray, near: float) -> NDArray[np.int64]:
     """Number of the cluster of each point: joined are those that steps of at most `near` lead to; by first point.
+
+    These are the clusters of DBSCAN with one sample a core, or of single linkage cut at `near`; the latter, unlike the
+    former, needs memory for the points only, where all are neighbours of each other.
 
     Examples
     --------
     >>> clusters(np.array([[0.0], [5.0], [0.4], [0.8]]), near=0.5)
     array([0, 1, 0, 0])
     """
-    labels = np.full(len(points), -1, np.int64)
-    for number in range(len(points)):
-        left = np.flatnonzero(labels < 0)
-        if not left.size:
-            break
-        labels[left[0]] = number
-        edge = left[:1]
-        while edge.size:
-            left = np.flatnonzero(labels < 0)
-            edge = left[_reached(points[left], points[edge], near)]
-            labels[edge] = number
-    return labels
-
-
-def _reached(points: FloatArray, edge: FloatArray, near: float) -> NDArray[np.bool_]:
-    """Which points are near one of the edge, in blocks."""
-    found = np.zeros(len(points), bool)
-    height = max(1, BLOCK // max(len(points), 1))
-    for start in range(0, len(edge), height):
-        found |= (cdist(edge[start : start + height], points) <= near).any(axis=0)
-    return found
-
-
-try:
-    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils import check_random_state
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise MissingExtraError("scikit-learn", "sklearn", "the PRI of points") from error
+    if len(points) < 2:
+        return np.zeros(len(points), np.int64)
+    # scikit-learn joins what is nearer than the threshold, not as near.
+    options: Any = {"n_clusters": None, "linkage": "single", "distance_threshold": np.nextafter(near, np.inf)}
+    found = AgglomerativeClustering(**options).fit_predict(points)
+    _, first, labels = np.unique(found, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[labels]
 
 
 NEAR = 0.05
 """Points that are this near each other, in bandwidths, belong to one mode."""
 
-_CARRIED, _STILL = 1000, 1e-6
+_TRANSFORM_STEPS, _STILL = 1000, 1e-6
 """Most steps of a sample that is transformed, and the step, in bandwidths, that is none."""
 
 _FARTHEST = 1e100
@@ -604,7 +540,7 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         checked = cast("Any", validate_data)(self, X, reset=False, dtype=np.float64)
-        return self._carried(_in_bandwidths(checked, self._centre, self.bandwidth_)) * self.bandwidth_ + self._centre
+        return self._transform(_in_bandwidths(checked, self._centre, self.bandwidth_)) * self.bandwidth_ + self._centre
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> FloatArray:
         """Fit, and give the samples' points: `points_`, or :meth:`transform` where `init` puts points elsewhere."""
@@ -639,7 +575,7 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         checked = cast("Any", validate_data)(self, X, dtype=np.float64)
         weights = _weights(sample_weight, len(checked))
         heavy = weights > 0
-        self._centre = _centre(checked)
+        self._centre = checked.min(axis=0) / 2 + checked.max(axis=0) / 2
         self.bandwidth_ = self._width(checked[heavy] - self._centre, weights[heavy])
         samples = _in_bandwidths(checked, self._centre, self.bandwidth_)
         self._data = Cloud(samples[heavy], weights[heavy])
@@ -651,7 +587,12 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.init is None and not heavy.all():
             self._spread(samples, heavy)
         if not found.converged:
-            self._warn()
+            warnings.warn(
+                f"after {self.n_iter_} steps the norm of J's gradient is {self.gradient_norm_:.2g}, above "
+                f"tol={self.tol:.2g}: J may fall further; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return self
 
     def _note(self, state: State) -> None:
@@ -669,12 +610,14 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _spread(self, samples: FloatArray, heavy: NDArray[np.bool_]) -> None:
         """Samples of weight 0 take their places among the points."""
         points = np.empty_like(samples)
-        points[heavy], points[~heavy] = self._state.cloud.points, self._carried(samples[~heavy])
+        points[heavy], points[~heavy] = self._state.cloud.points, self._transform(samples[~heavy])
         self._place(points)
 
-    def _carried(self, at: FloatArray) -> FloatArray:
+    def _transform(self, at: FloatArray) -> FloatArray:
         with single_thread():
-            return carry(at, self._state, self._data, self.beta, max_iter=min(self.max_iter, _CARRIED), tol=_STILL)
+            return _carry(
+                at, self._state, self._data, self.beta, max_iter=min(self.max_iter, _TRANSFORM_STEPS), tol=_STILL
+            )
 
     def _start(self) -> Cloud:
         """Where the points start, in bandwidths."""
@@ -711,14 +654,6 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise OptionError(f"max_iter={most!r} must be a whole number of steps, 1 or more")
         if isinstance(self.bandwidth, str) and self.bandwidth != "silverman":
             raise OptionError(f"bandwidth={self.bandwidth!r}: choose 'silverman' or pass a number above 0")
-
-    def _warn(self) -> None:
-        warnings.warn(
-            f"after {self.n_iter_} steps the norm of J's gradient is {self.gradient_norm_:.2g}, above "
-            f"tol={self.tol:.2g}: J may fall further; raise max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
 
 
 def silverman(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -834,10 +769,6 @@ def _weights(asked: Any, count: int) -> FloatArray:
 
 def _even(points: FloatArray) -> Cloud:
     return Cloud(points, np.full(len(points), 1 / len(points)))
-
-
-def _centre(X: FloatArray) -> FloatArray:
-    return X.min(axis=0) / 2 + X.max(axis=0) / 2
 
 
 def _in_bandwidths(X: FloatArray, centre: FloatArray, width: float) -> FloatArray:

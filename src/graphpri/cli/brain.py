@@ -187,13 +187,13 @@ def _labels(source: str, given: str | None) -> str | Path:
 
 def _request(plan: Plan) -> Request:
     from graphpri.apps import brain_methods, brain_report
-    from graphpri.apps.brain_protocol import Protocol
+    from graphpri.apps.brain_protocol import Validation
 
     if not plan.nested and plan.inner != DEFAULT_PLAN.inner:
         raise OptionError(f"inner={plan.inner}: with nested=False there are no inner folds")
     return brain_report.Request(
         methods=brain_methods.names() if plan.methods is None else tuple(split_names(plan.methods)),
-        protocol=Protocol(
+        protocol=Validation(
             folds=plan.folds,
             repeats=plan.repeats,
             seed=plan.seed,

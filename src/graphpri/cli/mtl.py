@@ -158,7 +158,7 @@ def mtl(
 def _table(data: str) -> Any:
     """A named data set, or the table in a file."""
     from graphpri import datasets
-    from graphpri.apps.mtl_report import read_table
+    from graphpri.apps.mtl_data import read_table
 
     if data in datasets.tables() and not Path(data).exists():
         return datasets.table(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -29,8 +30,15 @@ def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    with open_sink(path, zipped=False, force=True) as sink:
-        sink.write(text.encode())
+    write_folder(path.parent, {path.name: text})
+
+
+def write_folder(folder: Path, contents: Mapping[str, str | bytes]) -> list[str]:
+    """Write files by name, each whole or not at all; returns their names."""
+    for name, content in contents.items():
+        with open_sink(folder / name, zipped=False, force=True) as sink:
+            sink.write(content.encode() if isinstance(content, str) else content)
+    return list(contents)
 
 
 def read(path: Path) -> Any:
@@ -51,3 +59,38 @@ def read(path: Path) -> Any:
         return pd.read_csv(path, keep_default_na=False, na_values=["", "nan"])
     except (OSError, ValueError) as error:
         raise FileError(f"{path}: {error}") from None
+
+
+def read_cells(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a CSV or TSV file, gzipped or not, as text without blanks around it.
+
+    Cells stand between what the header has of tabs, commas and semicolons, in this order. Empty lines are passed over.
+
+    Raises
+    ------
+    FileError
+        Where it can't be read, is empty, has no rows, or one of another length than the header.
+    """
+    try:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
+            head = file.readline()
+            file.seek(0)
+            mark = next((mark for mark in ("\t", ",", ";") if mark in head), ",")
+            cells = [[cell.strip() for cell in row] for row in csv.reader(file, delimiter=mark) if any(row)]
+    except FileNotFoundError:
+        raise FileError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise FileError(f"{path}: is a folder, not a table") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{path}: can't be read as a table: it is not text in UTF-8; save it as such") from None
+    except (OSError, EOFError, csv.Error) as error:
+        raise FileError(f"{path}: can't be read as a table ({error})") from None
+    if not cells:
+        raise FileError(f"{path}: can't be read: the table is empty")
+    header, *rows = cells
+    if not rows:
+        raise FileError(f"{path}: the table has a header and no rows")
+    for i, row in enumerate(rows):
+        if len(row) != len(header):
+            raise FileError(f"{path}: row {i + 1} has {len(row)} cells, and the header has {len(header)}")
+    return header, rows

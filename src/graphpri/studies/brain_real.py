@@ -13,10 +13,10 @@ import numpy as np
 from graphpri.apps import brain_protocol
 from graphpri.apps.brain_data import Connectomes, Rois, named
 from graphpri.apps.brain_edges import edge_table, ranked, system_table
+from graphpri.apps.brain_figures import brain_legend, glass_brain
 from graphpri.apps.brain_graph import pairs
 from graphpri.apps.brain_methods import Settings, find
-from graphpri.apps.brain_protocol import Evaluation, Protocol, chance, compared, gaps, summary
-from graphpri.apps.brain_report import brain_legend, glass_brain
+from graphpri.apps.brain_protocol import Evaluation, Validation, chance, comparison_table, differences, summary
 from graphpri.studies.figures import COLUMN, PAGE, blank, panels
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
 
@@ -73,7 +73,7 @@ def _score_cells(data: str, quick: bool, repeats: int) -> list[Cell]:
 
 def _scores(cell: Cell, seed: int) -> Tables:
     """Scores of each scan by a method that had not seen its subject."""
-    protocol = Protocol(
+    protocol = Validation(
         folds=cell["folds"], repeats=1, seed=seed + cell["repeat"], settings=Settings(nested=not cell["quick"])
     )
     found = brain_protocol.evaluate(_load_scans(cell), [cell["method"]], protocol)
@@ -129,7 +129,7 @@ def _free(cell: Cell, seed: int) -> Tables:
     for run in range(cell["runs"]):
         order = generator(seed, "free", run).permutation(scans.n_scans)
         learn, test = (scans.take(np.sort(part)) for part in (order[count:], order[:count]))
-        fitted = find(cell["method"])(learn, Settings(nested=False), seed + run)
+        fitted = find(cell["method"]).train(learn, Settings(nested=False), seed + run)
         right = (fitted.decide(test) > 0) == (test.labels == 1)
         rows.append({"method": cell["method"], "run": run, "test": count, "accuracy": float(right.mean())})
     return {"free": rows}
@@ -140,8 +140,8 @@ def _nothing(cell: Cell, seed: int) -> Tables:
     scans = _load_scans(cell)
     rows: list[dict[str, Any]] = []
     for draw in range(cell["draws"]):
-        relabelled = brain_protocol.flipped(scans, generator(seed, "nothing", draw))
-        protocol = Protocol(seed=seed + draw, settings=Settings(nested=False))
+        relabelled = brain_protocol.permute_labels(scans, generator(seed, "nothing", draw))
+        protocol = Validation(seed=seed + draw, settings=Settings(nested=False))
         for folds, grouped in (("subjects", relabelled), ("scans", replace(relabelled, groups=relabelled.scans))):
             found = brain_protocol.evaluate(grouped, [cell["method"]], protocol).summary[0]
             rows.append({"folds": folds, "draw": draw, "accuracy": found["accuracy"]})
@@ -151,7 +151,7 @@ def _nothing(cell: Cell, seed: int) -> Tables:
 def _edges(cell: Cell, seed: int) -> Tables:
     """The most important edges of the edge readout, what halves of the subjects agree on, and the regions."""
     scans = _load_scans(cell)
-    protocol = Protocol(seed=seed, half_samples=cell["halves"])
+    protocol = Validation(seed=seed, half_samples=cell["halves"])
     stable = brain_protocol.stability(scans, _EXPLAINED, protocol, top=TOP)
     at = ranked(stable.importance, TOP)
     u, v = pairs(scans.n_rois)
@@ -187,7 +187,7 @@ def _comparison(frames: Frames) -> Any:
     import pandas as pd
 
     rows = frames["scores"].to_dict("records")
-    return pd.DataFrame(compared(Evaluation(rows, summary(rows))))[list(_COLUMNS)].round(4)
+    return pd.DataFrame(comparison_table(Evaluation(rows, summary(rows))))[list(_COLUMNS)].round(4)
 
 
 def _add_accuracies(table: Any, facts: Facts) -> None:
@@ -202,7 +202,7 @@ def _add_accuracies(table: Any, facts: Facts) -> None:
 def _difference(frames: Frames, method: str, other: str) -> tuple[float, float, float]:
     """Accuracy of one method less that of another over the same scans, with its 95 % interval over subjects."""
     table = frames["scores"]
-    rows = gaps(table[table["method"].isin([method, other])].to_dict("records"))
+    rows = differences(table[table["method"].isin([method, other])].to_dict("records"))
     found = next(row for row in rows if row["verdict"] != "best")
     ends = found["difference"], found["lower"], found["upper"]
     middle, lower, upper = ends if found["method"] == method else (0.0 - ends[0], 0.0 - ends[2], 0.0 - ends[1])

@@ -6,19 +6,18 @@ from itertools import product
 from typing import Any
 
 from graphpri import datasets
-from graphpri.apps.mtl import MIN_DEGREE
+from graphpri.apps.mtl import MIN_DEGREE, GraphMTL
+from graphpri.apps.mtl_data import Tasks, group_rows
 from graphpri.apps.mtl_protocol import (
     BASELINES,
     Pruning,
     Split,
-    contest,
-    graph_model,
-    halves,
+    errors_of,
+    evaluate,
     ordered_split,
     random_split,
-    unpruned,
+    standardise,
 )
-from graphpri.apps.mtl_tasks import Tasks, collect
 from graphpri.studies.figures import legend_below, panels
 from graphpri.studies.mtl_synthetic import GAMMAS, changes, differences, draw_changes, least, row_of
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
@@ -39,7 +38,7 @@ def parkinsons(features: str) -> tuple[Tasks, Any]:
     """One task a person, with 19 columns or, without ``test_time``, 18; and the time of each row."""
     table = datasets.table("parkinsons")
     columns = [c for c in table.columns if c not in ("subject#", *_TARGETS) and (features == "19" or c != "test_time")]
-    tasks = collect(table[columns].to_numpy(), table["motor_UPDRS"], table["subject#"], True)
+    tasks = group_rows(table[columns].to_numpy(), table["motor_UPDRS"], table["subject#"], True)
     return tasks, table["test_time"].to_numpy()[tasks.order]
 
 
@@ -47,7 +46,7 @@ def school() -> Tasks:
     """One task a school, without columns that are constant over all rows."""
     table = datasets.table("school")
     X = table.drop(columns=["task", "y"])
-    return collect(X.loc[:, X.nunique() > 1].to_numpy(), table["y"], table["task"], True)
+    return group_rows(X.loc[:, X.nunique() > 1].to_numpy(), table["y"], table["task"], True)
 
 
 def cells_parkinsons(quick: bool) -> list[Cell]:
@@ -114,13 +113,14 @@ def _prunings(cell: Cell, seed: int) -> list[Pruning]:
 
 
 def _errors(tasks: Tasks, split: Split, head: dict[str, Any], prunings: list[Pruning]) -> Tables:
-    taken = halves(tasks, split)
-    rows = [{**head, "graph": "unit", "ridge": "none", **row_of(entry)} for entry in contest(taken, prunings)]
+    taken = standardise(tasks, split)
+    rows = [{**head, "graph": "unit", "ridge": "none", **row_of(entry)} for entry in evaluate(taken, prunings)]
     for graph, ridge in (("similarity", "none"), ("unit", "own")):
-        model = graph_model(taken, edge_weights=graph, ridge="own" if ridge == "own" else 0.0)
-        rows.append({**head, "graph": graph, "ridge": ridge, **row_of(unpruned(model, taken))})
+        given: dict[str, Any] = {"gamma": "loo", "edge_weights": graph, "ridge": "own" if ridge == "own" else 0.0}
+        model = GraphMTL(**given).fit_rows(taken.train)
+        rows.append({**head, "graph": graph, "ridge": ridge, **row_of(errors_of(model, taken))})
     chosen = next(row["gamma"] for row in rows if row["model"] == "graph")
-    stronger = row_of(unpruned(graph_model(taken, gamma=10 * chosen), taken))
+    stronger = row_of(errors_of(GraphMTL(gamma=10 * float(chosen)).fit_rows(taken.train), taken))
     rows.append({**head, "graph": "unit", "ridge": "none", **stronger, "model": _STRONGER})
     return {"errors": rows}
 

@@ -12,13 +12,13 @@ from graphpri.apps.mtl import MIN_DEGREE, GammaAfter
 from graphpri.apps.mtl_data import synthetic
 from graphpri.apps.mtl_protocol import (
     BASELINES,
-    Entry,
+    ModelErrors,
     Pruning,
-    by_task,
-    contest,
-    halves,
+    evaluate,
+    mean_task_rmse,
     random_split,
-    root_mean_square,
+    rmse,
+    standardise,
 )
 from graphpri.studies.figures import curve, legend_below, panels
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
@@ -44,7 +44,7 @@ NAMES = {
 """How pictures call the methods."""
 
 
-def row_of(entry: Entry) -> dict[str, Any]:
+def row_of(entry: ModelErrors) -> dict[str, Any]:
     """What one model did on one split, as a row of a table."""
     p = entry.pruning
     return {
@@ -55,8 +55,8 @@ def row_of(entry: Entry) -> dict[str, Any]:
         "min_degree": p.min_degree if p else None,
         "edges": entry.edges,
         "gamma": entry.gamma,
-        "rmse": root_mean_square(entry.errors),
-        "task_rmse": by_task(entry.errors, entry.task),
+        "rmse": rmse(entry.errors),
+        "task_rmse": mean_task_rmse(entry.errors, entry.task),
         "status": entry.status,
     }
 
@@ -125,7 +125,7 @@ def work(cell: Cell, seed: int) -> Tables:
         generator(seed, "mtl-synthetic", cell["noise"], cell["draw"]), noise=cell["noise"], **cell["sizes"]
     )
     rng = generator(seed, "mtl-synthetic", "split", cell["draw"], cell["train"])
-    split = halves(drawn.tasks, random_split(drawn.tasks, cell["train"], rng))
+    split = standardise(drawn.tasks, random_split(drawn.tasks, cell["train"], rng))
     prunings = [
         Pruning(method, keep, after, MIN_DEGREE, seed)
         for method in ("pri", *(BASELINES if not cell["sizes"] else ("random", "local-similarity")))
@@ -136,7 +136,7 @@ def work(cell: Cell, seed: int) -> Tables:
     head = {key: cell[key] for key in ("draw", "train", "noise", "graph")}
     rows = [
         {**head, **row_of(entry)}
-        for entry in contest(split, prunings, edge_weights=cell["graph"], k=10 if not cell["sizes"] else 6)
+        for entry in evaluate(split, prunings, edge_weights=cell["graph"], k=10 if not cell["sizes"] else 6)
     ]
     return {"errors": rows}
 

@@ -166,13 +166,13 @@ def _plain(data: Cloud, beta: float, count: int) -> FloatArray:
     with np.errstate(all="ignore"):
         for _ in range(count):
             state = evaluate(here, data, beta)
-            own, theirs = here.pull(here.points), data.pull(here.points)
+            (own, own_mean), (theirs, data_mean) = here.kernel_mean(here.points), data.kernel_mean(here.points)
             if beta:
                 across = (data.log_information - state.entropy - state.divergence) / 2
-                ratio = np.exp(own.log_density + state.entropy - theirs.log_density + across)[:, None]
-                target = theirs.mean + (1 - beta) / beta * ratio * (own.mean - here.points)
+                ratio = np.exp(own + state.entropy - theirs + across)[:, None]
+                target = data_mean + (1 - beta) / beta * ratio * (own_mean - here.points)
             else:
-                target = own.mean
+                target = own_mean
             if not np.isfinite(target).all():
                 return np.array([*found, np.nan])
             here = here.moved(target)
