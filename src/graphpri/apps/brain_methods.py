@@ -419,7 +419,8 @@ def _inner_folds(train: Connectomes, settings: Settings, seed: int) -> list[tupl
         raise OptionError(
             f"the {train.n_scans} training scans have too few of a class or subject for "
             f"{argument('inner', settings.inner)} folds "
-            f"to choose parameters on ({why}): take defaults with nested=False, have fewer of these folds, or more "
+            f"to choose parameters on ({why}): take defaults with {setting('nested', False)}, have fewer of these "
+            "folds, or more "
             "outer ones, which leave more scans to learn from"
         ) from None
     return [(train.take(learn), train.take(test)) for learn, test in folds]
