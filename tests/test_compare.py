@@ -49,6 +49,28 @@ def test_rows_are_what_sparsify_and_report_give():
     assert table[1]["options"] == "beta=1.5, reweight=True"
 
 
+def test_several_beta_make_rows_for_each():
+    table = compare(KARATE, ["pri", "random"], keep=[0.3, 0.5], beta=[1, 4], effort="fast")
+    assert [(row["beta"], row["method"], row["keep"]) for row in table] == [
+        (b, m, k) for b in (1, 4) for m in ("pri", "random") for k in (0.3, 0.5)
+    ]
+    assert all(list(row) == table.columns for row in table)
+    assert table.settings["beta"] == [1, 4]
+    assert "beta 1, 4" in str(table)
+    for b in (1, 4):
+        alone = compare(KARATE, ["pri", "random"], keep=[0.3, 0.5], beta=b, effort="fast")
+        assert "beta" not in alone.columns
+        for own, row in zip(alone, [row for row in table if row["beta"] == b], strict=True):
+            assert {name: row[name] for name in own if name != "seconds"} == {
+                name: value for name, value in own.items() if name != "seconds"
+            }
+        assert table.best("objective", keep=0.3, beta=b)["objective"] == alone.best("objective", keep=0.3)["objective"]
+    labels = [line.get_label() for line in graphpri.plot.compare(table).get_lines()]
+    assert labels == ["pri (beta=1)", "random (beta=1)", "pri (beta=4)", "random (beta=4)"]
+    with pytest.raises(OptionError, match="beta is empty"):
+        compare(KARATE, "random", 0.5, beta=[])
+
+
 def test_single_items_may_stand_alone():
     assert len(compare(KARATE, "random", 0.5, seeds=3)) == 1
     assert compare(KARATE, ("local-degree", {"exponent": 0.5}), 0.5)[0]["options"] == "exponent=0.5"
@@ -95,7 +117,7 @@ def test_nothing_done_at_all_is_an_error():
         ({"methods": []}, "methods is empty"),
         ({"methods": [("random",)]}, "neither a name nor a pair"),
         ({"methods": [3]}, "neither a name nor a pair"),
-        ({"keeps": []}, "keeps is empty"),
+        ({"keep": []}, "keep is empty"),
         ({"seeds": ()}, "seeds is empty"),
         ({"measures": ["divergance"]}, "did you mean 'divergence'"),
         ({"beta": -1}, "beta=-1"),
@@ -106,7 +128,7 @@ def test_nothing_done_at_all_is_an_error():
 )
 def test_wrong_arguments_are_refused_at_once(arguments, message):
     with pytest.raises(OptionError, match=message):
-        compare(KARATE, **({"methods": "random", "keeps": 0.5} | arguments))
+        compare(KARATE, **({"methods": "random", "keep": 0.5} | arguments))
 
 
 @pytest.mark.parametrize("graph", zoo.EDGELESS.values(), ids=zoo.EDGELESS.keys())

@@ -60,7 +60,7 @@ def karate() -> Any:
 
 @pytest.fixture(scope="module")
 def page(karate: Any) -> Exploration:
-    return explore(karate, betas=[0, 1, 4, 20], keeps=[0.1, 0.3, 0.5, 0.8], title="Club")
+    return explore(karate, beta=[0, 1, 4, 20], keep=[0.1, 0.3, 0.5, 0.8], title="Club")
 
 
 @given(st.data())
@@ -94,7 +94,7 @@ def test_page_holds_the_edges_of_every_stop(page: Exploration) -> None:
     assert_array_equal(arrays["target"], graph.target)
     assert_array_equal(arrays["weights"], graph.weights)
     assert header["betas"] == [0, 1, 4, 20]
-    canonical = explore(graph, betas=page.betas, keeps=page.budgets, methods=[])
+    canonical = explore(graph, beta=page.betas, keep=page.budgets, methods=[])
     for i, beta in enumerate(page.betas):
         for j, k in enumerate(page.budgets):
             assert masks[i, j].sum() == k
@@ -110,7 +110,7 @@ def test_masks_come_in_the_edge_order_of_the_input(karate: Any, page: Exploratio
     edges = list(karate.edges(data=True))
     order = np.random.default_rng(0).permutation(len(edges))
     shuffled.add_edges_from(edges[i] for i in order)
-    other = explore(shuffled, betas=[4], keeps=[0.3], methods=["local-degree"])
+    other = explore(shuffled, beta=[4], keep=[0.3], methods=["local-degree"])
     where = {frozenset(e): i for i, e in enumerate(karate.edges)}
     back = [where[frozenset(e)] for e in shuffled.edges]
     assert_array_equal(other.mask(4, 0.3, "local-degree"), page.mask(4, 0.3, "local-degree")[back])
@@ -143,7 +143,7 @@ def test_polish_that_is_stopped_keeps_what_it_found(karate: Any) -> None:
         seen.append(progress.stage)
         return sum("polish" in stage for stage in seen) == 3
 
-    page = explore(karate, betas=[2, 4], keeps=[0.2, 0.3], methods=[], callback=stop)
+    page = explore(karate, beta=[2, 4], keep=[0.2, 0.3], methods=[], callback=stop)
     assert page.interrupted
     assert page.betas == (2, 4)
     assert page.mask(4, 0.3).sum() == 23
@@ -166,7 +166,7 @@ def test_measures_are_those_of_the_report(karate: Any, page: Exploration) -> Non
 
 def test_scores_rank_the_slopes_of_the_objective(page: Exploration) -> None:
     k = page.budgets[1]
-    single = explore(page.graph, betas=[4], keeps=[k], methods=[])
+    single = explore(page.graph, beta=[4], keep=[k], methods=[])
     objective = Objective(page.graph, 4.0)
     slopes = objective.terms_and_gradient(objective.selection(single.mask(4, k)))[1]
     scores = data_of(single)[1]["scores"]
@@ -177,7 +177,7 @@ def test_scores_rank_the_slopes_of_the_objective(page: Exploration) -> None:
 
 def test_constraints_hold_for_every_method(karate: Any) -> None:
     protect, forbid = [(0, 11), (33, 15)], [(0, 1)]
-    page = explore(karate, betas=[0, 4], keeps=[40, 60], connected=True, protect=protect, forbid=forbid)
+    page = explore(karate, beta=[0, 4], keep=[40, 60], connected=True, protect=protect, forbid=forbid)
     edges = [frozenset(e) for e in karate.edges]
     inside = [edges.index(frozenset(e)) for e in protect]
     outside = [edges.index(frozenset(e)) for e in forbid]
@@ -193,7 +193,7 @@ def test_constraints_hold_for_every_method(karate: Any) -> None:
 
 
 def test_default_budgets_are_those_that_can_be_met(karate: Any) -> None:
-    page = explore(karate, betas=[4], connected=True, forbid=[(0, 1)], methods=[])
+    page = explore(karate, beta=[4], connected=True, forbid=[(0, 1)], methods=[])
     assert (page.budgets[0], page.budgets[-1]) == (33, 77)
 
 
@@ -216,7 +216,7 @@ def test_page_of_unrelated_solutions_is_small() -> None:
 @pytest.mark.parametrize("name", zoo.GRAPHS)
 def test_every_graph_has_a_page(name: str) -> None:
     graph = zoo.GRAPHS[name]
-    page = explore(graph, betas=[0.5, 4], keeps=[1, graph.n_edges])
+    page = explore(graph, beta=[0.5, 4], keep=[1, graph.n_edges])
     header, arrays = data_of(page)
     assert (header["nodes"], header["edges"]) == (graph.n_nodes, graph.n_edges)
     assert np.isfinite(arrays["x"]).all()
@@ -233,7 +233,7 @@ def test_graphs_without_edges_are_refused(name: str) -> None:
 
 def test_extreme_weights_are_kept_to_the_last_digit() -> None:
     weights = [1e-300, 1e300, 1.0, 0.1, 7e-11]
-    page = explore(zoo.reweighted(zoo.ring(5), weights), betas=[4], keeps=[3, 5])
+    page = explore(zoo.reweighted(zoo.ring(5), weights), beta=[4], keep=[3, 5])
     assert sorted(data_of(page)[1]["weights"].tolist()) == sorted(weights)
 
 
@@ -252,11 +252,11 @@ class Elements(HTMLParser):
 
 
 def test_labels_cant_break_out(karate: Any) -> None:
-    plain = Elements(explore(karate, betas=[4], keeps=[0.5], title="plain").html)
+    plain = Elements(explore(karate, beta=[4], keep=[0.5], title="plain").html)
     for title in HOSTILE:
         graph = nx.relabel_nodes(karate, dict(enumerate(HOSTILE)))
         nx.set_node_attributes(graph, {label: label[:9] for label in HOSTILE}, "</script>")
-        page = explore(graph, betas=[4], keeps=[0.5], title=title)
+        page = explore(graph, beta=[4], keep=[0.5], title=title)
         found = Elements(page.html)
         assert found.tags == plain.tags
         assert found.handlers == []
@@ -269,7 +269,7 @@ def test_labels_cant_break_out(karate: Any) -> None:
 
 def test_odd_labels_have_pages() -> None:
     graph = nx.Graph([(10**40, "a"), ("a", (1, 2)), ((1, 2), -5), (-5, "\ud800")])
-    header, _ = data_of(explore(graph, betas=[4], keeps=[2]))
+    header, _ = data_of(explore(graph, beta=[4], keep=[2]))
     assert set(header["labels"]) == {str(10**40), "a", "(1, 2)", "-5", "?"}
 
 
@@ -280,9 +280,9 @@ def test_page_forbids_every_request(page: Exploration) -> None:
 
 
 def test_same_seed_same_page(karate: Any, page: Exploration) -> None:
-    again = explore(karate, betas=[0, 1, 4, 20], keeps=[0.1, 0.3, 0.5, 0.8], title="Club")
+    again = explore(karate, beta=[0, 1, 4, 20], keep=[0.1, 0.3, 0.5, 0.8], title="Club")
     assert again.html == page.html
-    other = explore(karate, betas=[4], keeps=[0.3], methods=["random"], seed=1)
+    other = explore(karate, beta=[4], keep=[0.3], methods=["random"], seed=1)
     assert (other.mask(4, 0.3, "random") != page.mask(4, 0.3, "random")).any()
 
 
@@ -293,11 +293,11 @@ def test_interruption_leaves_what_was_solved(karate: Any) -> None:
         seen.append(progress.stage.split(",")[0])
         return len(set(seen)) > 2
 
-    page = explore(karate, betas=[0, 1, 2, 4, 8], keeps=[0.3, 0.6], callback=stop)
+    page = explore(karate, beta=[0, 1, 2, 4, 8], keep=[0.3, 0.6], callback=stop)
     assert page.interrupted
     assert page.betas == (1, 2)
     assert "interrupted: 2 of 5 beta were solved" in page.notes
-    at_once = explore(karate, betas=[0, 1, 2], keeps=[0.3, 0.6], callback=lambda _: True)
+    at_once = explore(karate, beta=[0, 1, 2], keep=[0.3, 0.6], callback=lambda _: True)
     assert (at_once.betas, at_once.mask(1, 0.3).sum()) == ((1,), 23)
     assert at_once.interrupted
 
@@ -308,7 +308,7 @@ def test_nodes_are_coloured_by_the_attributes_of_the_input(karate: Any) -> None:
     other = igraph.Graph.from_networkx(karate)
     table = EdgeTable(3, np.array([0, 1]), np.array([1, 2]), node_attributes={"side": ["a", "b", None]})
     for graph, name, values in ((karate, "club", clubs), (other, "club", clubs), (table, "side", ["a", "b", "(none)"])):
-        header, arrays = data_of(explore(graph, betas=[4], keeps=[1], methods=[]))
+        header, arrays = data_of(explore(graph, beta=[4], keep=[1], methods=[]))
         at = [a["name"] for a in header["attributes"]].index(name)
         groups = header["attributes"][at]["groups"]
         assert [groups[int(g)] for g in arrays[f"attribute{at}"]] == values
@@ -320,7 +320,7 @@ def test_given_attributes_are_read(karate: Any) -> None:
         "even": [v % 2 for v in range(34)],
         "many": list("abcdefghijklmnopq" * 2),
     }
-    header, arrays = data_of(explore(karate, betas=[4], keeps=[3], methods=[], attributes=given_))
+    header, arrays = data_of(explore(karate, beta=[4], keep=[3], methods=[], attributes=given_))
     kinds = {a["name"]: (a["groups"], arrays[f"attribute{i}"]) for i, a in enumerate(header["attributes"])}
     assert kinds["age"][0] is None
     assert_array_equal(kinds["age"][1], [*np.arange(30) / 2, *[np.nan] * 4])
@@ -328,7 +328,7 @@ def test_given_attributes_are_read(karate: Any) -> None:
     assert kinds["many"][0][-1] == "others (6)"
     for wrong, message in (([1, 2], "2 values for 34 nodes"), ([str(v) for v in range(34)], "nothing that groups")):
         with pytest.raises(OptionError, match=message):
-            explore(karate, betas=[4], keeps=[3], attributes={"wrong": wrong})
+            explore(karate, beta=[4], keep=[3], attributes={"wrong": wrong})
 
 
 def test_nodes_stand_apart_and_where_they_are_put() -> None:
@@ -422,7 +422,7 @@ def test_unaffordable_measures_are_left_out_and_said_so(monkeypatch: pytest.Monk
 
     costly = replace(MEASURES["spectral_distance"], cost=Cost("N", lambda g: 1e9, 1.0))
     monkeypatch.setitem(MEASURES, "spectral_distance", costly)
-    page = explore(karate, betas=[4], keeps=[0.5], methods=["random"])
+    page = explore(karate, beta=[4], keep=[0.5], methods=["random"])
     assert all(np.isnan(row["spectral_distance"]) for row in page.rows())
     assert any("spectral_distance is left out" in note for note in page.notes)
 
@@ -440,7 +440,7 @@ def test_command_writes_the_page_of_a_file(tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert (told["edges"], told["betas"], told["budgets"], told["methods"]) == (4, [1, 4], [2, 3], ["random"])
     assert told["bytes"] == out.stat().st_size
-    same = explore(graphpri.read(edges), betas=[1, 4], keeps=[2, 3], methods=["random"], title="graph.csv")
+    same = explore(graphpri.read(edges), beta=[1, 4], keep=[2, 3], methods=["random"], title="graph.csv")
     assert out.read_text("utf-8") == same.html
     again = run(edges, "-o", out)
     assert again.returncode == 2

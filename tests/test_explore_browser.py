@@ -96,7 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def karate(folder: Path) -> tuple[Exploration, Path]:
-    page = explore(nx.karate_club_graph(), betas=[0, 1, 4, 20], keeps=[0.05, 0.3, 0.6, 1.0], title="Karate club")
+    page = explore(nx.karate_club_graph(), beta=[0, 1, 4, 20], keep=[0.05, 0.3, 0.6, 1.0], title="Karate club")
     page.save(folder / "karate.html")
     return page, folder / "karate.html"
 
@@ -108,7 +108,7 @@ def ring(folder: Path) -> tuple[Exploration, Path]:
     angle = 2 * np.pi * np.arange(n) / n
     graph = Graph.from_edges(np.r_[np.arange(n), 0], np.r_[(np.arange(n) + 1) % n, 6])
     at = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    page = explore(graph, betas=[4], keeps=[4, 9, 13], layout=at, methods=["random"])
+    page = explore(graph, beta=[4], keep=[4, 9, 13], layout=at, methods=["random"])
     page.save(folder / "ring.html")
     return page, folder / "ring.html"
 
@@ -119,7 +119,7 @@ def hostile(folder: Path) -> tuple[Exploration, Path]:
     for i, (u, v) in enumerate(graph.edges):
         graph.edges[u, v]["weight"] = 10.0 ** (25 * (i % 5) - 50) / 3
     nx.set_node_attributes(graph, {name: NAMES[i % 3] for i, name in enumerate(NAMES)}, NAMES[0])
-    page = explore(graph, betas=[4], keeps=[5, 12], title=NAMES[0])
+    page = explore(graph, beta=[4], keep=[5, 12], title=NAMES[0])
     page.save(folder / "hostile.html")
     return page, folder / "hostile.html"
 
@@ -394,7 +394,7 @@ def test_policy_stops_requests(karate: Any, browser: Any) -> None:
 def test_small_and_odd_graphs_are_drawn(open_tab: Any, folder: Path) -> None:
     odd = zoo.disjoint(zoo.star(4), zoo.path(2), isolated=3)
     for name, graph in (("one", zoo.path(2)), ("odd", zoo.reweighted(odd, [1e-300, 1e300, 1.0, 3.5]))):
-        page = explore(graph, betas=[4], keeps=[graph.n_edges])
+        page = explore(graph, beta=[4], keep=[graph.n_edges])
         page.save(folder / f"{name}.html")
         tab = open_tab(folder / f"{name}.html")
         assert tab("graphpri.kept().length") == graph.n_edges
@@ -406,7 +406,7 @@ def test_large_graphs_are_quick_and_say_what_is_sampled(open_tab: Any, folder: P
         graph = zoo.random_graph(n, m, 0)
         at = np.random.default_rng(0).normal(size=(n, 2))
         page = explore(
-            graph, betas=[1, 4], keeps=[0.05, 0.3, 0.7, 1.0], entropy="degree", layout=at, methods=["random"]
+            graph, beta=[1, 4], keep=[0.05, 0.3, 0.7, 1.0], entropy="degree", layout=at, methods=["random"]
         )
         page.save(folder / f"{m}.html")
         tab = open_tab(folder / f"{m}.html")

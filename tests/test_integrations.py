@@ -148,7 +148,7 @@ def test_the_other_questions_take_every_library_too(library: Library) -> None:
     assert ours["divergence"] == pytest.approx(graphpri.sparsify(KARATE, **FEW).divergence)
     assert [r.mask.sum() for r in graphpri.path(given, keep=[0.2, 0.5], effort="fast")] == [16, 39]
     assert graphpri.compare(given, ["local-degree"], [0.3], measures=["edges"])[0]["K"] == 23
-    page = graphpri.explore(given, betas=[4], keeps=[0.3], methods=[])
+    page = graphpri.explore(given, beta=[4], keep=[0.3], methods=[])
     assert page.mask(beta=4, keep=0.3).sum() == 23
     assert page.html in unescape(page._repr_html_())
 

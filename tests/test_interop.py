@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 import zoo
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import EdgeTable, Graph
-from graphpri.interop import align, as_graph, edge_selector, load
+from graphpri.interop import Policies, align, as_graph, edge_selector, load
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the import of PyG sets off PyTorch's own deprecations
@@ -258,7 +258,7 @@ def test_new_weights_are_written(kind, weighted):
 
 @EACH
 def test_weight_none_ignores_weights_and_brings_them_back(kind):
-    source = load(kind.make(N, EDGES, WEIGHTS, False), weight=None)
+    source = load(kind.make(N, EDGES, WEIGHTS, False), Policies(weight=None))
     assert not source.graph.is_weighted
     assert "weights ignored" in source.notes
     assert entries(kind, source.rebuild(MASK)) == expected(reference(True).select(MASK))
@@ -285,7 +285,7 @@ def test_the_order_of_edges_does_not_change_the_graph(kind):
 @EACH
 def test_weights_by_another_name_are_refused(kind):
     with pytest.raises(OptionError, match="'cost'"):
-        load(kind.make(N, EDGES, WEIGHTS, False), weight="cost")
+        load(kind.make(N, EDGES, WEIGHTS, False), Policies(weight="cost"))
 
 
 @EACH
@@ -311,7 +311,7 @@ def test_directed_is_refused_unless_symmetrized(kind, weighted):
     obj = kind.make(5, arcs, weights if weighted else None, True)
     with pytest.raises(GraphError, match=r'directed graph: .*directed="symmetrize"|the graph is directed'):
         load(obj)
-    source = load(obj, directed="symmetrize")
+    source = load(obj, Policies(directed="symmetrize"))
     joined = [3.5, 8.0, 4.0, 0.5] if weighted else [1.0] * 4
     assert expected(source.graph) == [
         (u, v, w) for (u, v), w in zip([(0, 1), (0, 3), (1, 2), (2, 3)], joined, strict=True)
@@ -330,7 +330,7 @@ def test_self_loops_are_refused_unless_dropped(kind):
     obj = kind.make(4, [(0, 1), (2, 2), (1, 2), (0, 0)], [1.0, 9.0, 2.0, 9.0], False)
     with pytest.raises(GraphError, match=r"2 self-loops, the first at edge \((2, 2|0, 0)\).*loops=\"drop\""):
         load(obj)
-    source = load(obj, loops="drop")
+    source = load(obj, Policies(loops="drop"))
     assert expected(source.graph) == [(0, 1, 1.0), (1, 2, 2.0)]
     assert entries(kind, source.rebuild(np.array([True, True]))) == expected(source.graph)
     assert "2 self-loops dropped" in source.notes
@@ -342,7 +342,7 @@ def test_parallel_edges_are_refused_unless_joined(kind, policy, weight):
     obj = kind.make(3, [(0, 1), (1, 0), (0, 1), (1, 2)], [2.0, 3.0, 1.0, 5.0], False)
     with pytest.raises(GraphError, match=r"2 parallel edges, the first repeat at edge"):
         load(obj)
-    source = load(obj, parallel=policy)
+    source = load(obj, Policies(parallel=policy))
     assert expected(source.graph) == [(0, 1, weight), (1, 2, 5.0)]
     assert entries(kind, source.rebuild(np.array([True, True]))) == expected(source.graph)
     assert entries(kind, source.rebuild(np.array([False, True]))) == [(1, 2, 5.0)]
@@ -351,13 +351,13 @@ def test_parallel_edges_are_refused_unless_joined(kind, policy, weight):
 @MULTI
 def test_the_number_of_parallel_edges_comes_back_as_weight(kind):
     obj = kind.make(3, [(0, 1), (1, 0), (0, 1), (1, 2)], None, False)
-    source = load(obj, parallel="sum")
+    source = load(obj, Policies(parallel="sum"))
     assert source.graph.weight_name == "multiplicity"
     kept = source.rebuild(np.array([True, True]))
     assert entries(kind, kept) == expected(source.graph) == [(0, 1, 3.0), (1, 2, 1.0)]
     assert expected(as_graph(kept)) == expected(source.graph)
     assert entries(kind, source.rebuild(np.array([True, True]), np.array([0.5, 2.0]))) == [(0, 1, 0.5), (1, 2, 2.0)]
-    plain = load(obj, parallel="sum", weight=None)
+    plain = load(obj, Policies(parallel="sum", weight=None))
     assert entries(kind, plain.rebuild(np.array([True, True]))) == [(0, 1, 1.0), (1, 2, 1.0)]
 
 
@@ -372,7 +372,7 @@ def test_bad_weights_name_the_edge(kind, weight):
 @pytest.mark.parametrize("policy", ["directed", "loops", "parallel"])
 def test_unknown_policies_are_refused(kind, policy):
     with pytest.raises(OptionError, match=f"{policy}='yes'"):
-        load(kind.make(N, EDGES, None, False), **{policy: "yes"})
+        load(kind.make(N, EDGES, None, False), Policies(**{policy: "yes"}))
 
 
 @EACH
@@ -429,7 +429,7 @@ def test_tables_keep_their_columns():
         graph_attributes={"name": "t"},
         row_name=lambda row: f"line {row}",
     )
-    source = load(table, weight="cost")
+    source = load(table, Policies(weight="cost"))
     assert source.graph.weight_name == "cost"
     mask = np.zeros(3, bool)
     mask[numbers_of(source)[[0, 2]]] = True
@@ -471,7 +471,7 @@ def content(g: Any) -> Any:
 def test_networkx_attributes_nodes_and_order_are_kept(cls):
     g = rich_networkx(cls)
     before = content(g)
-    source = load(g, directed="symmetrize")
+    source = load(g, Policies(directed="symmetrize"))
     mask = edge_selector(source, [("z", "a"), ("a", "b")])
     kept = source.rebuild(mask)
     undirected = {nx.DiGraph: nx.Graph, nx.MultiDiGraph: nx.MultiGraph}.get(cls, cls)
@@ -505,7 +505,7 @@ def test_networkx_multigraph_keys_are_kept():
     g.add_edge(0, 1, key="first", weight=2, kind="x")
     g.add_edge(1, 2, key=7)
     g.add_edge(1, 0, key="second", weight=3, kind="y")
-    kept = load(g, parallel="sum").rebuild(np.ones(2, bool))
+    kept = load(g, Policies(parallel="sum")).rebuild(np.ones(2, bool))
     assert list(kept.edges(keys=True, data=True)) == [
         (0, 1, "first", {"weight": 5.0, "kind": "x"}),
         (1, 2, 7, {"weight": 1.0}),
@@ -515,7 +515,7 @@ def test_networkx_multigraph_keys_are_kept():
 def test_networkx_integers_stay_integers_where_they_add_up():
     g = nx.DiGraph()
     g.add_weighted_edges_from([(0, 1, 2), (1, 0, 3), (1, 2, 4)])
-    kept = load(g, directed="symmetrize").rebuild(np.ones(2, bool))
+    kept = load(g, Policies(directed="symmetrize")).rebuild(np.ones(2, bool))
     assert list(kept.edges(data="weight")) == [(0, 1, 5), (1, 2, 4)]
     assert all(type(w) is int for *_, w in kept.edges(data="weight"))
 
@@ -527,12 +527,12 @@ def test_networkx_weights_where_edges_have_them():
     source = load(g)
     assert source.graph.weights.tolist() == [1, 3, 1]
     assert source.notes == ("weights: 'weight', 2 of 3 edges have none and weigh 1",)
-    assert load(g, weight=None).notes == ("weights ignored",)
+    assert load(g, Policies(weight=None)).notes == ("weights ignored",)
     g[1][2]["capacity"] = 8
     assert as_graph(g, weight="capacity").weight_name == "capacity"
     with pytest.raises(OptionError, match=r"'cost' named as weight \(edge attributes: 'weight', 'capacity'\)"):
         as_graph(g, weight="cost")
-    kept = load(g, weight="capacity").rebuild(np.ones(3, bool), np.full(3, 0.5))
+    kept = load(g, Policies(weight="capacity")).rebuild(np.ones(3, bool), np.full(3, 0.5))
     assert kept[1][2] == {"weight": 3, "capacity": 0.5}
 
 
@@ -551,7 +551,7 @@ def test_networkx_views_and_frozen_graphs():
 def test_igraph_attributes_are_kept(directed):
     g = igraph.Graph(n=5, edges=[(3, 1), (0, 1), (2, 3)], directed=directed)
     g["name"], g.vs["colour"], g.es["kind"], g.es["weight"] = "rich", list("abcde"), ["x", "y", "z"], [1, 2, 3]
-    source = load(g, directed="symmetrize")
+    source = load(g, Policies(directed="symmetrize"))
     mask = np.ones(3, bool)
     mask[numbers_of(source)[1]] = False
     kept = source.rebuild(mask)
@@ -564,7 +564,7 @@ def test_igraph_attributes_are_kept(directed):
     )
     assert [set(e) for e in kept.get_edgelist()] == [{1, 3}, {2, 3}]
     assert (g.ecount(), g.is_directed()) == (3, directed)
-    assert load(g, weight=None, directed="symmetrize").notes[0] == "weights ignored"
+    assert load(g, Policies(weight=None, directed="symmetrize")).notes[0] == "weights ignored"
 
 
 # NetworKit
@@ -598,7 +598,8 @@ def test_networkit_says_that_symmetrising_loses_edge_attributes():
     networkit = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     g = networkit.Graph(3, directed=True)
     g.addEdge(0, 1)
-    assert any("edge attributes are not carried over" in note for note in load(g, directed="symmetrize").notes)
+    notes = load(g, Policies(directed="symmetrize")).notes
+    assert any("edge attributes are not carried over" in note for note in notes)
 
 
 # SciPy and NumPy
@@ -654,7 +655,7 @@ def test_asymmetric_matrices_say_where(dense, message, make):
 
 def test_asymmetric_values_with_a_symmetric_pattern_are_no_matter_without_weights():
     a = np.array([[0, 2.5, 0], [3.5, 0, 1], [0, 1, 0]])
-    source = load(a, weight=None)
+    source = load(a, Policies(weight=None))
     np.testing.assert_array_equal(source.rebuild(np.array([True, True])), a)
 
 
@@ -664,7 +665,7 @@ def test_nan_is_never_an_edge(make, weight):
     a = np.ones((3, 3)) - np.eye(3)
     a[0, 2] = a[2, 0] = np.nan
     with pytest.raises(GraphError, match=r"entry \((0, 2|2, 0)\) of the matrix is NaN"):
-        load(make(a), weight=weight)
+        load(make(a), Policies(weight=weight))
 
 
 @pytest.mark.parametrize(
@@ -690,7 +691,7 @@ def test_what_is_no_adjacency_matrix_is_refused(matrix, message):
 def test_integer_matrices_keep_their_dtype_where_sums_fit():
     for top, dtype in ((100, np.int8), (20, np.int8)):
         a = np.array([[0, top, 0], [top, 0, 7], [0, 0, 0]], dtype)
-        kept = load(a, directed="symmetrize").rebuild(np.ones(2, bool))
+        kept = load(a, Policies(directed="symmetrize")).rebuild(np.ones(2, bool))
         assert kept[0, 1] == 2 * top
         assert kept.dtype == (np.int64 if top == 100 else np.int8)
 
@@ -699,7 +700,7 @@ def test_repeated_entries_are_parallel_edges():
     a = sp.coo_array(([1.0, 2.0, 1.0, 2.0], ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(2, 2))
     with pytest.raises(GraphError, match="1 parallel edge"):
         load(a)
-    source = load(a, parallel="sum")
+    source = load(a, Policies(parallel="sum"))
     assert source.graph.weights.tolist() == [3.0]
     np.testing.assert_array_equal(source.rebuild(np.array([True])).toarray(), a.toarray())
 
@@ -818,16 +819,16 @@ def test_pyg_edge_tensors_follow_their_edges():
 def test_pyg_weights_by_name():
     data = rich_pyg()
     assert as_graph(data).weight_name == "edge_weight"
-    source = load(data, weight="cost")
+    source = load(data, Policies(weight="cost"))
     assert source.graph.weights.tolist() == [1, 3, 2]
     new = source.rebuild(np.array([True, False, True]), np.array([0.5, 1.0, 0.25]))
     assert new.cost.tolist() == [[0.5], [0.5], [0.25], [0.25]]
     assert new.cost.dtype == torch.float32
     assert torch.equal(new.edge_weight, torch.tensor([2.0, 2.0, 3.0, 3.0]))
     with pytest.raises(OptionError, match="no edge-level tensor is called 'x'"):
-        load(data, weight="x")
+        load(data, Policies(weight="x"))
     with pytest.raises(GraphError, match=r"edge_attr has the shape \(6, 2\)"):
-        load(data, weight="edge_attr")
+        load(data, Policies(weight="edge_attr"))
     del data.edge_weight
     assert load(data).rebuild(np.ones(3, bool), np.full(3, 0.5)).edge_weight.dtype == torch.float32
 
@@ -836,7 +837,7 @@ def test_pyg_one_direction_only_is_directed():
     data = Data(edge_index=torch.tensor([[0, 2, 1], [1, 1, 3]]), edge_attr=torch.arange(3.0), num_nodes=4)
     with pytest.raises(GraphError, match=r"one direction only \(3 edges\).*ToUndirected"):
         load(data)
-    kept = load(data, directed="symmetrize").rebuild(np.array([True, False, True]))
+    kept = load(data, Policies(directed="symmetrize")).rebuild(np.array([True, False, True]))
     assert kept.edge_index.tolist() == [[0, 1, 1, 3], [1, 3, 0, 1]]
     assert kept.edge_attr.tolist() == [0.0, 2.0, 0.0, 2.0]
 
@@ -845,7 +846,7 @@ def test_pyg_opposite_weights_must_agree():
     data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), edge_weight=torch.tensor([1.0, 2.0]), num_nodes=2)
     with pytest.raises(GraphError, match=r"the edge \(0, 1\) is 1\.0 and \(1, 0\) is 2\.0"):
         load(data)
-    assert load(data, weight=None).graph.n_edges == 1
+    assert load(data, Policies(weight=None)).graph.n_edges == 1
 
 
 def test_pyg_edges_repeated_in_one_direction_only():
@@ -854,7 +855,7 @@ def test_pyg_edges_repeated_in_one_direction_only():
     )
     for weight in ("weight", None):
         with pytest.raises(GraphError, match="some edges stand more often in one direction"):
-            load(data, weight=weight)
+            load(data, Policies(weight=weight))
 
 
 def test_pyg_guessed_node_counts_are_said_and_kept():
@@ -917,7 +918,7 @@ def test_align_of_plain_numbers_onto_labels():
     graph = Graph.from_edges([0, 1], [1, 2], labels=[5, 7, 9])
     assert expected(align(graph, nx.Graph([(7, 9)]))) == [(1, 2, 1.0)]
     assert align(zoo.GRAPHS["path"], nx.Graph([(7, 6)])).edge_labels(0) == (6, 7)
-    assert align(zoo.GRAPHS["weighted"], zoo.GRAPHS["weighted"], weight=None).is_weighted is False
+    assert align(zoo.GRAPHS["weighted"], zoo.GRAPHS["weighted"], Policies(weight=None)).is_weighted is False
 
 
 # Choosing edges

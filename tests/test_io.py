@@ -77,7 +77,7 @@ def test_unknown_suffix_lists_the_formats_and_the_option(path: str) -> None:
     for call in (lambda: gio.read(path), lambda: gio.write(table(), path)):
         with pytest.raises(OptionError, match=r"graphml \(\.graphml \.xml\).*") as caught:
             call()
-        assert "--format" in str(caught.value)
+        assert "pass format=" in str(caught.value)
         assert path in str(caught.value)
 
 
@@ -87,7 +87,7 @@ def test_unknown_format_name_is_refused() -> None:
 
 
 def test_stream_without_a_name_needs_a_format() -> None:
-    with pytest.raises(OptionError, match=r"pass format= \(--format\), one of csv"):
+    with pytest.raises(OptionError, match=r"pass format=, one of csv"):
         gio.read(io.BytesIO(b"1 2\n"))
 
 
@@ -192,7 +192,7 @@ def test_existing_output_is_refused_and_replaced_with_force(tmp_path: Path) -> N
     path = tmp_path / "graph.csv"
     path.write_text("precious")
     path.chmod(0o640)
-    with pytest.raises(FileError, match=r"exists already.*--force"):
+    with pytest.raises(FileError, match=r"exists already.*force=True"):
         gio.write(table(), path)
     assert_untouched(tmp_path, {"graph.csv": b"precious"})
     gio.write(table(), path, force=True)

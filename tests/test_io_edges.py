@@ -72,7 +72,7 @@ def test_decimal_comma_is_not_a_delimiter_where_a_header_tells() -> None:
 
 def test_ambiguous_delimiter_is_refused_with_the_remedy() -> None:
     text = "1;2;0,5\n2;3;1,5\n"
-    with pytest.raises(FileError, match=r"line 1: can't tell which of ',', ';' delimits.*--delimiter"):
+    with pytest.raises(FileError, match=r"line 1: can't tell which of ',', ';' delimits.*pass delimiter="):
         read(text)
     with pytest.raises(FileError, match=r"line 1: the weight '0,5' of the edge '1', '2' is not a number: .* 0.5"):
         read(text, delimiter="semicolon")

@@ -1094,7 +1094,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"solver": "gumbel", "steps": 0}, "steps=0 must be an integer, 1 or more"),
     ({"method": OWN_WEIGHTS, "reweight": True}, "sets weights of its own: leave reweight out"),
     ({"method": "local-degree", "exponent": 2}, "exponent=2"),
-    ({"method": "random", "keep": None}, r"method 'random' needs a budget: pass keep= \(--keep\)"),
+    ({"method": "random", "keep": None}, r"method 'random' needs a budget: pass keep=, a share"),
     # Budgets and constraints that don't go together.
     ({"keep": 32, "connected": True}, "keep=32 edges can't hold the graph's 1 component together.*at least 33 edges"),
     ({"keep": 2, "protect": [0, 1, 2]}, "keep=2 edges, but protect names 3 that must stay: keep at least 3"),

@@ -14,12 +14,12 @@ import numpy as np
 
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective, entropy_for
 from graphpri._output import aligned
-from graphpri._sparsify import Sparsified, sparsify
+from graphpri._sparsify import Sparsified, several, sparsify
 from graphpri._stochastic import Estimate
 from graphpri.baselines import find
-from graphpri.errors import GraphPRIError, MissingExtraError, OptionError
-from graphpri.graph import Directed, Graph, Loops, Parallel
-from graphpri.interop import load
+from graphpri.errors import GraphPRIError, MissingExtraError, OptionError, argument
+from graphpri.graph import Directed, Loops, Parallel
+from graphpri.interop import Policies, load
 from graphpri.io import tables
 from graphpri.measures import MEASURES, Measure, Settings, View, choose
 from graphpri.measures.information import check_edges, check_unit
@@ -27,7 +27,7 @@ from graphpri.measures.registry import Unit
 from graphpri.measures.reports import describe
 from graphpri.solvers.budgeted import EffortName
 
-Method = str | tuple[str, Mapping[str, Any]]
+MethodWithOptions = str | tuple[str, Mapping[str, Any]]
 _FIXED = ("G", "keep", "seed", "method", "weight", "directed", "loops", "parallel", "callback")
 
 
@@ -48,10 +48,10 @@ class Comparison(Sequence[dict[str, Any]]):
     Attributes
     ----------
     rows : list of dict
-        Columns: ``method``, ``options`` (as text), ``keep`` as asked, ``K`` edges kept, ``seed``, the measures,
-        ``seconds`` for sparsifying and ``status``. Behind a measure that is an estimate stands its standard error,
-        as ``entropy_error``. Where a combination can't be done, ``status`` starts with
-        ``"error: "``, ``K`` is None and the measures are NaN.
+        Columns: ``method``, ``options`` (as text), ``beta`` where several were asked for, ``keep`` as asked, ``K``
+        edges kept, ``seed``, the measures, ``seconds`` for sparsifying and ``status``. Behind a measure that is an
+        estimate stands its standard error, as ``entropy_error``. Where a combination can't be done, ``status``
+        starts with ``"error: "``, ``K`` is None and the measures are NaN.
     measures : tuple of str
         The measures' columns.
     original : dict of str to float
@@ -97,7 +97,7 @@ class Comparison(Sequence[dict[str, Any]]):
     def __str__(self) -> str:
         hidden = {"status", "edges", *self._errors()}
         columns = [c for c in self.columns if c not in hidden and not self._says_nothing(c)]
-        head = {"method": "(original)", "options": "", "keep": None, "K": None, "seed": None, "seconds": None}
+        head = dict.fromkeys(("beta", "keep", "K", "seed", "seconds")) | {"method": "(original)", "options": ""}
         head |= {name: self.original.get(name) for name in self.measures}
         head |= {name: self.original.get(name) for name in self._errors()}
         lines = [describe(self.settings)] if self.settings else []
@@ -114,13 +114,14 @@ class Comparison(Sequence[dict[str, Any]]):
         """Names of the columns, in order."""
         errors = self._errors()
         measured = [c for name in self.measures for c in (name, f"{name}_error") if c == name or c in errors]
-        return ["method", "options", "keep", "K", "seed", *measured, "seconds", "status"]
+        beta = ["beta"] if self.rows and "beta" in self.rows[0] else []
+        return ["method", "options", *beta, "keep", "K", "seed", *measured, "seconds", "status"]
 
     def _errors(self) -> set[str]:
         """Columns of standard errors."""
         return {c for row in self.rows for c in row if c.endswith("_error") and c[:-6] in self.measures}
 
-    def best(self, measure: str, keep: float | int | None = None) -> dict[str, Any]:
+    def best(self, measure: str, keep: float | int | None = None, beta: float | None = None) -> dict[str, Any]:
         """The row that is best by a measure; of several, the first.
 
         Parameters
@@ -129,6 +130,8 @@ class Comparison(Sequence[dict[str, Any]]):
             One of `measures` for which less, or more, means that more of the graph was kept.
         keep : float or int, optional
             Only rows with this budget.
+        beta : float, optional
+            Only rows with this β, of a table with several.
 
         Raises
         ------
@@ -140,10 +143,12 @@ class Comparison(Sequence[dict[str, Any]]):
         better = MEASURES[measure].better
         if better is None:
             raise OptionError(f"measure {measure!r}: neither less nor more of it is better")
-        rows = [r for r in self.rows if (keep is None or r["keep"] == keep) and not np.isnan(r[measure])]
+        asked = {name: value for name, value in (("keep", keep), ("beta", beta)) if value is not None}
+        fitting = (r for r in self.rows if all(r.get(name) == value for name, value in asked.items()))
+        rows = [r for r in fitting if not np.isnan(r[measure])]
         if not rows:
-            budget = "" if keep is None else f" at keep={keep!r}"
-            raise OptionError(f"no row{budget} has a value of {measure!r}")
+            at = " and ".join(argument(name, value) for name, value in asked.items())
+            raise OptionError(f"no row{at and f' at {at}'} has a value of {measure!r}")
         return (min if better == "low" else max)(rows, key=lambda row: row[measure])
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
@@ -180,10 +185,10 @@ class Comparison(Sequence[dict[str, Any]]):
 
 def compare(
     G: Any,
-    methods: Method | Iterable[Method],
-    keeps: float | int | Iterable[float | int | None] | None,
+    methods: MethodWithOptions | Iterable[MethodWithOptions],
+    keep: float | int | Iterable[float | int | None] | None,
     *,
-    beta: float = DEFAULT_BETA,
+    beta: float | Iterable[float] = DEFAULT_BETA,
     alpha: float = 0.0,
     seeds: int | Iterable[int] = (0,),
     connected: bool | None = False,
@@ -209,11 +214,13 @@ def compare(
         Names of methods, ``"pri"`` among them; a pair of a name and a dict gives options to that method, or
         other arguments of :func:`graphpri.sparsify`: ``("pri", {"beta": 2, "reweight": True})``,
         ``("local-degree", {"exponent": 0.5})``.
-    keeps : float, int, None, or iterable of these
+    keep : float, int, None, or iterable of these
         Budgets: shares or numbers of edges; None leaves the size to β, for ``"pri"`` only.
-    beta, alpha, entropy, mixture
-        What method ``"pri"`` minimises, unless its own options say otherwise; and, in every row, what
-        the measures ``objective``, ``entropy`` and ``divergence`` are taken by.
+    beta : float or iterable of float
+        β of what method ``"pri"`` minimises, unless its own options say otherwise; and, in every row, of the
+        measure ``objective``. Several make all rows for each, with a column ``beta``.
+    alpha, entropy, mixture
+        Likewise, and of the measures ``entropy`` and ``divergence``.
     seeds : int or iterable of int
         Each combination runs once with each.
     connected : bool, optional
@@ -232,7 +239,7 @@ def compare(
     Returns
     -------
     Comparison
-        Rows by method, then budget, then seed.
+        Rows by β, then method, then budget, then seed.
 
     Raises
     ------
@@ -249,30 +256,37 @@ def compare(
     >>> len(table), table.best("objective", keep=0.3)["method"]
     (4, 'pri')
     """
-    named = [_named(m) for m in _listed(methods, "methods")]
-    budgets, all_seeds = _listed(keeps, "keeps"), _listed(seeds, "seeds")
-    graph, notes = _load(G, weight, directed, loops, parallel)
+    named = _methods(methods)
+    betas, budgets, all_seeds = several(beta, "beta"), several(keep, "keep"), several(seeds, "seeds")
+    source = load(G, Policies(weight, directed, loops, parallel))
+    graph = source.graph
+    check_edges(graph, "the graph")
     chosen, left_out = choose(measures, graph)
-    checked = Objective(graph, beta, alpha, "degree", mixture)
     check_unit(unit)
-    settings = Settings(checked.beta, checked.alpha, entropy_for(graph, entropy), checked.mixture, unit, 0)
-    given = {"beta": beta, "alpha": alpha, "connected": connected, "entropy": settings.entropy, "mixture": mixture}
-    solver = {"effort": effort, "time_limit": time_limit}
-    bench = _Bench(View(graph, settings), chosen, given, {k: v for k, v in solver.items() if v is not None})
+    by = entropy_for(graph, entropy)
+    given = {"alpha": alpha, "connected": connected, "entropy": by, "mixture": mixture}
+    solver = {name: value for name, value in (("effort", effort), ("time_limit", time_limit)) if value is not None}
+    tables: list[_Table] = []
+    for b in betas:
+        checked = Objective(graph, b, alpha, "degree", mixture)
+        settings = Settings(checked.beta, checked.alpha, by, checked.mixture, unit, 0)
+        tables.append(_Table(View(graph, settings), chosen, given | {"beta": b}, solver, len(betas) > 1))
     rows: list[dict[str, Any]] = []
-    cells = list(product(named, budgets, all_seeds))
-    for (name, options), keep, seed in cells:
-        rows.append(bench.row(name, options, keep, seed))
-        interrupted = str(rows[-1]["status"]).startswith("interrupted")
-        stopped = callback is not None and callback(Step(len(rows), len(cells), rows[-1])) is True
-        if interrupted or stopped:
+    cells = list(product(tables, named, budgets, all_seeds))
+    for table, (name, options), k, seed in cells:
+        row, ended = table.row(name, options, k, seed)
+        rows.append(row)
+        stopped = callback is not None and callback(Step(len(rows), len(cells), row)) is True
+        if stopped or ended:
             break
     if all(map(_failed, rows)):
-        raise OptionError(f"no combination could be done; the first, {rows[0]['method']}: {rows[0]['status'][7:]}")
-    names = tuple(m.name for m in chosen)
-    original = _measured(bench.origin, [m for m in chosen if m.both])
-    notes = tuple(dict.fromkeys([*notes, *bench.origin.notes, *bench.notes]))
-    return from_rows(rows, names, original, left_out, notes, asdict(settings))
+        failure = tables[0].failures[0]
+        raise OptionError(f"no combination could be done; the first, {rows[0]['method']}: {failure.message}")
+    origin = tables[0].origin
+    asked = asdict(origin.settings) | ({"beta": [table.origin.settings.beta for table in tables]} if betas[1:] else {})
+    notes = dict.fromkeys(note for notes in (source.notes, origin.notes, *(t.notes for t in tables)) for note in notes)
+    original = _measured(origin, [m for m in chosen if m.both])
+    return from_rows(rows, tuple(m.name for m in chosen), original, left_out, tuple(notes), asked)
 
 
 def from_rows(rows: list[dict[str, Any]], measures: tuple[str, ...], *rest: Any) -> Comparison:
@@ -303,30 +317,35 @@ def _shown(row: Mapping[str, Any], column: str) -> Any:
 
 
 @dataclass
-class _Bench:
-    """Runs one cell of the table: sparsifies, times, measures."""
+class _Table:
+    """Makes the rows for one β: sparsifies, times, measures."""
 
     origin: View
     chosen: list[Measure]
     given: dict[str, Any]
     solver: dict[str, Any]
+    tells_beta: bool
     notes: list[str] = field(default_factory=list[str])
+    failures: list[GraphPRIError] = field(default_factory=list[GraphPRIError])
 
-    def row(self, name: str, options: dict[str, Any], keep: Any, seed: Any) -> dict[str, Any]:
-        """The row of one combination, failed or not."""
+    def row(self, name: str, options: dict[str, Any], keep: Any, seed: Any) -> tuple[dict[str, Any], bool]:
+        """The row of one combination, failed or not, and whether the user interrupted it."""
         shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
-        head: dict[str, Any] = {"method": name, "options": shown, "keep": keep, "K": None, "seed": seed}
+        beta = {"beta": self.origin.settings.beta} if self.tells_beta else {}
+        head: dict[str, Any] = {"method": name, "options": shown, **beta, "keep": keep, "K": None, "seed": seed}
         start = time.perf_counter()
         try:
             result = self._sparsify(name, options, keep, seed)
         except GraphPRIError as error:
+            self.failures.append(error)
             nothing = dict.fromkeys((m.name for m in self.chosen), np.nan)
-            return {**head, **nothing, "seconds": time.perf_counter() - start, "status": f"error: {error}"}
+            return {**head, **nothing, "seconds": time.perf_counter() - start, "status": f"error: {error}"}, False
         seconds = time.perf_counter() - start
         view = View(result.kept, self.origin.settings, self.origin)
         values = _measured(view, self.chosen)
         self.notes += view.notes
-        return {**head, "K": result.kept.n_edges, **values, "seconds": seconds, "status": result.status}
+        row = {**head, "K": result.kept.n_edges, **values, "seconds": seconds, "status": result.status}
+        return row, result.interrupted
 
     def _sparsify(self, name: str, options: dict[str, Any], keep: Any, seed: Any) -> Sparsified:
         if unusable := sorted(options.keys() & set(_FIXED)):
@@ -338,22 +357,10 @@ class _Bench:
         return sparsify(self.origin.graph, keep=keep, method=name, seed=seed, **arguments)
 
 
-def _load(
-    G: Any, weight: str | None, directed: Directed, loops: Loops, parallel: Parallel
-) -> tuple[Graph, tuple[str, ...]]:
-    source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
-    check_edges(source.graph, "the graph")
-    return source.graph, source.notes
-
-
-def _listed(given: Any, name: str) -> list[Any]:
-    """The given items as a list; a single one may stand alone, a pair with options included."""
-    single = isinstance(given, str) or not isinstance(given, Iterable)
+def _methods(given: Any) -> list[tuple[str, dict[str, Any]]]:
+    """Names and options of the methods; a single one may stand alone, a pair with options included."""
     pair = isinstance(given, tuple) and len(cast("tuple[Any, ...]", given)) == 2 and isinstance(given[1], Mapping)
-    items: list[Any] = [given] if single or pair else list(cast("Iterable[Any]", given))
-    if not items:
-        raise OptionError(f"{name} is empty: pass at least one")
-    return items
+    return [_named(method) for method in ([given] if pair else several(given, "methods"))]
 
 
 def _named(method: Any) -> tuple[str, dict[str, Any]]:
@@ -373,4 +380,4 @@ def _pair(method: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _failed(row: dict[str, Any]) -> bool:
-    return str(row["status"]).startswith("error: ")
+    return row["K"] is None

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from graphpri._runtime import compiled, in_chunks, inlined, require, single_thread
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import FloatArray, Graph, IntArray, places_within
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -522,7 +522,7 @@ def entropy_named(name: str) -> Entropy:
         For an unknown name; lists those that exist.
     """
     if name not in ENTROPIES:
-        raise OptionError(f"entropy={name!r}: choose from {', '.join(ENTROPIES)}")
+        raise OptionError(f"{argument('entropy', name)}: choose from {', '.join(ENTROPIES)}")
     return ENTROPIES[name]
 
 

@@ -14,7 +14,7 @@ from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, splu
 
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, require, single_thread
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError, OptionError, argument, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, group, id_dtype
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -639,9 +639,9 @@ def _resistances(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Resistances and weights of the edges in a unit of their component, and the weight of that unit."""
     if method not in ("auto", "exact", "sketch"):
-        raise OptionError(f"method={method!r}: choose from 'auto', 'exact', 'sketch'")
+        raise OptionError(f"{argument('method', method)}: choose from 'auto', 'exact', 'sketch'")
     if not isinstance(n_probes, Integral) or n_probes < 2:
-        raise OptionError(f"n_probes={n_probes!r}: a sketch needs a whole number of probes, 2 or more")
+        raise OptionError(f"{argument('n_probes', n_probes)}: a sketch needs a whole number of probes, 2 or more")
     count, member = graph.components()
     scale = component_scales(graph, count, member)
     edge_scale = scale[member[graph.source]]
@@ -664,7 +664,7 @@ def _check_memory(graph: Graph, exact: NDArray[Any], sketched: NDArray[Any]) -> 
     what = f"computing the exact effective resistances of a component of {most} nodes"
     # Four matrices while they are made, and differences of rows beside the last of them.
     rows = 24.0 * min(_ROW_ENTRIES, graph.n_edges * most)
-    require(8.0 * most**2 + max(24.0 * most**2, rows), what, 'take method="sketch"')
+    require(8.0 * most**2 + max(24.0 * most**2, rows), what, f"take {setting('method', 'sketch')}")
     if sketched.size:
         per_edge, per_node = _SKETCH_BYTES
         what = f"sketching the effective resistances of {graph.n_edges} edges"

@@ -31,7 +31,7 @@ from graphpri._entropy import (
     exact_entropies,
     scaled,
 )
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph
 
 if TYPE_CHECKING:
@@ -106,9 +106,11 @@ def takes_entropy(function: Callable[P, R]) -> Callable[P, R]:
 def check_beta(beta: float) -> float:
     """Refuse a β that is negative, not finite or beyond 1e12."""
     if isinstance(beta, bool) or not isinstance(beta, Real) or not 0 <= beta < np.inf:
-        raise OptionError(f"beta={beta!r} must be a finite number, 0 or more")
+        raise OptionError(f"{argument('beta', beta)} must be a finite number, 0 or more")
     if beta > LARGEST_BETA:
-        raise OptionError(f"beta={beta!r} is above {LARGEST_BETA:g}; the divergence alone decides there: pass less")
+        raise OptionError(
+            f"{argument('beta', beta)} is above {LARGEST_BETA:g}; the divergence alone decides there: pass less"
+        )
     return float(beta)
 
 
@@ -425,10 +427,10 @@ class Objective:
     def __post_init__(self) -> None:
         check_beta(self.beta)
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real) or not 0 <= self.alpha < np.inf:
-            raise OptionError(f"alpha={self.alpha!r} must be a finite number, 0 or more")
+            raise OptionError(f"{argument('alpha', self.alpha)} must be a finite number, 0 or more")
         entropy_named(self.entropy)
         if self.mixture not in ("equation", "listing"):
-            raise OptionError(f"mixture={self.mixture!r}: choose 'equation' or 'listing'")
+            raise OptionError(f"{argument('mixture', self.mixture)}: choose 'equation' or 'listing'")
         if not self.graph.n_edges:
             raise GraphError("the graph has no edges: there is nothing to keep, and its entropy is not defined")
         object.__setattr__(self, "weights", scaled(self.graph.weights))

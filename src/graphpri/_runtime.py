@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from graphpri.errors import MemoryLimitError, OptionError
+from graphpri.errors import MemoryLimitError, OptionError, argument, setting
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The compiler of loops (numba), known to this module only.
@@ -138,7 +138,7 @@ def require(needed: float, what: str, remedy: str) -> None:
         more = size_text(2 * needed, digits=0).replace(" ", "")
         raise MemoryLimitError(
             f"{what} needs about {size_text(needed)} of memory, and {whose}: {remedy}, or set {MEMORY_VARIABLE} "
-            f"(--memory) to what it may take ({MEMORY_VARIABLE}={more})"
+            f"to what it may take ({setting('memory', more, python=f'{MEMORY_VARIABLE}={more}')})"
         )
 
 
@@ -153,7 +153,7 @@ def parse_size(text: str, name: str = MEMORY_VARIABLE) -> int:
     found = _SIZE.fullmatch(text.strip())
     size = int(float(found[1]) * 1024 ** _POWERS[found[2].upper()]) if found else 0
     if size < 1:
-        raise OptionError(f"{name}={text!r} must be a size of memory such as 8GB or 500MB")
+        raise OptionError(f"{argument(name, text)} must be a size of memory such as 8GB or 500MB")
     return size
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from graphpri._runtime import LARGE_GRAPH, compiled
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, id_dtype
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -192,16 +192,18 @@ def count_edges(keep: float | int, n_edges: int) -> int:
         For a value outside these ranges, and for a graph without edges.
     """
     if isinstance(keep, bool | np.bool_) or not isinstance(keep, Real):
-        raise OptionError(f"keep={keep!r} is neither a share (a float in (0, 1]) nor a count (an int, 1 to {n_edges})")
+        raise OptionError(
+            f"{argument('keep', keep)} is neither a share (a float in (0, 1]) nor a count (an int, 1 to {n_edges})"
+        )
     if n_edges == 0:
-        raise OptionError(f"keep={keep!r}: the graph has no edges to keep")
+        raise OptionError(f"{argument('keep', keep)}: the graph has no edges to keep")
     if isinstance(keep, Integral):
         if not 1 <= keep <= n_edges:
-            raise OptionError(f"keep={keep} is not a count from 1 to the graph's {n_edges} edges")
+            raise OptionError(f"{argument('keep', keep)} is not a count from 1 to the graph's {n_edges} edges")
         return int(keep)
     share = float(keep)
     if not 0 < share <= 1:
-        raise OptionError(f"keep={keep!r} is not a share in (0, 1]; for a count of edges pass an int")
+        raise OptionError(f"{argument('keep', keep)} is not a share in (0, 1]; for a count of edges pass an int")
     return max(1, min(n_edges, int(np.floor(share * n_edges + 0.5 + 1e-9))))
 
 
@@ -324,17 +326,19 @@ def check_budget(
         u, v = graph.edge_labels(int(np.argmax(both)))
         raise OptionError(f"edge ({u!r}, {v!r}) stands in protect and in forbid: name it in one of them")
     if forbid is not None and k > (allowed := graph.n_edges - int(forbid.sum())):
-        raise OptionError(f"keep={k} edges, but forbid leaves only {allowed} of {graph.n_edges}")
+        raise OptionError(f"{argument('keep', k)} edges, but forbid leaves only {allowed} of {graph.n_edges}")
     least = 0 if protect is None else int(protect.sum())
     if k < least:
-        raise OptionError(f"keep={k} edges, but protect names {least} that must stay: keep at least {least}")
+        raise OptionError(
+            f"{argument('keep', k)} edges, but protect names {least} that must stay: keep at least {least}"
+        )
     if not connected:
         return
     components = graph.components()[0]
     if forbid is not None and graph.components(~forbid)[0] > components:
         raise OptionError(
-            "without the edges in forbid the graph falls apart: forbid fewer edges, or pass connected=False "
-            "(no budget and connected=True both keep it together)"
+            f"without the edges in forbid the graph falls apart: forbid fewer edges, or pass "
+            f"{setting('connected', False)} (no budget and {setting('connected', True)} both keep it together)"
         )
     need = graph.n_nodes - components
     if protect is not None:
@@ -342,8 +346,9 @@ def check_budget(
     if k < need:
         extra = " with the protected edges" if least else ""
         raise OptionError(
-            f"keep={k} edges can't hold the graph's {components} component{'s' * (components > 1)} together{extra}: "
-            f"connected=True needs at least {need} edges"
+            f"{argument('keep', k)} edges can't hold the graph's {components} component{'s' * (components > 1)} "
+            f"together{extra}: "
+            f"{setting('connected', True)} needs at least {need} edges"
         )
 
 

@@ -1,4 +1,4 @@
-"""The front: sparsify a graph of any accepted type, for one budget or along a path."""
+"""Sparsify a graph of any accepted type, for one budget or along a path."""
 
 from __future__ import annotations
 
@@ -8,26 +8,64 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, cast, get_args
 
 import numpy as np
 
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta, entropy_for
 from graphpri._selection import check_budget, count_edges
 from graphpri._version import __version__
-from graphpri.baselines import METHODS, Scored, find, run
-from graphpri.errors import GraphError, OptionError
+from graphpri.baselines import METHODS, find, run
+from graphpri.errors import GraphError, OptionError, argument, named, setting
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
-from graphpri.interop import Source, edge_selector, load
+from graphpri.interop import Policies, Source, edge_selector, load
 from graphpri.solvers.budgeted import EffortName, least_size, solve
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.path import solve_betas
 from graphpri.solvers.reweight import reweighted
-from graphpri.solvers.solution import Callback, Progress, Solution
+from graphpri.solvers.solution import Callback, Ending, Outcome, Progress, Solution, Status
 
 SolverName = Literal["auto", "budgeted", "gumbel"]
-UNESTIMATED = "interrupted while estimating; J, S and D are by the local entropy"
+
+
+class Facts(TypedDict):
+    """What :meth:`Sparsified.report` says: what was asked, what was kept and how good it is; options of the method too.
+
+    Entropies, divergences, objectives and their errors are in nats.
+    """
+
+    graphpri: str
+    method: str
+    keep: float | int | None
+    beta: float
+    alpha: float
+    entropy_by: str
+    mixture: str
+    connected: bool
+    seed: int
+    solver: NotRequired[str]
+    effort: NotRequired[str]
+    reweight: bool
+    weights: str
+    nodes: int
+    edges: int
+    edges_kept: int
+    share_kept: float
+    components: int
+    components_kept: int
+    nodes_cut_off: int
+    objective: float
+    entropy: float
+    entropy_original: float
+    divergence: float
+    barrier: float
+    objective_error: NotRequired[float]
+    entropy_error: NotRequired[float]
+    divergence_error: NotRequired[float]
+    entropy_original_error: NotRequired[float]
+    unit: str
+    status: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +90,20 @@ class Sparsified:
         J_β, S and D of what was kept, in nats, by the entropy that :meth:`report` names.
     errors : Terms or None
         Standard errors of J, S and D in nats where the entropy is the stochastic one.
-    status : str
-        What ended the search and, where it matters, what to do about it.
+    status : Status
+        What ended the search and, where it matters, what to do about it: text with an ``outcome``.
+    interrupted : bool
+        Whether the user interrupted the work, so that this is the best so far.
     trace : tuple of Progress
         Steps of the solver; empty for other methods.
     probabilities : ndarray of float64, shape (M,), or None
         Selection probabilities, for solver "gumbel".
     original, kept : Graph
         Both graphs in canonical form.
+    reweighted : bool
+        Whether kept edges have new weights: by ``reweight``, or from a method that sets some.
+    settings : dict of str to object
+        What was asked, as in the report.
     notes : tuple of str
         Where the weights come from, and what was done to the input on request.
 
@@ -83,9 +127,10 @@ class Sparsified:
     scores: FloatArray
     terms: Terms
     errors: Terms | None
-    status: str
+    status: Status
     trace: tuple[Progress, ...]
     probabilities: FloatArray | None
+    reweighted: bool
     notes: tuple[str, ...]
     settings: dict[str, Any]
     _original_entropy: float
@@ -118,7 +163,12 @@ class Sparsified:
         """D of what was kept from the original, in nats."""
         return self.terms.divergence
 
-    def report(self) -> dict[str, Any]:
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user interrupted the work."""
+        return self.status.interrupted
+
+    def report(self) -> Facts:
         """What was asked, what was kept and how good it is, as plain values.
 
         Examples
@@ -130,10 +180,9 @@ class Sparsified:
         (39, 'exact')
         """
         covered = int(np.count_nonzero(self.kept.degrees()[self.original.degrees() > 0]))
-        shown = {key: value for key, value in self.settings.items() if key != "own_weights"}
-        return {
+        facts = {
             "graphpri": __version__,
-            **shown,
+            **self.settings,
             "weights": "; ".join(self.notes),
             "nodes": self.original.n_nodes,
             "edges": self.original.n_edges,
@@ -151,6 +200,7 @@ class Sparsified:
             "unit": "nats",
             "status": self.status,
         }
+        return cast("Facts", facts)
 
     def _error_values(self) -> dict[str, float]:
         if self.errors is None:
@@ -271,7 +321,7 @@ def sparsify(
     reweight = _switch("reweight", reweight)
     run_by = _Run(method, solver, effort, _seed(seed), time_limit, callback, options)
     run_by.check()
-    source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
+    source = load(G, Policies(weight, directed, loops, parallel))
     graph = source.graph
     is_connected, k = _budget(graph, keep, connected, method, solver)
     constraints = _constraints(source, is_connected, protect, forbid)
@@ -287,11 +337,11 @@ def sparsify(
         except KeyboardInterrupt:
             if not objective.is_stochastic:
                 raise
-            solution = replace(solution, status=UNESTIMATED)
+            solution = replace(solution, status=Ending.UNESTIMATED.status())
             result = _result(source, _local_if_stochastic(objective), solution, settings | {"entropy_by": "local"})
     else:
-        solution, scored = run_by.score(graph, cast("int", k), constraints)
-        result = _result(source, objective, solution, settings, reweight, scored)
+        solution = run_by.score(graph, cast("int", k), constraints)
+        result = _result(source, objective, solution, settings, reweight)
     _ = result.graph  # built now, so that the input may change from here on
     return result
 
@@ -311,16 +361,20 @@ class _Run(NamedTuple):
         """Refuse unknown names, values out of range, and options that the method or the solver does not use."""
         used = frozenset[str]() if self.method == "pri" else find(self.method, besides=("pri",)).options
         if self.solver not in get_args(SolverName):
-            raise OptionError(f"solver={self.solver!r}: choose from {', '.join(map(repr, get_args(SolverName)))}")
+            raise OptionError(
+                f"{argument('solver', self.solver)}: choose from {', '.join(map(repr, get_args(SolverName)))}"
+            )
         _check_effort(self.effort)
         limit = cast("Any", self.time_limit)
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Real) or not float(limit) > 0):
-            raise OptionError(f"time_limit={limit!r} must be a number of seconds above 0")
+            raise OptionError(f"{argument('time_limit', limit)} must be a number of seconds above 0")
         _check_callback(self.callback)
         if self.method != "pri":
             given = {"solver": self.solver, "effort": self.effort, "time_limit": limit, "callback": self.callback}
             if unused := [name for name, value in given.items() if value not in (None, "auto")]:
-                raise OptionError(f"method {self.method!r} does not use {', '.join(unused)}: only method 'pri' does")
+                raise OptionError(
+                    f"method {self.method!r} does not use {', '.join(map(named, unused))}: only method 'pri' does"
+                )
             _refuse_unused(self.options, used, f"method {self.method!r}")
         elif self.solver == "gumbel":
             if self.effort is not None:
@@ -347,32 +401,34 @@ class _Run(NamedTuple):
         solution = solver(objective, k, constraints, seed=self.seed, callback=self.callback, time_limit=self.time_limit)
         return _explained(solution, objective, k, constraints)
 
-    def score(self, graph: Graph, k: int, constraints: Constraints) -> tuple[Solution, Scored]:
+    def score(self, graph: Graph, k: int, constraints: Constraints) -> Solution:
         """Keep the edges that a method scores highest."""
         rng = np.random.default_rng(self.seed)
-        mask, scored = run(graph, self.method, k, rng, **_given(constraints), **self.options)
-        status = f"kept the {k} edges" if k > 1 else "kept the edge"
-        status += f" that {self.method} scores highest"
-        if rules := [name for name, rule in _given(constraints).items() if rule is not None and rule is not False]:
-            status += f", subject to {', '.join(rules)}"
-        return Solution(mask, np.nan, status, ()), scored
+        mask, scored = run(graph, self.method, k, rng, **vars(constraints), **self.options)
+        rules = [name for name, rule in vars(constraints).items() if rule is not None and rule is not False]
+        status = Ending.SCORED.status(
+            edges=f"{k} edges" if k > 1 else "edge",
+            method=self.method,
+            rules=f", subject to {', '.join(rules)}" if rules else "",
+        )
+        return Solution(mask, np.nan, status, scores=scored.scores, weights=scored.weights)
 
 
 def _check_names(**given: Any) -> None:
     for name, value in given.items():
         if not isinstance(value, str):
-            raise OptionError(f"{name}={value!r} must be a name, as text")
+            raise OptionError(f"{argument(name, value)} must be a name, as text")
 
 
 def _check_effort(effort: Any) -> None:
     known = get_args(EffortName)
     if effort is not None and not (isinstance(effort, str) and effort in known):
-        raise OptionError(f"effort={effort!r}: choose from {', '.join(map(repr, known))}")
+        raise OptionError(f"{argument('effort', effort)}: choose from {', '.join(map(repr, known))}")
 
 
 def _check_callback(callback: Any) -> None:
     if callback is not None and not callable(callback):
-        raise OptionError(f"callback={callback!r} must be a function that takes a Progress")
+        raise OptionError(f"{argument('callback', callback)} must be a function that takes a Progress")
 
 
 def _refuse_unused(options: Iterable[str], used: Iterable[str], who: str) -> None:
@@ -394,7 +450,7 @@ def _refuse_unused(options: Iterable[str], used: Iterable[str], who: str) -> Non
 
 def _switch(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise OptionError(f"{name}={value!r} must be True or False")
+        raise OptionError(f"{argument(name, value)} must be True or False")
     return bool(value)
 
 
@@ -430,7 +486,7 @@ def _budget(
     if keep is not None:
         return is_connected, count_edges(keep, graph.n_edges)
     if method != "pri":
-        raise OptionError(f"method {method!r} needs a budget: pass keep= (--keep), a share or a number of edges")
+        raise OptionError(f"method {method!r} needs a budget: pass {setting('keep')}, a share or a number of edges")
     return is_connected, None
 
 
@@ -438,7 +494,7 @@ def _seed(seed: int | None) -> int:
     if seed is None:
         return 0
     if isinstance(seed, bool) or not isinstance(cast("Any", seed), Integral) or seed < 0:
-        raise OptionError(f"seed={seed!r} must be an integer, 0 or more")
+        raise OptionError(f"{argument('seed', seed)} must be an integer, 0 or more")
     return int(seed)
 
 
@@ -454,65 +510,52 @@ def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> 
 
 
 def _check_fits(graph: Graph, k: int | None, constraints: Constraints) -> None:
-    check_budget(graph, _allowed(graph, constraints) if k is None else k, **_given(constraints))
+    check_budget(graph, _allowed(graph, constraints) if k is None else k, **vars(constraints))
 
 
 def _allowed(graph: Graph, constraints: Constraints) -> int:
     return graph.n_edges - (0 if constraints.forbid is None else int(constraints.forbid.sum()))
 
 
-def _given(constraints: Constraints) -> dict[str, Any]:
-    return {"connected": constraints.connected, "protect": constraints.protect, "forbid": constraints.forbid}
-
-
 def _explained(solution: Solution, objective: Objective, k: int | None, constraints: Constraints) -> Solution:
     """The solution with a status that says so where the minimum over all sizes is trivial."""
-    if k is not None or not solution.status.startswith(("converged", "good")):
+    if k is not None or solution.status.outcome not in (Outcome.CONVERGED, Outcome.GOOD):
         return solution
     kept, most = int(solution.mask.sum()), _allowed(objective.graph, constraints)
     least = least_size(objective, constraints)
-    at, every = (
-        f"at beta={objective.beta:g}",
-        "all edges kept" + " that forbid allows" * (constraints.forbid is not None),
-    )
+    beta = argument("beta", objective.beta, "g")
+    allowed = " that forbid allows" if constraints.forbid is not None else ""
     if kept == most == least:
         reasons = ["is protected"] * (constraints.protect is not None)
         reasons += ["holds a component together"] * constraints.connected
-        status = f"{every}: each {' or '.join(reasons)}" if reasons else f"{every}: there is only one"
+        reason = f"each {' or '.join(reasons)}" if reasons else "there is only one"
+        status = Ending.NEEDED.status(allowed=allowed, reason=reason)
     elif kept == most:
-        status = f"{every}: {at} none is worth dropping; lower beta or pass keep="
+        status = Ending.WORTH_KEEPING.status(allowed=allowed, beta=beta)
     elif kept == least and not constraints.connected:
-        status = (
-            f"trivial: without connectivity and a budget, J is smallest for {kept} edge{'s' * (kept > 1)} {at}; "
-            "pass keep=, connected=True or a larger beta"
-        )
+        status = Ending.TRIVIAL.status(edges=f"{kept} edge{'s' * (kept > 1)}", beta=beta)
     else:
         return solution
     return replace(solution, status=status)
 
 
 def _result(
-    source: Source,
-    objective: Objective,
-    solution: Solution,
-    settings: dict[str, Any],
-    reweight: bool = False,
-    scored: Scored | None = None,
+    source: Source, objective: Objective, solution: Solution, settings: dict[str, Any], reweight: bool = False
 ) -> Sparsified:
     graph, mask, order = source.graph, solution.mask, source.edges
-    if scored is None:
-        terms, gradient = objective.terms_and_gradient(objective.selection(mask))
-        scored = Scored(-gradient)
+    selection = objective.selection(mask)
+    if solution.scores is None:
+        terms, gradient = objective.terms_and_gradient(selection)
+        scores = -gradient
     else:
-        terms = objective.terms(objective.selection(mask))
-    errors = objective.estimated(objective.selection(mask))[1] if objective.is_stochastic else None
-    new = scored.weights
-    if reweight and new is not None:
-        raise OptionError(f"method {settings['method']!r} sets weights of its own: leave reweight out")
-    status = solution.status
+        terms, scores = objective.terms(selection), solution.scores
+    errors = objective.estimated(selection)[1] if objective.is_stochastic else None
+    new, status = solution.weights, solution.status
     if reweight:
+        if new is not None:
+            raise OptionError(f"method {settings['method']!r} sets weights of its own: leave reweight out")
         new, note = reweighted(_local_if_stochastic(objective), mask)
-        status += f"; {note}" if note else ""
+        status = status.noted(note)
     if new is not None:
         new = np.where(mask, new, 0.0)
         terms, errors = _reweighed(terms, objective, new)
@@ -523,14 +566,15 @@ def _result(
         kept=graph.select(mask, new),
         mask=mask[order],
         weights=weights[order],
-        scores=scored.scores[order],
+        scores=scores[order],
         terms=terms,
         errors=errors,
         status=status,
         trace=solution.trace,
         probabilities=None if chances is None else chances[order],
+        reweighted=new is not None,
         notes=source.notes,
-        settings=settings | {"reweight": reweight, "own_weights": new is not None},
+        settings=settings | {"reweight": reweight},
         _original_entropy=objective.original_entropy,
         _original_error=objective.original_estimate.error if objective.is_stochastic else 0.0,
         _rebuild=partial(source.rebuild, mask, new),
@@ -606,8 +650,10 @@ def path(
     _check_effort(effort)
     _check_callback(callback)
     if name == "beta" and effort != "fast":
-        raise OptionError(f"effort={effort!r} is for paths along keep: along beta all points share their subsets")
-    source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
+        raise OptionError(
+            f"{argument('effort', effort)} is for paths along keep: along beta all points share their subsets"
+        )
+    source = load(G, Policies(weight, directed, loops, parallel))
     graph = source.graph
     betas = [check_beta(_plain(b)) for b in betas]
     budgets = [_budget(graph, k, connected) for k in keeps]
@@ -615,61 +661,68 @@ def path(
     for _, k in budgets:
         _check_fits(graph, k, constraints)
     objective = Objective(graph, betas[0], _plain(alpha), entropy_for(graph, entropy), mixture)
-    along = _Along(source, constraints, _seed(seed), callback)
+    seed = _seed(seed)
+
+    def result(at: Objective, solution: Solution, asked: Any) -> Sparsified:
+        settings = _settings(at, asked, constraints, seed) | {"solver": "budgeted"}
+        return _result(source, at, solution, settings)
+
     if name == "beta":
-        return along.betas(objective, betas, keeps[0], budgets[0][1])
-    return along.budgets(objective, keeps, [cast("int", k) for _, k in budgets], effort)
+        k = budgets[0][1]
+        solutions = solve_betas(objective, betas, k, constraints, seed=seed, callback=callback)
+        points = [replace(objective, beta=b) for b in betas]
+        return [
+            result(at, _explained(solution, at, k, constraints), keeps[0])
+            for at, solution in zip(points, solutions, strict=True)
+        ]
+    # From the largest budget to the smallest, each starting from the one before.
+    halt = _Halt(callback)
+    found: dict[int, Solution] = {}
+    start: BoolArray | None = None
+    sizes = [cast("int", k) for _, k in budgets]
+    for k in sorted(set(sizes), reverse=True):
+        solution = solve(objective, k, constraints, effort=effort, seed=seed, callback=halt, start=start)
+        found[k], start = halt.follow(solution), solution.mask
+    return [result(objective, found[k], asked) for asked, k in zip(keeps, sizes, strict=True)]
 
 
-def _steps(beta: Any, keep: Any) -> tuple[str, list[Any], list[Any]]:
-    """Which of the two is a sequence, the budgets and the β."""
-    along = [name for name, value in (("beta", beta), ("keep", keep)) if _is_sequence(value)]
-    if len(along) != 1:
-        got = "both are" if along else "neither is"
-        raise OptionError(f"path needs a sequence in exactly one of beta and keep, and {got}")
-    betas, keeps = (list(value) if name in along else [value] for name, value in (("beta", beta), ("keep", keep)))
-    if not (betas and keeps):
-        raise OptionError(f"{along[0]} is empty: pass at least one value")
-    if along == ["keep"] and any(k is None for k in keeps):
-        raise OptionError("keep=None stands among the budgets of the path: pass shares or numbers of edges only")
-    return along[0], keeps, betas
+def several(values: Any, name: str) -> list[Any]:
+    """The values of an argument that takes one or several, as a list.
+
+    Raises
+    ------
+    OptionError
+        Where there are none.
+
+    Examples
+    --------
+    >>> several(0.5, "keep"), several([0.2, 40], "keep")
+    ([0.5], [0.2, 40])
+    """
+    found = list(values) if is_several(values) else [values]
+    if not found:
+        raise OptionError(f"{name} is empty: pass at least one value")
+    return found
 
 
-def _is_sequence(value: Any) -> bool:
+def is_several(value: Any) -> bool:
+    """Whether a value is a sequence, or another thing of values in an order."""
     unordered = isinstance(value, str | bytes | Set | Mapping)
     return isinstance(value, Iterable) and not unordered and getattr(value, "ndim", 1) > 0
 
 
-class _Along(NamedTuple):
-    """A path over one graph."""
-
-    source: Source
-    constraints: Constraints
-    seed: int
-    callback: Callback | None
-
-    def betas(self, objective: Objective, betas: Sequence[float], keep: Any, k: int | None) -> list[Sparsified]:
-        """One budget, or a free size, for several β."""
-        found = solve_betas(objective, betas, k, self.constraints, seed=self.seed, callback=self.callback)
-        points = [replace(objective, beta=beta) for beta in betas]
-        return [
-            self._result(at, _explained(solution, at, k, self.constraints), keep)
-            for at, solution in zip(points, found, strict=True)
-        ]
-
-    def budgets(self, objective: Objective, keeps: Sequence[Any], ks: Sequence[int], effort: str) -> list[Sparsified]:
-        """Several budgets for one β, from the largest to the smallest."""
-        halt = _Halt(self.callback)
-        found: dict[int, Solution] = {}
-        start: BoolArray | None = None
-        for k in sorted(set(ks), reverse=True):
-            solution = solve(objective, k, self.constraints, effort=effort, seed=self.seed, callback=halt, start=start)
-            found[k], start = halt.follow(solution), solution.mask
-        return [self._result(objective, found[k], keep) for keep, k in zip(keeps, ks, strict=True)]
-
-    def _result(self, objective: Objective, solution: Solution, keep: Any) -> Sparsified:
-        settings = _settings(objective, keep, self.constraints, self.seed) | {"solver": "budgeted"}
-        return _result(self.source, objective, solution, settings)
+def _steps(beta: Any, keep: Any) -> tuple[str, list[Any], list[Any]]:
+    """Which of the two is a sequence, the budgets and the β."""
+    along = [name for name, value in (("beta", beta), ("keep", keep)) if is_several(value)]
+    if len(along) != 1:
+        got = "both are" if along else "neither is"
+        raise OptionError(f"path needs a sequence in exactly one of beta and keep, and {got}")
+    betas, keeps = several(beta, "beta"), several(keep, "keep")
+    if along == ["keep"] and any(k is None for k in keeps):
+        raise OptionError(
+            f"{argument('keep', None)} stands among the budgets of the path: pass shares or numbers of edges only"
+        )
+    return along[0], keeps, betas
 
 
 class _Halt:
@@ -677,7 +730,7 @@ class _Halt:
 
     def __init__(self, callback: Callback | None) -> None:
         self._callback = callback
-        self._status: str | None = None
+        self._status: Status | None = None
 
     def __call__(self, progress: Progress) -> bool:
         return self._status is not None or (self._callback is not None and self._callback(progress) is True)
@@ -686,7 +739,7 @@ class _Halt:
         """Note how a solver ended, and let those after it say the same."""
         if self._status is not None:
             return replace(solution, status=self._status)
-        if solution.status.startswith(("stopped", "interrupted")):
+        if solution.status.halted:
             self._status = solution.status
         return solution
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
 from graphpri._selection import best_forest, check_budget, rank, select_top, settle
-from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.errors import GraphError, MissingExtraError, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph, Neighbours, group, id_dtype, places_within
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -546,7 +546,7 @@ def find(name: str, *, besides: Sequence[str] = ()) -> Method:
         names = [*besides, *sorted(METHODS)]
         close = get_close_matches(str(name), names, 1, 0.5)
         guess = f"; did you mean {close[0]!r}?" if close else ""
-        raise OptionError(f"method={name!r} is not known{guess} (methods: {', '.join(names)})")
+        raise OptionError(f"{argument('method', name)} is not known{guess} (methods: {', '.join(names)})")
     return METHODS[name]
 
 
@@ -631,7 +631,7 @@ def _number(name: str, value: Any, low: float, high: float = np.inf, *, integer:
     ):
         kind = "an integer" if integer else "a number"
         bounds = f"from {low:g} to {high:g}" if np.isfinite(high) else f"of at least {low:g}"
-        raise OptionError(f"{name}={value!r}: give {kind} {bounds}")
+        raise OptionError(f"{argument(name, value)}: give {kind} {bounds}")
 
 
 @method("random", summary="edges drawn at random, all alike", reference=_HAMANN)
@@ -732,7 +732,7 @@ def simmelian(
     together; ``connected=True`` does that with one.
     """
     if shape not in ("quadrilateral", "triadic"):
-        raise OptionError(f"shape={shape!r}: choose from 'quadrilateral', 'triadic'")
+        raise OptionError(f"{argument('shape', shape)}: choose from 'quadrilateral', 'triadic'")
     return Scored(simmelian_scores(graph, quadrilateral=shape == "quadrilateral"))
 
 

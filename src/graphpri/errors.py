@@ -1,8 +1,154 @@
-"""Errors that users meet; each message names what is at fault and what to do."""
+"""Errors that users meet; each message names what is at fault and what to do.
+
+A message names arguments of functions by :func:`argument` and :func:`setting`, so that whoever shows it can word them:
+``loops="drop"`` in Python, ``--loops drop`` on the command line. In between they stand in the text as marks made of
+characters that Unicode sets aside for use within a program, and that no file has; so a message may hold anything that
+a user wrote, braces and dashes included, and passes through f-strings as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, Self
+
+_NAME, _VALUE, _OPTION, _END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
+_MARK = re.compile(f"{_NAME}([a-z_]+){_VALUE}([^{_END}]*?){_OPTION}([^{_END}]*){_END}", re.DOTALL)
+_PLAIN = re.compile(r"[\w.:+-]+")
+
+
+def argument(name: str, value: object, spec: str | None = None) -> str:
+    """Name an argument in a message, as it was given: ``keep=3``.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+        What was passed.
+    spec : str, optional
+        How to format the value; its ``repr`` where absent.
+
+    Examples
+    --------
+    >>> error = OptionError(f"{argument('keep', 3)} is not a count from 1 to the graph's 2 edges")
+    >>> print(error, error.option, error.value)
+    keep=3 is not a count from 1 to the graph's 2 edges keep 3
+    >>> error.worded(lambda name, value: f"--{name} {value}")
+    "--keep 3 is not a count from 1 to the graph's 2 edges"
+    """
+    text = format(value, spec) if spec is not None else _written(value)
+    return _mark(name, f"{name}={text}", value if spec is None else text)
+
+
+def setting(name: str, *values: object, python: str | None = None) -> str:
+    """Name an argument in a message, as it should be passed: ``loops="drop"``, one of several, or ``keep=`` alone.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    *values : object
+        What may be passed.
+    python : str, optional
+        What to say in Python, where there is no such argument.
+
+    Examples
+    --------
+    >>> error = GraphError(f"1 self-loop: pass {setting('loops', 'drop')} to leave it out")
+    >>> print(error)
+    1 self-loop: pass loops="drop" to leave it out
+    >>> error.worded(lambda name, value: f"--{name} {value}")
+    '1 self-loop: pass --loops drop to leave it out'
+    >>> print(OptionError(f"pass {setting('keep')}, or {setting('parallel', 'sum', 'max', 'first')}"))
+    pass keep=, or parallel="sum", "max" or "first"
+    """
+    return _mark(name, python or f"{name}={_choices(list(map(_quoted, values)))}", *values)
+
+
+def named(name: str) -> str:
+    """Name an argument in a message without a value: ``time_limit``.
+
+    Examples
+    --------
+    >>> error = OptionError(f"method 'random' does not use {named('time_limit')}")
+    >>> print(error)
+    method 'random' does not use time_limit
+    """
+    return _mark(name, name)
+
+
+def worded(message: str, word: Callable[[str, str], str | None] | None = None) -> str:
+    """A message with its arguments in words.
+
+    Parameters
+    ----------
+    message : str
+        With marks of :func:`argument`, :func:`setting` and :func:`named`, or without.
+    word : callable, optional
+        ``word(name, value)`` gives the words for an argument, where None means those of Python. The value is
+        ``"True"``, ``"False"`` or ``"none"`` for those, and empty where there is none.
+
+    Examples
+    --------
+    >>> worded(f"pass {setting('connected', True)}")
+    'pass connected=True'
+    """
+
+    def replace(found: re.Match[str]) -> str:
+        name, python, value = found.groups()
+        words = None if word is None else word(name, value)
+        return python if words is None else words
+
+    return _MARK.sub(replace, message)
+
+
+def _mark(name: str, python: str, *values: object) -> str:
+    texts = [_bare(value) for value in values]
+    return f"{_NAME}{name}{_VALUE}{python}{_OPTION}{_choices(texts)}{_END}"
+
+
+def _choices(texts: list[str]) -> str:
+    return " or ".join([*([", ".join(texts[:-1])] if len(texts) > 1 else []), *texts[-1:]])
+
+
+def _quoted(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _bare(value: object) -> str:
+    """The value as a shell takes it: without quotes, where it needs none."""
+    if value is None:
+        return "none"
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else repr(value)
+    return _written(value)
+
+
+def _written(value: object) -> str:
+    """The value as in Python; numbers of NumPy like those of Python."""
+    return str(value) if isinstance(value, float | Integral) else repr(value)
 
 
 class GraphPRIError(Exception):
     """Base class of every error that graphpri raises on purpose.
+
+    Parameters
+    ----------
+    message : str
+        What is at fault and what to do; arguments are named by :func:`argument` and :func:`setting`.
+    where : str, optional
+        The file or input at fault, which stands before the message.
+
+    Attributes
+    ----------
+    option, value : str or None
+        The argument that the message names first, and its value as text.
+    where : str or None
+        The file or input at fault.
+    message : str
+        The message with its marks, to be used in that of another error.
 
     Examples
     --------
@@ -14,6 +160,36 @@ class GraphPRIError(Exception):
     GraphError True
     """
 
+    def __init__(self, message: str, *, where: str | None = None) -> None:
+        self.where = where
+        self.message = message if where is None else f"{where}: {message}"
+        super().__init__(worded(self.message))
+
+    @property
+    def option(self) -> str | None:
+        """Name of the argument that the message names first."""
+        return self._first[0]
+
+    @property
+    def value(self) -> str | None:
+        """Its value as text."""
+        return self._first[1]
+
+    @property
+    def _first(self) -> tuple[str | None, str | None]:
+        found = _MARK.search(self.message)
+        return (found[1], found[2].partition("=")[2] or None) if found else (None, None)
+
+    def worded(self, word: Callable[[str, str], str | None]) -> str:
+        """The message with arguments worded by a function; see :func:`worded`."""
+        return worded(self.message, word)
+
+    def at(self, where: str) -> Self:
+        """Say that the error is about a file or input, whose name comes before the message; gives the error itself."""
+        self.where, self.message = where, f"{where}: {self.message}"
+        self.args = (worded(self.message),)
+        return self
+
 
 class GraphError(GraphPRIError, ValueError):
     """The graph is not one that can be sparsified: names the edge or node at fault.
@@ -24,7 +200,7 @@ class GraphError(GraphPRIError, ValueError):
     >>> Graph.from_edges([0, 1], [1, 1])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    graphpri.errors.GraphError: 1 self-loop, the first at edge (1, 1): pass loops="drop" (--loops ...
+    graphpri.errors.GraphError: 1 self-loop, the first at edge (1, 1): pass loops="drop" to ...
     """
 
 
@@ -78,4 +254,8 @@ class MissingExtraError(GraphPRIError, ImportError):
     """
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
+        self.library, self.extra, self.purpose = library, extra, purpose
         super().__init__(f"{purpose} needs {library}, which is not installed: pip install 'graphpri[{extra}]'")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.library, self.extra, self.purpose), self.__dict__

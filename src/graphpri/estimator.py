@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from graphpri._objective import DEFAULT_BETA, Mixture
 from graphpri._runtime import require
 from graphpri._sparsify import SolverName, sparsify
-from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.errors import GraphError, MissingExtraError, OptionError, argument
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops
-from graphpri.interop import Source, load
+from graphpri.interop import Policies, Source, load
 from graphpri.solvers.budgeted import EffortName
 
 try:
@@ -107,7 +107,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     report_: dict[str, Any]
     n_features_in_: int
     _graph: Graph
-    _own_weights: bool
+    _reweighted: bool
     _factors: FloatArray
 
     def __init__(
@@ -191,8 +191,8 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.edges_ = np.column_stack([graph.source, graph.target]).astype(np.int64)
         self.mask_, self.weights_, self.scores_ = result.mask, result.weights, result.scores
         self.objective_, self.entropy_, self.divergence_ = result.objective, result.entropy, result.divergence
-        self.report_ = result.report() | {"weights": "; ".join(notes)}
-        self._graph, self._own_weights = graph, bool(result.settings["own_weights"])
+        self.report_ = {**result.report(), "weights": "; ".join(notes)}
+        self._graph, self._reweighted = graph, result.reweighted
         self._factors = np.where(self.mask_, self.weights_ / graph.weights, 0.0)
         return self
 
@@ -227,7 +227,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "nor dropped: fit on a matrix that has it"
             )
         mask = self.mask_[at]
-        if not self._own_weights:
+        if not self._reweighted:
             return source.rebuild(mask)
         w, before = source.graph.weights, self._graph.weights[at]
         return source.rebuild(mask, np.where(w == before, self.weights_[at], w * self._factors[at]))
@@ -267,8 +267,8 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _load(self, X: Any) -> tuple[Source, tuple[str, ...]]:
         matrix, notes = _without_rounding(_without_zeros(X))
-        weight = "weight" if self.weighted else None
-        source = load(matrix, weight=weight, directed=self.directed, loops=self.loops)
+        policies = Policies("weight" if self.weighted else None, self.directed, self.loops)
+        source = load(matrix, policies)
         return source, source.notes + notes
 
     def __sklearn_tags__(self) -> Any:
@@ -310,4 +310,4 @@ def _seed(random_state: Any) -> int | None:
         return int(random_state.randint(2**31 - 1))
     if random_state is None or isinstance(random_state, int | np.integer):
         return cast("int | None", random_state)
-    raise OptionError(f"random_state={random_state!r}: pass an integer, a Generator, a RandomState or None")
+    raise OptionError(f"{argument('random_state', random_state)}: pass an integer, a Generator, a RandomState or None")

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from graphpri._runtime import CHUNK, compiled, in_chunks, require
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError, OptionError, argument, setting
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Column names that say where the two ends of an edge stand, in files and frames.
@@ -640,7 +640,7 @@ def _numbers(column: Column, weight: str, edge: EdgeName) -> tuple[NDArray[np.fl
     values = np.asarray(column)
     if values.dtype.kind == "b":
         raise GraphError(
-            f"the weights {weight!r} are true/false, not numbers: pass weight=None (--weight none) to ignore them"
+            f"the weights {weight!r} are true/false, not numbers: pass {setting('weight', None)} to ignore them"
         )
     if values.dtype.kind in "fiu":
         return values.astype(np.float64, copy=False), 0
@@ -659,7 +659,7 @@ def _number(value: Any, edge: EdgeName, row: int) -> float:
     except (TypeError, ValueError, OverflowError):
         raise GraphError(
             f"{edge(row)} has the weight {value!r}, which is not a number: "
-            "correct it, or pass weight=None (--weight none) to ignore weights"
+            f"correct it, or pass {setting('weight', None)} to ignore weights"
         ) from None
 
 
@@ -675,7 +675,7 @@ def _check_positive(w: NDArray[np.float64], edge: EdgeName) -> None:
     more = f" ({count} such weights)" if count > 1 else ""
     raise GraphError(
         f"{edge(row)} has the weight {value!r}{more}; weights must be positive and finite: "
-        f"{remedy}, or pass weight=None (--weight none) to ignore weights"
+        f"{remedy}, or pass {setting('weight', None)} to ignore weights"
     )
 
 
@@ -1008,8 +1008,9 @@ class EdgeTable:
         if self.directed and directed == "refuse":
             raise GraphError(
                 f"the graph is directed ({self.source.size} arc{'s' * (self.source.size > 1)}), and the entropies are "
-                'defined for undirected graphs: pass directed="symmetrize" (--directed symmetrize) to join opposite '
-                "arcs, adding their weights"
+                f"defined for undirected graphs: pass {setting('directed', 'symmetrize')} to join opposite arcs, "
+                "adding "
+                "their weights"
             )
         w, origin = read_weights(self.edge_attributes, weight, self._edge)
         rows, loop_notes = self._without_loops(loops)
@@ -1074,7 +1075,7 @@ class EdgeTable:
         if loops == "refuse":
             raise GraphError(
                 f"{_count(count, 'self-loop')}, the first at {self._edge(int(np.argmax(is_loop)))}: "
-                'pass loops="drop" (--loops drop) to leave them out'
+                f"pass {setting('loops', 'drop')} to leave them out"
             )
         return np.flatnonzero(~is_loop), [f"{_count(count, 'self-loop')} dropped"]
 
@@ -1085,7 +1086,7 @@ class EdgeTable:
         if repeats.size:
             raise GraphError(
                 f"{_count(repeats.size, 'parallel edge')}, the first repeat at {self._edge(int(repeats.min()))}: "
-                'pass parallel="sum", "max" or "first" (--parallel …) to join them'
+                f"pass {setting('parallel', 'sum', 'max', 'first')} to join them"
             )
 
     def _join(self, found: SortedRows, w: FloatArray, parallel: Parallel) -> FloatArray:
@@ -1123,7 +1124,7 @@ def check_policies(*, directed: str, loops: str, parallel: str) -> None:
     """Refuse a policy that there isn't, with an OptionError that lists those there are."""
     for name, value in (("directed", directed), ("loops", loops), ("parallel", parallel)):
         if value not in _POLICIES[name]:
-            raise OptionError(f"{name}={value!r}: choose from {', '.join(map(repr, _POLICIES[name]))}")
+            raise OptionError(f"{argument(name, value)}: choose from {', '.join(map(repr, _POLICIES[name]))}")
 
 
 def unit_weights(size: int) -> FloatArray:

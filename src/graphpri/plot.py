@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import dijkstra
 from graphpri._runtime import single_thread
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray
-from graphpri.interop import align, as_graph
+from graphpri.interop import Policies, align, as_graph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -271,7 +271,7 @@ def graph(
     ax = axes(ax)
     rng = np.random.default_rng(seed)
     whole = as_graph(original, weight=None)
-    mask = _kept_edges(whole, align(whole, kept, weight=None))
+    mask = _kept_edges(whole, align(whole, kept, Policies(weight=None)))
     nodes = np.arange(whole.n_nodes) if layout is not None else sample_nodes(whole, LARGEST, rng)
     chosen = np.isin(np.arange(whole.n_nodes), nodes)
     drawn = chosen[whole.source] & chosen[whole.target]
@@ -439,7 +439,9 @@ def _by_method(table: Sequence[Mapping[str, Any]], along: str, measure: str) -> 
     for row in table:
         x, y = row[along], row[measure]
         if x is not None and y is not None and np.isfinite(float(y)):
-            options = f" ({row['options']})" if row.get("options") else ""
+            beta = f"beta={row['beta']:g}" if "beta" in row else ""
+            how = [text for text in (beta, row.get("options")) if text]
+            options = f" ({', '.join(how)})" if how else ""
             found.setdefault(f"{row['method']}{options}", {}).setdefault(float(x), []).append(float(y))
     return found
 

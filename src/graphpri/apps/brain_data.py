@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphpri import datasets
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument, setting
 from graphpri.graph import FloatArray, IntArray
 
 Values = Sequence[Any] | NDArray[Any]
@@ -388,18 +388,20 @@ def _classes(texts: Sequence[str | None], scans: Sequence[str], classes: Sequenc
     if classes is not None:
         chosen = tuple(str(label_text(x)) for x in classes)
         if isinstance(classes, str) or len(chosen) != 2 or chosen[0] == chosen[1]:
-            raise OptionError(f"classes={classes!r}: name two different labels")
+            raise OptionError(f"{argument('classes', classes)}: name two different labels")
         for name in chosen:
             if name not in counts:
-                raise OptionError(f"classes={classes!r}: no scan has the label {name!r}; there are {there}")
+                raise OptionError(f"{argument('classes', classes)}: no scan has the label {name!r}; there are {there}")
     else:
         if without := [scan for text, scan in zip(texts, scans, strict=True) if text is None]:
             more = f" and {len(without) - 1} more" if len(without) > 1 else ""
-            raise OptionError(f"scan {without[0]}{more} has no label: fill it in, or choose two classes with classes=")
+            raise OptionError(
+                f"scan {without[0]}{more} has no label: fill it in, or choose two classes with {setting('classes')}"
+            )
         if len(counts) == 1:
             raise OptionError(f"all {len(texts)} scans have the label {order[0]!r}: two classes are needed")
         if len(counts) > 2:
-            raise OptionError(f"there are {there}: choose two with classes=, or another column of labels")
+            raise OptionError(f"there are {there}: choose two with {setting('classes')}, or another column of labels")
         chosen = order[0], order[1]
     for name in chosen:
         if counts[name] < _LEAST_SCANS:

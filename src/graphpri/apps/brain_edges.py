@@ -13,7 +13,7 @@ from scipy import stats
 from graphpri.apps import Rows
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_graph import fisher_z, pairs, upper
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument
 from graphpri.graph import FloatArray, IntArray
 
 PERMUTATIONS = 9999
@@ -40,7 +40,7 @@ def ranked(importance: ArrayLike, top: int) -> IntArray:
     [2, 0]
     """
     if top < 1:
-        raise OptionError(f"top={top}: give a number of edges, 1 or more")
+        raise OptionError(f"{argument('top', top)}: give a number of edges, 1 or more")
     values = np.asarray(importance, np.float64)
     best = np.argsort(-values, kind="stable")[:top]
     return best[values[best] > 0]
@@ -206,7 +206,7 @@ def system_table(scans: Connectomes, selected: ArrayLike, permutations: int = PE
     True
     """
     if permutations < 1:
-        raise OptionError(f"permutations={permutations}: give 1 or more")
+        raise OptionError(f"{argument('permutations', permutations)}: give 1 or more")
     if scans.rois.systems is None:
         return []
     names, code = np.unique(scans.rois.systems, return_inverse=True)

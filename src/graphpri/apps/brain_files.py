@@ -26,7 +26,7 @@ from graphpri.apps.brain_data import (
     name_some,
     sides,
 )
-from graphpri.errors import FileError, MissingExtraError, OptionError
+from graphpri.errors import FileError, MissingExtraError, OptionError, argument, setting
 from graphpri.graph import FloatArray
 from graphpri.io import tables
 
@@ -123,7 +123,7 @@ def read_connectomes(
     (4, 3, ('control', 'patient'), ('1', '2', '3', '4'))
     """
     if kind not in get_args(Kind):
-        raise OptionError(f"kind={kind!r}: choose 'auto', 'series' or 'matrix'")
+        raise OptionError(f"{argument('kind', kind)}: choose 'auto', 'series' or 'matrix'")
     table = _read_labels(Path(labels), label=label, group=group, id_column=id_column, classes=classes)
     place, known = Path(source), [Path(labels), *([] if atlas is None else [Path(atlas)])]
     if place.is_file():
@@ -145,7 +145,9 @@ def read_connectomes(
             rois=rois,
         )
     except OptionError as error:
-        text = str(error).replace("name their subjects (groups=)", "name the column of subjects (group=)")
+        text = error.message.replace(
+            f"name their subjects ({setting('groups')})", f"name the column of subjects ({setting('group')})"
+        )
         raise OptionError(f"{source}: {text}") from None
     return replace(found, notes=table.notes + found.notes)
 
@@ -154,7 +156,9 @@ def _load_files(
     files: list[Path], table: _LabelTable, kind: Kind, array: str | None, on_progress: ProgressCallback | None
 ) -> _Loaded:
     if array is not None and not any(_suffix(path) in _STACKED for path in files):
-        raise OptionError(f"array={array!r}: the files hold one table each; only npz and mat files name arrays")
+        raise OptionError(
+            f"{argument('array', array)}: the files hold one table each; only npz and mat files name arrays"
+        )
     matched = _match(files, table)
     held: list[Numbers] = []
     for i, (path, _) in enumerate(matched):
@@ -219,11 +223,14 @@ def _are_matrices(scans: Sequence[FloatArray], paths: Sequence[Path], kind: Kind
                 remedy = f"where {others} other scans are symmetric matrices: correct or leave out this one"
                 raise OptionError(f"{path}: {what}, {remedy}")
             raise OptionError(
-                f"{path}: it is square and not symmetric ({what}); kind='series' or kind='matrix' says what it is"
+                f"{path}: it is square and not symmetric ({what}); {setting('kind', 'series', 'matrix')} says what "
+                "it is"
             )
     if any(symmetric) and not all(symmetric):
         one, other = paths[symmetric.index(True)], paths[symmetric.index(False)]
-        raise OptionError(f"{one.name} looks like a matrix and {other.name} like a series: say which with kind=")
+        raise OptionError(
+            f"{one.name} looks like a matrix and {other.name} like a series: say which with {setting('kind')}"
+        )
     return all(symmetric)
 
 
@@ -343,7 +350,8 @@ def _match(files: Sequence[Path], table: _LabelTable) -> list[tuple[Path, int]]:
         parts += [f"files without a row: {name_some(unnamed)}"] if unnamed else []
         raise OptionError(
             f"labels and files don't match; {'; '.join(parts)}. A row's id (column {table.id_column!r}) must be a "
-            "file's name, its sub- entity, a part of its name between marks or its folder; id_column= names another one"
+            "file's name, its sub- entity, a part of its name between marks or its folder; "
+            f"{setting('id_column')} names another one"
         )
     for path, pairs in groupby(sorted(found), key=lambda pair: pair[0]):
         fitting = [table.row(i) for _, i in pairs]
@@ -475,12 +483,12 @@ def _read_labels(
     table = _read_columns(path)
     ids = _column(table, id_column, (*_SCAN_IDS, *_SUBJECT_IDS, *_OTHER_IDS), "id_column", path)
     if ids is None:
-        raise OptionError(f"{path}: no column names the scans; id_column= names one of {', '.join(table)}")
+        raise OptionError(f"{path}: no column names the scans; {setting('id_column')} names one of {', '.join(table)}")
     sessions, runs = (_column(table, None, names, "", path) for names in (_SESSIONS, _RUNS))
     groups = _column(table, group, _SUBJECT_IDS, "group", path)
     labels = label or _label_column(table, {ids, sessions, runs, groups}, classes, path)
     if labels not in table:
-        raise OptionError(f"{path}: there is no column {labels!r} for label=; there are {', '.join(table)}")
+        raise OptionError(f"{path}: there is no column {labels!r} for {setting('label')}; there are {', '.join(table)}")
     taken = f"columns taken from {path.name}: scans {ids}, labels {labels}, subjects {groups or '(none)'}"
     found = _LabelTable(
         table[ids],
@@ -554,7 +562,7 @@ def _column(table: _Columns, named: str | None, known: Sequence[str], option: st
     if named is None:
         return _known_column(table, known)
     if named not in table:
-        raise OptionError(f"{path}: there is no column {named!r} for {option}=; there are {', '.join(table)}")
+        raise OptionError(f"{path}: there is no column {named!r} for {setting(option)}; there are {', '.join(table)}")
     return named
 
 
@@ -579,7 +587,7 @@ def _label_column(table: _Columns, taken: set[str | None], classes: Sequence[Any
         return (likely or list(texts))[0]  # its labels have a message of their own
     what = f"the labels {classes!r}" if wanted else "two different values"
     which = f"columns {', '.join(fit)} have" if fit else "no column has"
-    raise OptionError(f"{path}: {which} {what}: name the labels with label=, one of {', '.join(texts)}")
+    raise OptionError(f"{path}: {which} {what}: name the labels with {setting('label')}, one of {', '.join(texts)}")
 
 
 def _is_number(text: str | None) -> bool:
@@ -803,7 +811,7 @@ def _as_numbers(arrays: Arrays, path: Path, array: str | None) -> FloatArray:
     if not numeric:
         raise FileError(f"{path}: there is no array of numbers; it has {_shapes(arrays) or 'nothing'}")
     if len(numeric) > 1:
-        raise FileError(f"{path}: there are several arrays, {_shapes(numeric)}: name one with array=")
+        raise FileError(f"{path}: there are several arrays, {_shapes(numeric)}: name one with {setting('array')}")
     ((name, found),) = numeric.items()
     if found.dtype.kind not in "fiu":
         raise FileError(f"{path}: array {name!r} holds {found.dtype}, not numbers")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from graphpri._runtime import single_thread
 from graphpri.apps.brain_data import Connectomes
-from graphpri.errors import MissingExtraError, OptionError
+from graphpri.errors import MissingExtraError, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, IntArray
 
 Signs = Literal["abs", "positive", "two"]
@@ -75,10 +75,12 @@ def n_kept(n: int, density: float) -> int:
     1334
     """
     if not 0 < density <= 1:
-        raise OptionError(f"density={density}: give a share of all pairs, above 0 and up to 1")
+        raise OptionError(f"{argument('density', density)}: give a share of all pairs, above 0 and up to 1")
     count = round(density * (n * (n - 1) // 2))
     if not count:
-        raise OptionError(f"density={density} leaves a graph of {n} regions without edges: give a larger one")
+        raise OptionError(
+            f"{argument('density', density)} leaves a graph of {n} regions without edges: give a larger one"
+        )
     return count
 
 
@@ -117,7 +119,7 @@ def connectome_graphs(
     [[0.0, 0.9, 0.8], [0.9, 0.0, 0.0], [0.8, 0.0, 0.0]]
     """
     if signs not in get_args(Signs):
-        raise OptionError(f"signs={signs!r}: choose 'abs', 'positive' or 'two'")
+        raise OptionError(f"{argument('signs', signs)}: choose 'abs', 'positive' or 'two'")
     n = np.asarray(matrices).shape[-1]
     values, count = upper(matrices), n_kept(n, density)
     strength = np.maximum(values, 0) if signs == "positive" else np.abs(values)
@@ -126,7 +128,8 @@ def connectome_graphs(
         i, what = int(short[0]), "positive" if signs == "positive" else "non-zero"
         scan = f"number {i}" if names is None else names[i]
         raise OptionError(
-            f"scan {scan} has {there[i]} {what} correlations, fewer than the {count} edges of density={density:g}: "
+            f"scan {scan} has {there[i]} {what} correlations, fewer than the {count} edges of "
+            f"{argument('density', density, 'g')}: "
             "give a smaller density"
         )
     best = np.argsort(-strength, axis=1, kind="stable")[:, :count]
@@ -164,7 +167,7 @@ def candidates(adjacency_train: ArrayLike, share: float = 0.5) -> BoolArray:
     [True, False, True]
     """
     if not 0 < share <= 1:
-        raise OptionError(f"share={share}: give a share of the training graphs, above 0 and up to 1")
+        raise OptionError(f"{argument('share', share)}: give a share of the training graphs, above 0 and up to 1")
     weights = upper(adjacency_train)
     if weights.ndim == 3:
         weights = weights.max(axis=1)
@@ -292,7 +295,7 @@ class Tangent(EdgeFeatures):
 
     def __init__(self, shrinkage: float = SHRINKAGE) -> None:
         if not 0 <= shrinkage < 1:
-            raise OptionError(f"shrinkage={shrinkage}: give 0 or more, below 1")
+            raise OptionError(f"{argument('shrinkage', shrinkage)}: give 0 or more, below 1")
         self.shrinkage = shrinkage
 
     def _learn(self, train: Connectomes) -> None:
@@ -326,7 +329,8 @@ class Tangent(EdgeFeatures):
             return np.sqrt(n) * np.linalg.cholesky((1 - self.shrinkage) * r + self.shrinkage * np.eye(n)).T
         except np.linalg.LinAlgError:
             raise OptionError(
-                f"scan {name}: shrinkage={self.shrinkage:g} leaves its matrix without an inverse (smallest eigenvalue "
+                f"scan {name}: {argument('shrinkage', self.shrinkage, 'g')} leaves its matrix without an inverse "
+                "(smallest eigenvalue "
                 f"{np.linalg.eigvalsh(r)[0]:.3g} before it); give a larger one, or use correlation features"
             ) from None
 
@@ -350,5 +354,5 @@ def features(kind: FeatureKind) -> EdgeFeatures:
     """
     makers: dict[str, type[EdgeFeatures]] = {"correlation": Correlation, "tangent": Tangent}
     if kind not in makers:
-        raise OptionError(f"features={kind!r}: choose 'correlation' or 'tangent'")
+        raise OptionError(f"{argument('features', kind)}: choose 'correlation' or 'tangent'")
     return makers[kind]()

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_graph import EdgeFeatures, FeatureKind, Signs, clustering, connectome_graphs, features, n_kept
 from graphpri.apps.brain_models import ConvolutionNet, EdgeReadout, MaskedGCN, default_size
-from graphpri.errors import MissingExtraError, OptionError
+from graphpri.errors import MissingExtraError, OptionError, argument, setting
 from graphpri.graph import FloatArray, IntArray
 
 NodeFeatures = Literal["rows", "clustering"]
@@ -85,16 +85,19 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.tune and not self.nested:
-            raise OptionError("tune=True chooses parameters within the training scans, and nested=False does not")
+            raise OptionError(
+                f"{argument('tune', True)} chooses parameters within the training scans, and "
+                f"{argument('nested', False)} does not"
+            )
         if self.node_features not in get_args(NodeFeatures):
             known = " or ".join(map(repr, get_args(NodeFeatures)))
-            raise OptionError(f"node_features={self.node_features!r}: choose {known}")
+            raise OptionError(f"{argument('node_features', self.node_features)}: choose {known}")
         if self.inner < 2:
-            raise OptionError(f"inner={self.inner}: choosing parameters needs two folds or more")
+            raise OptionError(f"{argument('inner', self.inner)}: choosing parameters needs two folds or more")
         if self.time_budget is not None and not self.tune:
-            raise OptionError(f"time_budget={self.time_budget}: it is for tune=True")
+            raise OptionError(f"{argument('time_budget', self.time_budget)}: it is for {setting('tune', True)}")
         if self.time_budget is not None and not 0 <= self.time_budget < np.inf:
-            raise OptionError(f"time_budget={self.time_budget}: give a number of seconds, 0 or more")
+            raise OptionError(f"{argument('time_budget', self.time_budget)}: give a number of seconds, 0 or more")
 
 
 @dataclass(frozen=True)
@@ -412,10 +415,12 @@ def _inner_folds(train: Connectomes, settings: Settings, seed: int) -> list[tupl
     try:
         folds = subject_folds(train, settings.inner, seed)
     except OptionError as error:
-        why = str(error).partition(": ")[2].partition(";")[0]
+        why = error.message.partition(": ")[2].partition(";")[0]
         raise OptionError(
-            f"the {train.n_scans} training scans have too few of a class or subject for inner={settings.inner} folds "
-            f"to choose parameters on ({why}): take defaults with nested=False, have fewer of these folds, or more "
+            f"the {train.n_scans} training scans have too few of a class or subject for "
+            f"{argument('inner', settings.inner)} folds "
+            f"to choose parameters on ({why}): take defaults with {setting('nested', False)}, have fewer of these "
+            "folds, or more "
             "outer ones, which leave more scans to learn from"
         ) from None
     return [(train.take(learn), train.take(test)) for learn, test in folds]
@@ -498,14 +503,15 @@ def subject_folds(scans: Connectomes, folds: int, seed: int) -> Iterable[tuple[I
     least = int(min(np.bincount(scans.labels, minlength=2)))
     if not 2 <= folds <= min(subjects, least):
         raise OptionError(
-            f"folds={folds}: there are {subjects} subjects and {least} scans of the smaller class; give 2 folds or "
+            f"{argument('folds', folds)}: there are {subjects} subjects and {least} scans of the smaller class; give "
+            "2 folds or "
             "more, and no more than either"
         )
     splitter = _import("sklearn.model_selection").StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
     found = list(splitter.split(scans.labels, scans.labels, np.asarray(scans.groups)))
     for learn, test in found:
         if len(set(scans.labels[learn])) < 2 or len(set(scans.labels[test])) < 2:
-            raise OptionError(f"folds={folds}: a fold has scans of one class only; give fewer folds")
+            raise OptionError(f"{argument('folds', folds)}: a fold has scans of one class only; give fewer folds")
     return found
 
 

@@ -18,7 +18,7 @@ from graphpri.apps import ProgressCallback, Rows
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_edges import ranked
 from graphpri.apps.brain_methods import Settings, find, subject_folds
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.io import tables
 
@@ -66,7 +66,9 @@ class Validation:
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed <= _LARGEST_SEED - self.repeats:
-            raise OptionError(f"seed={self.seed}: give a whole number from 0 to {_LARGEST_SEED - self.repeats}")
+            raise OptionError(
+                f"{argument('seed', self.seed)}: give a whole number from 0 to {_LARGEST_SEED - self.repeats}"
+            )
 
 
 DEFAULT = Validation()
@@ -421,7 +423,7 @@ def permutation_p(
     (0.05, (19,))
     """
     if protocol.permutations < 1:
-        raise OptionError(f"permutations={protocol.permutations}: a p-value needs one or more")
+        raise OptionError(f"{argument('permutations', protocol.permutations)}: a p-value needs one or more")
     once, n = replace(protocol, repeats=1), protocol.permutations
 
     def accuracy(held: Connectomes) -> float:
@@ -468,7 +470,7 @@ def stability(
     (True, True)
     """
     if protocol.half_samples < 2:
-        raise OptionError(f"half_samples={protocol.half_samples}: stability needs two or more")
+        raise OptionError(f"{argument('half_samples', protocol.half_samples)}: stability needs two or more")
     settings = replace(protocol.settings, nested=False, tune=False, time_budget=None)
     rng = np.random.default_rng(protocol.seed)
     found: list[list[FloatArray]] = []

@@ -19,7 +19,7 @@ from graphpri.apps.brain_data import Connectomes, name_some
 from graphpri.apps.brain_edges import edge_table, how_tested, ranked, system_table
 from graphpri.apps.brain_methods import Settings
 from graphpri.apps.brain_protocol import Evaluation, Stability, Validation, chance, comparison_table
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument
 from graphpri.graph import FloatArray, IntArray
 from graphpri.io import tables
 
@@ -221,7 +221,8 @@ def _top(top: int | None, scans: Connectomes) -> int:
         return usual
     if not 1 <= top < n_edges:
         raise OptionError(
-            f"top={top}: there are {n_edges} edges, of which some are shown: give 1 or more, fewer than all, or leave "
+            f"{argument('top', top)}: there are {n_edges} edges, of which some are shown: give 1 or more, fewer than "
+            "all, or leave "
             f"it out for {usual}"
         )
     return top

@@ -18,7 +18,7 @@ from graphpri._runtime import require, single_thread
 from graphpri._selection import settle
 from graphpri._sparsify import Sparsified, sparsify
 from graphpri.apps.mtl_data import Tasks, as_labels, as_matrix, group_rows
-from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, named
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.interop import as_graph
 
@@ -273,9 +273,11 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if gamma not in ("fixed", "rescaled", "loo"):
-            raise OptionError(f"gamma={gamma!r}: choose 'fixed', 'rescaled' or 'loo'")
+            raise OptionError(f"{argument('gamma', gamma)}: choose 'fixed', 'rescaled' or 'loo'")
         if gamma == "loo" and self.penalty == "l2":
-            raise OptionError("gamma='loo' is for the squared penalty: choose 'fixed' or 'rescaled' for \"l2\"")
+            raise OptionError(
+                f"{argument('gamma', 'loo')} is for the squared penalty: choose 'fixed' or 'rescaled' for \"l2\""
+            )
         _check_whole("min_degree", min_degree, 0)
         if method == "pri":
             options["beta"] = beta
@@ -313,7 +315,9 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     def _choose(self, rows: Tasks, graph: Graph) -> float:
         """The γ with the least leave-one-out error; the largest of those that tie."""
         if self.penalty != "squared":
-            raise OptionError('gamma="loo" is for the squared penalty, which alone has the formula: give a number')
+            raise OptionError(
+                f"{argument('gamma', 'loo')} is for the squared penalty, which alone has the formula: give a number"
+            )
         values = self._gammas(rows, graph)
         errors = [float(np.sqrt((_leave_one_out(rows, self._system(rows, graph, g)) ** 2).mean())) for g in values]
         self.loo_ = dict(zip(values, errors, strict=True))
@@ -324,7 +328,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         if self.gammas is not None:
             found: list[Any] = list(self.gammas) if isinstance(self.gammas, Iterable) else []  # pyright: ignore
             if not found:
-                raise OptionError(f"gammas={self.gammas!r}: pass a list with one value or more")
+                raise OptionError(f"{argument('gammas', self.gammas)}: pass a list with one value or more")
             for value in found:
                 _at_least_zero("gammas", value)
             return [float(value) for value in found]
@@ -359,14 +363,18 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             tasks = self.task_column
         if not columns:
             if isinstance(tasks, str):
-                raise OptionError(f"tasks={tasks!r} names a column, and X has no names of columns: pass an array")
+                raise OptionError(
+                    f"{argument('tasks', tasks)} names a column, and X has no names of columns: pass an array"
+                )
             return X, tasks, None
         if twice := sorted({str(c) for c in columns if columns.count(c) > 1}):
             raise OptionError(f"X has several columns called {twice[0]!r}: names must differ")
         ids, features = tasks, X
         if isinstance(tasks, str):
             if tasks not in columns:
-                raise OptionError(f"tasks={tasks!r} is no column of X; it has {', '.join(map(str, columns))}")
+                raise OptionError(
+                    f"{argument('tasks', tasks)} is no column of X; it has {', '.join(map(str, columns))}"
+                )
             ids, features = X[tasks], X.drop(columns=tasks)
         if self._columns is not None and list(features.columns) != self._columns:
             here, before = (", ".join(map(str, names)) for names in (features.columns, self._columns))
@@ -400,16 +408,16 @@ class GraphMTL(RegressorMixin, BaseEstimator):
 
     def _check(self) -> None:
         if self.penalty not in ("squared", "l2"):
-            raise OptionError(f"penalty={self.penalty!r}: choose 'squared' or 'l2'")
+            raise OptionError(f"{argument('penalty', self.penalty)}: choose 'squared' or 'l2'")
         if self.edge_weights not in ("unit", "similarity"):
-            raise OptionError(f"edge_weights={self.edge_weights!r}: choose 'unit' or 'similarity'")
+            raise OptionError(f"{argument('edge_weights', self.edge_weights)}: choose 'unit' or 'similarity'")
         if self.unseen not in ("error", "mean"):
-            raise OptionError(f"unseen={self.unseen!r}: choose 'error' or 'mean'")
+            raise OptionError(f"{argument('unseen', self.unseen)}: choose 'error' or 'mean'")
         if isinstance(self.graph, str) and self.graph != "knn":
-            raise OptionError(f"graph={self.graph!r}: choose 'knn' or pass a graph over the tasks")
+            raise OptionError(f"{argument('graph', self.graph)}: choose 'knn' or pass a graph over the tasks")
         _check_whole("k", self.k, 1)
         if not isinstance(self.fit_intercept, bool | np.bool_):  # pyright: ignore
-            raise OptionError(f"fit_intercept={self.fit_intercept!r} must be True or False")
+            raise OptionError(f"{argument('fit_intercept', self.fit_intercept)} must be True or False")
         if self.ridge != "own":
             _at_least_zero("ridge", self.ridge)
         _at_least_zero("tol", self.tol)
@@ -493,8 +501,9 @@ def sparsify_guarded(graph: Graph, keep: float | int, min_degree: int, **options
     mask = _reverse_delete(graph, np.lexsort((settle(found.scores), found.mask)), k, min_degree)
     if (left := int(mask.sum())) > k:
         raise TooFewEdgesError(
-            f"keep={keep!r}: {k} edges don't leave every task {min_degree} neighbours, {left} do: keep more, or lower "
-            "min_degree"
+            f"{argument('keep', keep)}: {k} edges don't leave every task {min_degree} neighbours, {left} do: keep "
+            "more, or lower "
+            f"{named('min_degree')}"
         )
     return found if (mask == found.mask).all() else sparsify(graph, keep=k, protect=mask, **options)
 
@@ -528,12 +537,12 @@ def _in_order(graph: Graph, labels: tuple[Any, ...]) -> Graph:
 
 def _at_least_zero(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
-        raise OptionError(f"{name}={value!r} must be a finite number, 0 or more")
+        raise OptionError(f"{argument(name, value)} must be a finite number, 0 or more")
 
 
 def _check_whole(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise OptionError(f"{name}={value!r} must be a whole number of neighbours, {least} or more")
+        raise OptionError(f"{argument(name, value)} must be a whole number of neighbours, {least} or more")
 
 
 def _balance(rows: Tasks, graph: Graph) -> float:

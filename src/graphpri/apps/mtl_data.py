@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import FileError, OptionError
+from graphpri.errors import FileError, OptionError, argument, named
 from graphpri.graph import FloatArray
 from graphpri.io import tables
 
@@ -390,19 +390,19 @@ def tasks_of(frame: Any, task: str, target: str, features: Sequence[str] | None 
     others = [c for c in columns if c not in (task, target)]
     names = others if features is None else list(features)
     wanted = [
-        ("--task", task, columns),
-        ("--target", target, columns),
-        *(("--features", name, others) for name in names),
+        ("task", task, columns),
+        ("target", target, columns),
+        *(("features", name, others) for name in names),
     ]
     for option, name, known in wanted:
         if name not in known:
-            raise OptionError(f"{option} {name}: there is no such column; there are {', '.join(known)}")
+            raise OptionError(f"{argument(option, name)}: there is no such column; there are {', '.join(known)}")
     if task == target:
-        raise OptionError(f"--task and --target both name {task!r}: they are two columns")
+        raise OptionError(f"{named('task')} and {named('target')} both name {task!r}: they are two columns")
     if not names:
         raise OptionError("there is no column to learn from beside task and target")
-    X = np.column_stack([_numbers(frame, name, "--features") for name in names])
-    y, labels = _numbers(frame, target, "--target"), _labels(frame[task])
+    X = np.column_stack([_numbers(frame, name, "features") for name in names])
+    y, labels = _numbers(frame, target, "target"), _labels(frame[task])
     missing = labels.isna() | (labels == "")
     if missing.any():
         row = int(np.argmax(missing.to_numpy()))
@@ -436,7 +436,7 @@ def _numbers(frame: Any, name: str, option: str) -> FloatArray:
         there = "is empty" if text.iloc[row] in ("", "nan", "none", "<na>") else f"has {str(frame[name].iloc[row])!r}"
         raise OptionError(
             f"column {name!r} {there} in its row {row + 1}, which is no finite number: mend it, or choose other "
-            f"columns with {option}"
+            f"columns with {named(option)}"
         )
     _check_size(float(np.abs(found).max(initial=0)), f"column {name!r}")
     return found

@@ -29,7 +29,7 @@ from graphpri.apps.mtl_protocol import (
     standardise,
 )
 from graphpri.baselines import find
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument
 from graphpri.graph import FloatArray
 from graphpri.io import tables
 from graphpri.plot import spring
@@ -118,7 +118,7 @@ def study(frame: Any, request: Request, step: ProgressCallback = lambda text, sh
     if request.method not in methods():
         find(request.method, besides=("pri",))
     if request.seed < 0:
-        raise OptionError(f"seed={request.seed} must be 0 or more")
+        raise OptionError(f"{argument('seed', request.seed)} must be 0 or more")
     tasks, features = tasks_of(frame, request.task, request.target, request.features)
     if request.parameters.get("gamma", "loo") == "loo":
         check_leave_one_out(tasks.count, len(features))

@@ -10,9 +10,11 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 from graphpri._version import __version__
@@ -83,6 +85,15 @@ Exit codes: 0 done, 2 usage or input that can't be used, 1 anything else.
 """
 
 
+ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("ARGUMENTS", default=())
+"""The command line that is running, without the program's name."""
+
+
+def command_line() -> str:
+    """The command line that is running, as a shell takes it."""
+    return shlex.join(["graphpri", *ARGUMENTS.get()])
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -97,8 +108,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code: 0, 2 for usage and input that can't be used, 1 for everything else. Errors are one line on
         standard error; with ``GRAPHPRI_DEBUG=1`` in the environment they are raised.
     """
-    from graphpri.cli.options import ARGUMENTS
-
     arguments = list(sys.argv[1:] if argv is None else argv)
     ARGUMENTS.set(tuple(arguments))
     try:
@@ -129,9 +138,9 @@ def explain(error: Exception) -> tuple[str, int]:
     """The message for an error, in one line, and its exit code."""
     text = " ".join(str(error).split())
     if isinstance(error, GraphPRIError):
-        from graphpri.cli.options import translated
+        from graphpri.cli.options import in_words
 
-        return translated(text), FAILED if _is_failure(error.__context__) else REFUSED
+        return " ".join(in_words(error.message).split()), FAILED if _is_failure(error.__context__) else REFUSED
     if isinstance(error, OSError) and _is_failure(error):
         return f"the output can't be written: {error.strerror}", FAILED
     if isinstance(error, MemoryError):

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
-from graphpri.cli import FAILED, OK, outputs, say, show
-from graphpri.cli.options import ARGUMENTS, DEFAULT_LIMITS, OUTPUT, Json, Limits, Quiet, Whole, split_names
+from graphpri.cli import FAILED, OK, command_line, outputs, say, show
+from graphpri.cli.options import (
+    DEFAULT_LIMITS,
+    IntoFolder,
+    Json,
+    Limits,
+    Quiet,
+    ResultsFolder,
+    Whole,
+    split_names,
+)
 from graphpri.cli.progress import Watch
 from graphpri.errors import FileError, OptionError
 
@@ -112,14 +120,10 @@ def brain(
     source: Annotated[str, Parameter(name="SOURCE", help="Folder, pattern or file of scans, or a named set.")],
     /,
     *,
-    output: Annotated[
-        str, Parameter(name=["--output", "-o"], metavar="DIR", group=OUTPUT, help="Folder for the results.")
-    ],
+    output: ResultsFolder,
     data: Data = DEFAULT_DATA,
     plan: Plan = DEFAULT_PLAN,
-    force: Annotated[
-        bool, Parameter(negative="", show_default=False, group=OUTPUT, help="Write into a folder that has files.")
-    ] = False,
+    force: IntoFolder = False,
     json: Json = False,
     quiet: Quiet = False,
     limits: Limits = DEFAULT_LIMITS,
@@ -141,7 +145,7 @@ def brain(
             say(f"interrupted; the same command goes on where it was, with what {out / _PIECES} keeps")
             return FAILED
         watch.stage("writing the report")
-        names = brain_report.write(outcome, out, Path(source).name, shlex.join(["graphpri", *ARGUMENTS.get()]))
+        names = brain_report.write(outcome, out, Path(source).name, command_line())
     _print(outcome, out, names, json=json, quiet=quiet)
     return OK
 
@@ -190,7 +194,7 @@ def _request(plan: Plan) -> Request:
     from graphpri.apps.brain_protocol import Validation
 
     if not plan.nested and plan.inner != DEFAULT_PLAN.inner:
-        raise OptionError(f"inner={plan.inner}: with nested=False there are no inner folds")
+        raise OptionError(f"--inner {plan.inner}: with --no-nested there are no inner folds")
     return brain_report.Request(
         methods=brain_methods.names() if plan.methods is None else tuple(split_names(plan.methods)),
         protocol=Validation(

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, outputs, say, show
-from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
+from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, naming
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     DEFAULT_MEASURING,
     MEASURING,
-    OUTPUT,
     SEARCH,
     Force,
     Json,
@@ -22,15 +21,19 @@ from graphpri.cli.options import (
     Measuring,
     Plot,
     Quiet,
+    TableFile,
+    parse_betas,
     parse_integers,
     parse_keeps,
     parse_options,
     split_names,
 )
 from graphpri.cli.progress import Watch
-from graphpri.errors import GraphPRIError, OptionError
+from graphpri.errors import OptionError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from graphpri._compare import Comparison, Step
 
 app = App(
@@ -57,6 +60,12 @@ class Contest:
         str,
         Parameter(metavar="LIST", help="Budgets (0.3 is a share, 120 a number of edges), or a range start:stop:step."),
     ] = "0.2,0.5,0.8"
+    beta: Annotated[
+        str,
+        Parameter(
+            metavar="LIST", help="Weight of the divergence, in pri's search and in the objective; several likewise."
+        ),
+    ] = "4"
     option: Annotated[
         tuple[str, ...],
         Parameter(
@@ -80,7 +89,8 @@ class Contest:
         """Keyword arguments of :func:`graphpri.compare`."""
         return {
             "methods": list(self._methods()),
-            "keeps": parse_keeps(self.keep),
+            "keep": parse_keeps(self.keep),
+            "beta": parse_betas(self.beta),
             "seeds": parse_integers(self.seeds, "--seeds"),
             "connected": self.connected,
             "effort": self.effort,
@@ -116,15 +126,7 @@ def compare(
             group=MEASURING, metavar="LIST", help="'core', 'all', or names as in the report of 'graphpri measure'."
         ),
     ] = "core",
-    output: Annotated[
-        str | None,
-        Parameter(
-            name=["--output", "-o"],
-            metavar="FILE",
-            group=OUTPUT,
-            help="Write the table as CSV; '-' is standard output.",
-        ),
-    ] = None,
+    output: TableFile = None,
     plot: Plot = None,
     json: Json = False,
     force: Force = False,
@@ -139,22 +141,16 @@ def compare(
     Every method keeps exactly as many edges as the budget says. Prints a row a
     method and budget, with measures of what was kept.
     """
-    if json and output == "-":
-        raise OptionError("--json and '-o -' both want standard output: name a file for the table")
+    outputs.refuse_two_streams(output, "table", json=json)
     keywords = contest.keywords() | {"measures": split_names(measures), **vars(measuring), **reading.policies()}
-    outputs.refuse_same({"-o": output, "--plot": plot})
-    if output is not None:
-        outputs.check_path(output, force=force)
-    if plot is not None:
-        outputs.check_picture(plot, force=force)
+    files = outputs.TableFiles(output, plot, force)
+    files.check()
     with limits.held(), Watch(quiet=quiet) as watch:
         table = reading.read(source, watch)
         watch.stage("comparing")
-        try:
+        with naming(source):
             found = _compare(table, keywords, watch)
-        except GraphPRIError as error:
-            raise about(source, error) from None
-    _write(found, output, plot, force)
+    files.write(found.rows, lambda ax: _draw(found, ax))
     if json:
         print(show.as_json(_plain(source, found)))
     elif not quiet and output != "-":
@@ -180,23 +176,15 @@ def _compare(table: Any, keywords: dict[str, Any], watch: Watch) -> Comparison:
     except KeyboardInterrupt:
         if not rows:
             raise
-    around = ("method", "options", "keep", "K", "seed", "seconds", "status")
+    around = ("method", "options", "beta", "keep", "K", "seed", "seconds", "status")
     names = tuple(name for name in rows[0] if name not in around and not name.endswith("_error"))
     return from_rows(rows, names, {}, {}, ("interrupted: these are the rows until then",))
 
 
-def _write(found: Comparison, output: str | None, plot: str | None, force: bool) -> None:
-    picture = b"" if plot is None else _picture(found, plot)
-    if output is not None:
-        outputs.write_csv(output, found.rows, force=force)
-    if plot is not None:
-        outputs.write_bytes(plot, picture, force=force)
-
-
-def _picture(found: Comparison, path: str) -> bytes:
+def _draw(found: Comparison, ax: Axes) -> None:
     from graphpri import plot
 
-    return outputs.picture_bytes(lambda ax: plot.compare(found, ax), path, (8, 5))
+    plot.compare(found, ax)
 
 
 def _plain(source: str, found: Comparison) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, outputs, say, show
-from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
+from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, naming
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     DEFAULT_SEARCH,
@@ -26,7 +26,6 @@ from graphpri.cli.options import (
     split_names,
 )
 from graphpri.cli.progress import Watch
-from graphpri.errors import GraphPRIError, OptionError
 
 if TYPE_CHECKING:
     from graphpri.explorer import Exploration
@@ -65,8 +64,8 @@ class Stops:
         """Keyword arguments of :func:`graphpri.explore`."""
         names = None if self.method is None else [] if self.method == "none" else split_names(self.method)
         return {
-            "betas": None if self.beta is None else parse_betas(self.beta),
-            "keeps": None if self.keep is None else parse_keeps(self.keep),
+            "beta": None if self.beta is None else parse_betas(self.beta),
+            "keep": None if self.keep is None else parse_keeps(self.keep),
             "methods": names,
         }
 
@@ -94,8 +93,7 @@ def explore(
     One HTML file that needs no server and no network: sliders, curves of the
     measures, other methods beside, search, and downloads of what is shown.
     """
-    if json and output == "-":
-        raise OptionError("--json and '-o -' both want standard output: name a file for the page")
+    outputs.refuse_two_streams(output, "page", json=json)
     if output != "-":
         outputs.check_page(output, "-o", "the page", force=force)
     keywords = stops.keywords() | {"title": title or ("Graph" if source == "-" else Path(source).name)}
@@ -122,11 +120,8 @@ def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Readi
     watch.stage("ranking by the other methods, and placing the nodes")
     options = keywords | search.keywords(table) | reading.policies()
     options["connected"] = bool(search.connected)
-    try:
-        with watch.gently():
-            return make(table, callback=watch.step, **options)
-    except GraphPRIError as error:
-        raise about(source, error) from None
+    with naming(source), watch.gently():
+        return make(table, callback=watch.step, **options)
 
 
 def _told(page: Exploration, source: str, output: str) -> dict[str, Any]:

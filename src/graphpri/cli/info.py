@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading
-from graphpri.cli.options import DEFAULT_LIMITS, Json, Limits
+from graphpri.cli.options import DEFAULT_LIMITS, Json, Limits, in_words
 from graphpri.cli.progress import Watch
 from graphpri.errors import GraphError
 
@@ -28,7 +28,7 @@ Examples:
 )
 
 
-class Rows(NamedTuple):
+class Oddities(NamedTuple):
     """What stands in the way of reading a table as a simple undirected graph: counts of rows."""
 
     loops: int
@@ -63,7 +63,7 @@ def info(
         print(_text(facts))
 
 
-def _file(table: EdgeTable, rows: Rows) -> dict[str, Any]:
+def _file(table: EdgeTable, rows: Oddities) -> dict[str, Any]:
     """What the file holds, before anything is done about it."""
     return {
         "rows": int(table.source.size),
@@ -77,7 +77,7 @@ def _file(table: EdgeTable, rows: Rows) -> dict[str, Any]:
     }
 
 
-def _count_rows(table: EdgeTable, graph: Graph) -> Rows:
+def _count_rows(table: EdgeTable, graph: Graph) -> Oddities:
     """Counts for a table and the graph that lenient policies make of it."""
     import numpy as np
 
@@ -86,14 +86,14 @@ def _count_rows(table: EdgeTable, graph: Graph) -> Rows:
     u, v = table.source, table.target
     loops = int(np.count_nonzero(u == v))
     if graph.n_edges == u.size - loops:
-        return Rows(loops, 0, 0)
+        return Oddities(loops, 0, 0)
     plain = np.flatnonzero(u != v)
     found = sort_rows(u[plain], v[plain], plain, directed=table.directed)
     repeats = int(np.count_nonzero(found.repeat))
-    return Rows(loops, repeats, int(np.count_nonzero(~found.first)) - repeats)
+    return Oddities(loops, repeats, int(np.count_nonzero(~found.first)) - repeats)
 
 
-def _needs(table: EdgeTable, rows: Rows, reading: Reading, problem: str | None) -> list[str]:
+def _needs(table: EdgeTable, rows: Oddities, reading: Reading, problem: str | None) -> list[str]:
     """Options that sparsify asks for."""
     needs: list[str] = []
     if table.directed and reading.directed == "refuse":
@@ -120,7 +120,7 @@ def _graph(table: EdgeTable, reading: Reading) -> tuple[Graph, tuple[str, ...], 
     try:
         found = table.canonical(**_lenient(reading))
     except GraphError as error:
-        problem = str(error)
+        problem = in_words(error.message)
         found = table.canonical(**_lenient(replace(reading, weight="none")))
     if not table.source.size:
         problem = "the graph has no edges: there is nothing to keep or to drop"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -175,12 +176,16 @@ def refuse_unknown(name: str) -> None:
         raise FileError(f"{name}: there is no such file, and no data set of that name ({guess})") from None
 
 
-def about(name: str, error: Exception) -> Exception:
-    """The error with the input's name before its message, where that does not say it."""
+@contextmanager
+def naming(name: str) -> Generator[None]:
+    """Within this, errors about a graph or memory have the input's name before them, where they don't say it."""
     shown = "standard input" if name == "-" else name
-    if isinstance(error, GraphError | MemoryLimitError) and shown not in str(error):
-        return type(error)(f"{shown}: {error}")
-    return error
+    try:
+        yield
+    except (GraphError, MemoryLimitError) as error:
+        if shown in str(error):
+            raise
+        raise error.at(shown) from None
 
 
 def matched(kept: EdgeTable, original: EdgeTable) -> EdgeTable:

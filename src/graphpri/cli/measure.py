@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from graphpri.cli import show
-from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about, matched
+from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, matched, naming
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     DEFAULT_MEASURING,
@@ -19,7 +19,7 @@ from graphpri.cli.options import (
     split_names,
 )
 from graphpri.cli.progress import Watch
-from graphpri.errors import GraphPRIError, OptionError
+from graphpri.errors import OptionError
 
 app = App(
     name="measure",
@@ -42,6 +42,7 @@ def measure(
             group=MEASURING, help="'all', 'core' (quick on large graphs too), or names with commas between them."
         ),
     ] = "all",
+    beta: Annotated[float, Parameter(group=MEASURING, help="Weight of the divergence in the objective.")] = 4.0,
     seed: Annotated[Whole, Parameter(group=MEASURING, help="For measures that draw a sample of a large graph.")] = 0,
     json: Json = False,
     measuring: Measuring = DEFAULT_MEASURING,
@@ -62,17 +63,16 @@ def measure(
         whole = reading.read(original, watch)
         part = matched(reading.read(kept, watch), whole)
         watch.stage("measuring")
-        try:
+        with naming(f"{original} and {kept}"):
             found = report(
                 whole,
                 part,
                 measures=split_names(measures),
+                beta=beta,
                 seed=seed,
                 **vars(measuring),
                 **reading.policies(),
             )
-        except GraphPRIError as error:
-            raise about(f"{original} and {kept}", error) from None
     if json:
         print(show.as_json({"original": original, "kept": kept, **found.to_dict()}))
     else:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from graphpri.cli import OK, outputs, show
+from graphpri.cli import OK, command_line, outputs, show
 from graphpri.cli.options import (
-    ARGUMENTS,
     DEFAULT_LIMITS,
-    OUTPUT,
+    IntoFolder,
     Json,
     Limits,
     Quiet,
+    ResultsFolder,
     Whole,
     parse_keep,
     parse_options,
@@ -90,9 +89,7 @@ def mtl(
     *,
     task: Annotated[str, Parameter(metavar="COL", help="Column that says which task a row belongs to.")],
     target: Annotated[str, Parameter(metavar="COL", help="Column to predict.")],
-    output: Annotated[
-        str, Parameter(name=["--output", "-o"], metavar="DIR", group=OUTPUT, help="Folder for the results.")
-    ],
+    output: ResultsFolder,
     features: Annotated[
         str | None, Parameter(metavar="LIST", help="Columns to learn from; all others where absent.")
     ] = None,
@@ -110,9 +107,7 @@ def mtl(
     min_degree: Annotated[Whole, Parameter(help="Neighbours that sparsifying leaves each task.")] = 3,
     folds: Annotated[Whole, Parameter(help="Of the cross-validation within the tasks.")] = 5,
     seed: Annotated[Whole, Parameter(help="For folds and everything random.")] = 0,
-    force: Annotated[
-        bool, Parameter(negative="", show_default=False, group=OUTPUT, help="Write into a folder that has files.")
-    ] = False,
+    force: IntoFolder = False,
     json: Json = False,
     quiet: Quiet = False,
     model: Model = Model(),
@@ -148,9 +143,8 @@ def mtl(
         try:
             outcome = mtl_report.study(_table(data), request, watch.show)
         except OptionError as error:
-            raise OptionError(f"{data}: {error}") from None
-        command = shlex.join(["graphpri", *ARGUMENTS.get()])
-        names = mtl_report.write(outcome, request, out, Path(data).name, command)
+            raise error.at(data) from None
+        names = mtl_report.write(outcome, request, out, Path(data).name, command_line())
     _print(outcome, request, out, names, json=json, quiet=quiet)
     return OK
 

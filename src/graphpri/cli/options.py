@@ -1,19 +1,19 @@
-"""Messages of the library as the command line says them: arguments of functions by the names of options."""
+"""Options: how their values are read, those that several commands share, and how messages name them."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Container, Generator, Iterable, Iterator, Sequence
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter, Token
 
-from graphpri.errors import OptionError
+from graphpri.cli import ARGUMENTS, COMMANDS, build_app
+from graphpri.errors import OptionError, worded
 
 if TYPE_CHECKING:
     from graphpri.graph import EdgeTable
@@ -274,6 +274,18 @@ Entropy = Annotated[
     Literal["auto", "exact", "stochastic", "local", "degree"],
     Parameter(help="How entropies are computed; 'auto' goes by size, 'stochastic' has error bars."),
 ]
+TableFile = Annotated[
+    str | None,
+    Parameter(
+        name=["--output", "-o"], metavar="FILE", group=OUTPUT, help="Write the table as CSV; '-' is standard output."
+    ),
+]
+ResultsFolder = Annotated[
+    str, Parameter(name=["--output", "-o"], metavar="DIR", group=OUTPUT, help="Folder for the results.")
+]
+IntoFolder = Annotated[
+    bool, Parameter(negative="", show_default=False, group=OUTPUT, help="Write into a folder that has files.")
+]
 Plot = Annotated[
     str | None,
     Parameter(metavar="FILE", group=OUTPUT, help="Draw a picture too: .png, .pdf, .svg (needs matplotlib)."),
@@ -307,14 +319,9 @@ class Search:
 
     def keywords(self, table: EdgeTable) -> dict[str, Any]:
         """Keyword arguments of :func:`graphpri.sparsify` and :func:`graphpri.path` for a graph."""
-        return {
-            "alpha": self.alpha,
-            "connected": self.connected,
+        return vars(self) | {
             "protect": parse_pairs(self.protect, table, "protect"),
             "forbid": parse_pairs(self.forbid, table, "forbid"),
-            "entropy": self.entropy,
-            "mixture": self.mixture,
-            "seed": self.seed,
         }
 
 
@@ -323,7 +330,6 @@ class Search:
 class Measuring:
     """How results are measured; :func:`graphpri.report` and :func:`graphpri.compare` take the same."""
 
-    beta: Annotated[float, Parameter(help="Weight of the divergence in the objective.")] = 4.0
     alpha: Annotated[float, Parameter(help="Weight of the degree barrier in the objective.")] = 0.0
     entropy: Entropy = "auto"
     mixture: Annotated[
@@ -394,92 +400,58 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("ARGUMENTS", default=())
-"""The command line that is running, without the program's name."""
-
-_BEFORE = r"(?<![\w'\"./=-])"
-_VALUE = r"(?:'[^']*'|\"[^\"]*\"|[^\s,;:()'\"]+(?::(?=\d)[^\s,;()'\"]*)?)?"
-_PLAIN = re.compile(r"(['\"])([\w.:+-]+)\1")
+# ---------------------------------------------------------------------------------------------------------------------
+# Messages of the library, which name arguments of functions, as the command line says them.
+# ---------------------------------------------------------------------------------------------------------------------
 
 
-def as_options(text: str, names: Collection[str], typed: Sequence[str] = ()) -> str:
-    """A message in which arguments of functions are named as options.
+def in_words(message: str, names: Mapping[str, str] | None = None) -> str:
+    """A message of the library as the command that is running says it: arguments of functions by its options.
 
     Parameters
     ----------
-    text : str
-    names : collection of str
-        Options of the command, as arguments are written: ``time_limit`` for ``--time-limit``.
-    typed : sequence of str
-        What the user typed, which stays as it is: names of files and values may look like arguments.
+    message : str
+        With arguments marked; see :func:`graphpri.errors.worded`.
+    names : mapping of str to str, optional
+        Options by the arguments that they are for, where their names differ.
 
     Examples
     --------
-    >>> as_options("time_limit=-1.0 is below 0; pass keep=, or connected=True", ["time_limit", "keep", "connected"])
+    >>> from graphpri.errors import argument, setting
+    >>> running = ARGUMENTS.set(("sparsify", "karate", "--time-limit", "-1"))
+    >>> in_words(f"{argument('time_limit', -1.0)} is below 0; pass {setting('keep')}, or {setting('connected', True)}")
     '--time-limit -1.0 is below 0; pass --keep, or --connected'
-    >>> as_options('pass loops="drop" (--loops drop) to leave them out', ["loops"])
-    'pass --loops drop to leave them out'
+    >>> in_words(f"pass {setting('format')}", {"format": "output_format"})
+    'pass --output-format'
+    >>> in_words(f"{argument('exponent', 2)} is not an option of the command")
+    'exponent=2 is not an option of the command'
+    >>> ARGUMENTS.reset(running)
     """
-    options = {form: name for name in names for form in (f"{name}s", name)} | {name: name for name in names}
-    if not options:
-        return text
-    listed = "|".join(sorted(map(re.escape, options), key=len, reverse=True))
-    twofold = re.compile(rf"{_BEFORE}(?:{listed})=([^()=]*?) ?\((--[a-z-]+)([^();]*)(\)|; )")
-    single = re.compile(rf"{_BEFORE}({listed})=({_VALUE})")
-    compound = "|".join(name for name in options if "_" in name)
-    bare = re.compile(rf"{_BEFORE}({compound})\b(?!=)" if compound else r"(?!)")
-    held = [word for word in dict.fromkeys(typed) if not word.startswith("-") and (single.search(word) or "_" in word)]
-    parts = re.split(f"({'|'.join(map(re.escape, sorted(held, key=len, reverse=True)))})", text) if held else [text]
-    for at in range(0, len(parts), 2):
-        part = _joined(twofold, parts[at])
-        part = single.sub(lambda found: _option(options[found[1]], found[2]), part)
-        part = re.sub(r"(--[a-z-]+)=(['\"])([\w.:+-]+)\2", r"\1 \3", part)
-        parts[at] = bare.sub(lambda found: _option(options[found[1]], ""), part)
-    return "".join(parts)
+    options: dict[str, str] | None = None
+
+    def word(name: str, value: str) -> str | None:
+        nonlocal options
+        if options is None:
+            options = _options_by_argument() | dict(names or {})
+        if name not in options:
+            return None
+        option = options[name].replace("_", "-")
+        if value == "False":
+            return f"--no-{option}"
+        return f"--{option}" if value in ("", "True") else f"--{option} {value}"
+
+    return worded(message, word)
 
 
-def translated(text: str) -> str:
-    """The message for the command that is running."""
-    typed = ARGUMENTS.get()
-    return as_options(text, option_names(typed[0]), typed[1:]) if typed else text
-
-
-def option_names(command: str) -> list[str]:
-    """Options of a command, as arguments of functions are written; none for one that has subcommands or isn't there."""
-    from graphpri.cli import COMMANDS, build_app
-
-    if command not in COMMANDS:
-        return []
+def _options_by_argument() -> dict[str, str]:
+    """Options of the command that is running, by what arguments of functions are called; none where it takes none."""
+    command = ARGUMENTS.get()[:1]
+    if not command or command[0] not in COMMANDS:
+        return {}
     try:
-        found = build_app()[command].assemble_argument_collection()
-    except ValueError:
-        return []
-    names = [name for argument in found for name in argument.names]
-    return [
-        name[2:].replace("-", "_")
-        for name in names
-        if name.startswith("--") and not name.startswith(("--no-", "--empty-"))
-    ]
-
-
-def _option(name: str, value: str) -> str:
-    option = f"--{name.replace('_', '-')}"
-    if value in ("", "True"):
-        return option
-    return f"--no-{option[2:]}" if value == "False" else f"{option} {_unquoted(value)}"
-
-
-def _unquoted(values: str) -> str:
-    """Values without the quotes that a shell needs none of either."""
-    return _PLAIN.sub(lambda found: found[2], values)
-
-
-def _joined(twofold: re.Pattern[str], text: str) -> str:
-    """The text with one name for what it names twice, as an argument and in brackets as an option."""
-
-    def join(found: re.Match[str]) -> str:
-        values, option, rest, end = found.groups()
-        told = f"{option} {_unquoted(values)}" if rest.strip() == "…" else option + rest
-        return told + (" (" if end != ")" else "")
-
-    return twofold.sub(join, text)
+        found = build_app()[command[0]].assemble_argument_collection()
+    except ValueError:  # a command with subcommands
+        return {}
+    names = [name[2:].replace("-", "_") for argument in found for name in argument.names if name.startswith("--")]
+    own = {name: name for name in names if not name.startswith(("no_", "empty_"))}
+    return {f"{name}s": name for name in own} | own

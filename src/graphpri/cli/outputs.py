@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphpri.cli.inputs import bare, has_folder_suffix, is_dataset, is_file, is_folder, is_graph_folder
+from graphpri.cli.options import in_words
 from graphpri.errors import FileError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -98,6 +99,38 @@ def plan_points(name: str, points: Sequence[str], wanted: Wanted) -> list[str]:
     return places
 
 
+def refuse_two_streams(output: str | None, what: str, *, json: bool) -> None:
+    """Refuse JSON and what goes to ``-o -`` on the same stream."""
+    if json and output == "-":
+        raise OptionError(f"--json and '-o -' both want standard output: name a file for the {what}")
+
+
+class TableFiles(NamedTuple):
+    """Where a table goes, as CSV, and a picture of it."""
+
+    output: str | None
+    plot: str | None
+    force: bool
+
+    def check(self) -> None:
+        """Refuse what can't be written."""
+        refuse_same({"-o": self.output, "--plot": self.plot})
+        if self.output is not None:
+            check_path(self.output, force=self.force)
+        if self.plot is not None:
+            check_picture(self.plot, force=self.force)
+
+    def write(self, rows: Sequence[dict[str, Any]], draw: Callable[[Axes], object]) -> None:
+        """Write both; the picture is drawn first, so that where it can't be, nothing is there."""
+        picture = b"" if self.plot is None else picture_bytes(draw, self.plot, (8, 5))
+        if self.output is not None:
+            from graphpri.io.tables import as_csv
+
+            write_bytes(self.output, as_csv(rows).encode(), force=self.force)
+        if self.plot is not None:
+            write_bytes(self.plot, picture, force=self.force)
+
+
 def check_path(path: str, *, force: bool, make: bool = False, arrays: bool = False) -> None:
     """Refuse a path that can't be written.
 
@@ -166,13 +199,6 @@ def write_bytes(path: str, content: bytes, *, force: bool) -> None:
         sink.write(content)
 
 
-def write_csv(path: str, rows: Sequence[dict[str, Any]], *, force: bool) -> None:
-    """Write rows of a table as comma-separated values, numbers to their full precision."""
-    from graphpri.io.tables import as_csv
-
-    write_bytes(path, as_csv(rows).encode(), force=force)
-
-
 def _folder(path: str | None, option: str, many: bool) -> bool:
     """Whether a path is that of a folder that results go into."""
     if path is None:
@@ -208,8 +234,7 @@ def output_format(path: str, name: str | None) -> str:
     try:
         return find_format(path, name)[0].name
     except OptionError as error:
-        text = str(error).replace("format= (--format)", "--output-format")
-        raise OptionError(text.replace("format=", "--output-format ")) from None
+        raise OptionError(in_words(error.message, {"format": "output_format"})) from None
 
 
 def _wanted_format(name: str, wanted: Wanted, folder: bool) -> str | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
 from graphpri.cli import FAILED, OK, outputs, say, show
-from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, about
+from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, naming
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     DEFAULT_SEARCH,
@@ -22,15 +22,18 @@ from graphpri.cli.options import (
     Plot,
     Quiet,
     Search,
+    TableFile,
     is_several,
     parse_betas,
     parse_keep,
     parse_keeps,
 )
 from graphpri.cli.progress import Watch
-from graphpri.errors import GraphPRIError, OptionError
+from graphpri.errors import OptionError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from graphpri._sparsify import Sparsified
 
 app = App(
@@ -79,15 +82,7 @@ def path(
     source: Annotated[InputName, Parameter(name="INPUT")],
     /,
     *,
-    output: Annotated[
-        str | None,
-        Parameter(
-            name=["--output", "-o"],
-            metavar="FILE",
-            group=OUTPUT,
-            help="Write the table as CSV; '-' is standard output.",
-        ),
-    ] = None,
+    output: TableFile = None,
     save: Annotated[
         str | None, Parameter(metavar="DIR", group=OUTPUT, help="Write every kept graph into this folder.")
     ] = None,
@@ -108,11 +103,10 @@ def path(
     Each point starts from its neighbours' solutions. Prints a row a point.
     Along beta, S never falls and D never rises (at alpha 0).
     """
-    if json and output == "-":
-        raise OptionError("--json and '-o -' both want standard output: name a file for the table")
+    outputs.refuse_two_streams(output, "table", json=json)
     keywords = along.keywords()
     saved = _saved(source, keywords, outputs.Wanted(save, output_format, reading.format, force=force)) if save else []
-    files = Files(output, saved, output_format or reading.format, plot, force)
+    files = outputs.TableFiles(output, plot, force)
     files.check()
     begin = time.perf_counter()
     with limits.held(), Watch(quiet=quiet) as watch:
@@ -121,7 +115,8 @@ def path(
         rows = [_row(result) for result in results]
         if watch.interrupted:
             rows = [row | {"status": "interrupted: the best of what was found until then"} for row in rows]
-        files.write(results, rows, watch)
+        files.write(rows, lambda ax: _draw(results, ax))
+        _save(results, saved, output_format or reading.format, force, watch)
     written = {"output": output, "saved": saved or None, "picture": plot}
     done = {**_common(source, results), "rows": rows, **written, "seconds": time.perf_counter() - begin}
     if json:
@@ -134,35 +129,19 @@ def path(
     return OK
 
 
-class Files(NamedTuple):
-    """What is written: the table, the kept graphs and their format, and a picture."""
+def _save(results: Sequence[Sparsified], places: Sequence[str], form: str | None, force: bool, watch: Watch) -> None:
+    """Write the kept graphs."""
+    from graphpri import io
 
-    output: str | None
-    saved: Sequence[str]
-    format: str | None
-    plot: str | None
-    force: bool
+    for place, result in zip(places, results, strict=False):
+        outputs.make_folder(place)
+        io.write(result.graph, place, form, force=force, progress=watch.file(place))
 
-    def check(self) -> None:
-        """Refuse what can't be written; the kept graphs are checked when they are planned."""
-        outputs.refuse_same({"-o": self.output, "--plot": self.plot})
-        if self.output is not None:
-            outputs.check_path(self.output, force=self.force)
-        if self.plot is not None:
-            outputs.check_picture(self.plot, force=self.force)
 
-    def write(self, results: Sequence[Sparsified], rows: Sequence[dict[str, Any]], watch: Watch) -> None:
-        """Write all of it; the picture is drawn first, so that where it can't be, nothing is there."""
-        from graphpri import io
+def _draw(results: Sequence[Sparsified], ax: Axes) -> None:
+    from graphpri import plot
 
-        picture = b"" if self.plot is None else _picture(results, self.plot)
-        for place, result in zip(self.saved, results, strict=False):
-            outputs.make_folder(place)
-            io.write(result.graph, place, self.format, force=self.force, progress=watch.file(place))
-        if self.output is not None:
-            outputs.write_csv(self.output, rows, force=self.force)
-        if self.plot is not None:
-            outputs.write_bytes(self.plot, picture, force=self.force)
+    plot.path(results, ax)
 
 
 def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Reading, watch: Watch) -> list[Sparsified]:
@@ -171,11 +150,8 @@ def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Readi
     table = reading.read(source, watch)
     watch.stage("solving")
     options = keywords | search.keywords(table) | reading.policies()
-    try:
-        with watch.gently():
-            return solve_path(table, callback=watch.step, **options)
-    except GraphPRIError as error:
-        raise about(source, error) from None
+    with naming(source), watch.gently():
+        return solve_path(table, callback=watch.step, **options)
 
 
 def _common(source: str, results: Sequence[Sparsified]) -> dict[str, Any]:
@@ -203,12 +179,6 @@ def _saved(source: str, keywords: dict[str, Any], wanted: outputs.Wanted) -> lis
     if isinstance(keywords["beta"], list):
         return outputs.plan_points(source, [f"beta{beta:g}" for beta in keywords["beta"]], wanted)
     return outputs.plan_points(source, [f"keep{keep!r}" for keep in keywords["keep"]], wanted)
-
-
-def _picture(results: Sequence[Sparsified], path: str) -> bytes:
-    from graphpri import plot
-
-    return outputs.picture_bytes(lambda ax: plot.path(results, ax), path, (8, 5))
 
 
 def _row(result: Sparsified) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -13,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from cyclopts import App, Parameter
 
-from graphpri.cli import FAILED, OK, explain, is_debugging, outputs, say, show
-from graphpri.cli.inputs import DEFAULT_READING, Reading, about
+from graphpri.cli import FAILED, OK, command_line, explain, is_debugging, outputs, say, show
+from graphpri.cli.inputs import DEFAULT_READING, Reading, naming
 from graphpri.cli.options import (
-    ARGUMENTS,
     DEFAULT_LIMITS,
     DEFAULT_SEARCH,
     OUTPUT,
@@ -27,12 +25,12 @@ from graphpri.cli.options import (
     Plot,
     Quiet,
     Search,
+    in_words,
     parse_keep,
     parse_options,
-    translated,
 )
 from graphpri.cli.progress import Watch
-from graphpri.errors import GraphPRIError, OptionError
+from graphpri.errors import OptionError
 
 if TYPE_CHECKING:
     from graphpri._sparsify import Sparsified
@@ -109,16 +107,8 @@ class Asked:
         options = parse_options(self.option)
         if taken := sorted(options.keys() & signature(sparsify).parameters.keys()):
             raise OptionError(f"--option {taken[0]} is for options of the method: pass --{taken[0].replace('_', '-')}")
-        return {
-            "keep": None if self.keep is None else parse_keep(self.keep),
-            "beta": self.beta,
-            "method": self.method,
-            "reweight": self.reweight,
-            "solver": self.solver,
-            "effort": self.effort,
-            "time_limit": self.time_limit,
-            **options,
-        }
+        own = {name: value for name, value in vars(self).items() if name != "option"}
+        return own | {"keep": None if self.keep is None else parse_keep(self.keep)} | options
 
 
 @app.default
@@ -163,8 +153,7 @@ def sparsify(
     the original small; beta weighs one against the other. Prints a report of
     what was kept; without -o that is all.
     """
-    if json and output == "-":
-        raise OptionError("--json and '-o -' both want standard output: name a file for the graph")
+    outputs.refuse_two_streams(output, "graph", json=json)
     targets = outputs.plan(inputs, outputs.Wanted(output, output_format, reading.format, plot, force, report))
     job = Job(asked.keywords(), search, reading, force)
     with limits.held(), Watch(quiet=quiet) as watch:
@@ -188,13 +177,6 @@ class Job(NamedTuple):
     reading: Reading
     force: bool
 
-    def run(self, target: outputs.Target, watch: Watch) -> dict[str, Any]:
-        """Sparsify one input, write the results, and report."""
-        try:
-            return self._run(target, watch)
-        except GraphPRIError as error:
-            raise about(target.input, error) from None
-
     def run_all(self, targets: Sequence[outputs.Target], watch: Watch) -> list[dict[str, Any]]:
         """Sparsify every input; one that fails is reported and does not stop the others."""
         results: list[dict[str, Any]] = []
@@ -215,18 +197,20 @@ class Job(NamedTuple):
                 results.append({"input": target.input, "error": message, "exit_code": code})
         return results
 
-    def _run(self, target: outputs.Target, watch: Watch) -> dict[str, Any]:
+    def run(self, target: outputs.Target, watch: Watch) -> dict[str, Any]:
+        """Sparsify one input, write the results, and report."""
         from graphpri._sparsify import sparsify
 
         begin = time.perf_counter()
-        table = self.reading.read(target.input, watch)
-        watch.stage(f"sparsifying {target.input}")
-        options = self.keywords | self.search.keywords(table) | self.reading.policies()
-        if options["method"] == "pri":
-            options["callback"] = watch.step
-        result = sparsify(table, **options)
-        watch.stage("writing")
-        written = self._write(target, result, watch)
+        with naming(target.input):
+            table = self.reading.read(target.input, watch)
+            watch.stage(f"sparsifying {target.input}")
+            options = self.keywords | self.search.keywords(table) | self.reading.policies()
+            if options["method"] == "pri":
+                options["callback"] = watch.step
+            result = sparsify(table, **options)
+            watch.stage("writing")
+            written = self._write(target, result, watch)
         return {"input": target.input, **result.report(), **written, "seconds": time.perf_counter() - begin}
 
     def _write(self, target: outputs.Target, result: Sparsified, watch: Watch) -> dict[str, Any]:
@@ -260,8 +244,7 @@ def _picture(result: Sparsified, path: str) -> bytes:
 def _page(result: Sparsified, name: str) -> bytes:
     from graphpri import _summary
 
-    command = shlex.join(["graphpri", *ARGUMENTS.get()])
-    return _summary.page(result, title=f"{name}, sparsified", command=command).encode()
+    return _summary.page(result, title=f"{name}, sparsified", command=command_line()).encode()
 
 
 def _report(r: dict[str, Any]) -> str:
@@ -284,7 +267,7 @@ def _report(r: dict[str, Any]) -> str:
             ("divergence D", f"{_told(r, 'divergence')} nats"),
             ("objective J", f"{_told(r, 'objective')} = S + 2·{r['beta']:g}·D" + (" + barrier" if r["alpha"] else "")),
             ("components", f"{after}, original {before}{lost}"),
-            ("status", translated(r["status"])),
+            ("status", in_words(r["status"].message)),
             ("time", f"{r['seconds']:.2f} s"),
             ("written", None if r.get("output") in (None, "-") else r["output"]),
             ("not in the file", "; ".join(notes) or None),

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphpri._objective import Mixture, Objective, entropy_for
 from graphpri._selection import check_budget, count_edges
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument
 from graphpri.explorer.page import node_attributes, render
 from graphpri.explorer.positions import place_nodes
 from graphpri.explorer.solutions import (
@@ -28,7 +28,7 @@ from graphpri.explorer.solutions import (
     solve_grid,
 )
 from graphpri.graph import BoolArray, Directed, Graph, Loops, Order, Parallel
-from graphpri.interop import Source, edge_selector, load
+from graphpri.interop import Policies, Source, edge_selector, load
 from graphpri.io import tables
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.solution import Callback
@@ -59,7 +59,7 @@ class Exploration:
     Examples
     --------
     >>> import networkx as nx
-    >>> page = explore(nx.karate_club_graph(), betas=[1, 4], keeps=[0.3, 0.5], methods=["random"])
+    >>> page = explore(nx.karate_club_graph(), beta=[1, 4], keep=[0.3, 0.5], methods=["random"])
     >>> page.betas, page.budgets, page.methods
     ((1.0, 4.0), (23, 39), ('random',))
     >>> page.rows()[0]["K"], page.html.startswith("<!doctype html>")
@@ -165,8 +165,8 @@ class Exploration:
 def explore(
     G: Any,
     *,
-    betas: Iterable[float] | None = None,
-    keeps: Iterable[float | int] | None = None,
+    beta: float | Iterable[float] | None = None,
+    keep: float | int | Iterable[float | int] | None = None,
     methods: Sequence[str] | None = None,
     alpha: float = 0.0,
     connected: bool = False,
@@ -194,9 +194,9 @@ def explore(
     ----------
     G : object
         As in :func:`graphpri.sparsify`, with at most 500 000 edges.
-    betas : iterable of float, optional
+    beta : float or iterable of float, optional
         Values on the slider over β; 21 from 0 to 100 where absent (11 above 50 000 edges, 5 above 150 000).
-    keeps : iterable of float or int, optional
+    keep : float, int, or iterable of these, optional
         Budgets, shares or numbers of edges; 2 % and every 5 % where absent (every 10 % above 50 000 edges).
     methods : sequence of str, optional
         Baselines to compare with: some quick ones where absent. An empty sequence is none.
@@ -226,27 +226,27 @@ def explore(
     Examples
     --------
     >>> import networkx as nx
-    >>> page = explore(nx.karate_club_graph(), betas=[1, 4], keeps=[0.3, 0.5])
+    >>> page = explore(nx.karate_club_graph(), beta=[1, 4], keep=[0.3, 0.5])
     >>> page
     Exploration(34 nodes, 78 edges; 2 beta, 2 budgets, 7 other methods)
     >>> page.mask(beta=4, keep=0.3).sum()
     np.int64(23)
     """
-    source = load(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
+    source = load(G, Policies(weight, directed, loops, parallel))
     if source.graph.n_edges > MOST_EDGES:
         raise OptionError(
             f"the graph has {source.graph.n_edges} edges, and a page is drawn of at most {MOST_EDGES}: sparsify it "
             "first (graphpri sparsify), and explore what is kept"
         )
     constraints = _constraints(source, connected, protect, forbid)
-    budgets = choose_budgets(keeps, source.graph, constraints)
+    budgets = choose_budgets(keep, source.graph, constraints)
     check_budget(source.graph, budgets[0], **vars(constraints))
     meter = SubsetMeter.of(_objective(source.graph, alpha, entropy, mixture))
     names = default_methods(source.graph) if methods is None else [str(name) for name in methods]
     baselines = tuple(rank_by(meter, name, budgets, constraints, seed) for name in names)
     colours = node_attributes(G, source, attributes, meter.origin)
     place = place_nodes(source.graph, layout, seed)
-    grid = solve_grid(meter, choose_betas(betas, source.graph), budgets, constraints, seed=seed, callback=callback)
+    grid = solve_grid(meter, choose_betas(beta, source.graph), budgets, constraints, seed=seed, callback=callback)
     notes = (*source.notes, *_settings(meter.objective, constraints, seed), *grid.notes)
     html = render(title or "Graph", source.graph, place, colours, grid, baselines, notes)
     return Exploration(source.graph, html, notes, grid, baselines, source.edges)
@@ -263,7 +263,9 @@ def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> 
 def _objective(graph: Graph, alpha: float, entropy: str, mixture: Mixture) -> Objective:
     objective = Objective(graph, 1.0, alpha, entropy_for(graph, entropy), mixture)
     if objective.is_stochastic:
-        raise OptionError("entropy='stochastic' has error bars, which the page does not show: choose 'local'")
+        raise OptionError(
+            f"{argument('entropy', 'stochastic')} has error bars, which the page does not show: choose 'local'"
+        )
     return objective
 
 
@@ -279,7 +281,7 @@ def _settings(objective: Objective, constraints: Constraints, seed: int) -> list
 def _index(values: Sequence[Any], value: Any, name: str, unit: str) -> int:
     if value not in values:
         there = ", ".join(f"{other:g}" if isinstance(other, float) else str(other) for other in values)
-        raise OptionError(f"{name}={value!r}{f' {unit}' if unit else ''} is not on the page; it has {there}")
+        raise OptionError(f"{argument(name, value)}{f' {unit}' if unit else ''} is not on the page; it has {there}")
     return values.index(value)
 
 

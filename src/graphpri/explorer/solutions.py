@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from graphpri._objective import Objective, Terms, check_beta
 from graphpri._selection import best_forest_by, count_edges, rank
-from graphpri._sparsify import path
+from graphpri._sparsify import path, several
 from graphpri.baselines import find
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.measures import MEASURES, Settings, View
 from graphpri.solvers.budgeted import solve
@@ -110,7 +110,7 @@ class SubsetMeter:
         return (*self.left_out, *self.origin.notes)
 
 
-def choose_betas(betas: Any, graph: Graph) -> list[float]:
+def choose_betas(beta: Any, graph: Graph) -> list[float]:
     """The given β, ascending and different, or those of the default for the size of the graph.
 
     Raises
@@ -126,13 +126,13 @@ def choose_betas(betas: Any, graph: Graph) -> list[float]:
     >>> len(choose_betas(None, ring_knn(12, 4)))
     21
     """
-    if betas is None:
+    if beta is None:
         step = 1 if graph.n_edges <= FULL_EDGES else 2 if graph.n_edges <= HALF_EDGES else 5
         return [float(b) for b in BETAS[::step]]
-    return sorted({check_beta(float(b)) for b in _listed(betas, "betas")})
+    return sorted({check_beta(float(b)) for b in several(beta, "beta")})
 
 
-def choose_budgets(keeps: Any, graph: Graph, constraints: Constraints) -> list[int]:
+def choose_budgets(keep: Any, graph: Graph, constraints: Constraints) -> list[int]:
     """Numbers of edges, ascending and different: the given ones, or those of the default that can be met.
 
     Examples
@@ -145,18 +145,11 @@ def choose_budgets(keeps: Any, graph: Graph, constraints: Constraints) -> list[i
     """
     if not graph.n_edges:
         raise GraphError("the graph has no edges: there is nothing to explore")
-    if keeps is not None:
-        return sorted({count_edges(k, graph.n_edges) for k in _listed(keeps, "keeps")})
+    if keep is not None:
+        return sorted({count_edges(k, graph.n_edges) for k in several(keep, "keep")})
     shares = SHARES if graph.n_edges <= FULL_EDGES else SHARES[::2]
     least, most = _range(graph, constraints)
     return sorted({min(max(count_edges(s, graph.n_edges), least), most) for s in shares})
-
-
-def _listed(values: Any, name: str) -> list[Any]:
-    listed: list[Any] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-    if not listed:
-        raise OptionError(f"{name} is empty: pass at least one value")
-    return listed
 
 
 def _range(graph: Graph, constraints: Constraints) -> tuple[int, int]:
@@ -210,7 +203,7 @@ def solve_grid(
     for beta in _spread(betas):
         begun = _PATHS * len(done) / len(betas)
         results = _along_budgets(meter.objective, beta, budgets, constraints, seed, _at(beta, begun, callback))
-        stopped = any(result.status.startswith(("stopped", "interrupted")) for result in results)
+        stopped = any(result.status.halted for result in results)
         if stopped and done:
             notes.append(f"interrupted: {len(done)} of {len(betas)} beta were solved")
             break
@@ -367,7 +360,7 @@ def polish(
                 found = solve(at, k, constraints, effort="wide", callback=callback, start=start)
                 pool.add(found.mask)
                 settled[i, j] = found.mask.tobytes()
-                if found.status.startswith(("stopped", "interrupted")):
+                if found.status.halted:
                     return True
         if before == (len(settled), sum(len(pool.masks) for pool in pools)):
             break
@@ -436,7 +429,7 @@ def rank_by(meter: SubsetMeter, name: str, budgets: Sequence[int], constraints: 
 
 def _order(graph: Graph, name: str, constraints: Constraints, seed: int) -> NDArray[np.int64]:
     if name == "pri":
-        raise OptionError("method='pri' is what the page shows: name others to stand beside it")
+        raise OptionError(f"{argument('method', 'pri')} is what the page shows: name others to stand beside it")
     rng = np.random.default_rng(seed)
     scored = find(name).score(graph, graph.n_edges, rng)
     if scored.weights is not None:

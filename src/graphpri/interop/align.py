@@ -10,20 +10,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import GraphError, OptionError
-from graphpri.graph import BoolArray, Directed, EdgeTable, Graph, Loops, Parallel, number_in
-from graphpri.interop.source import Source, as_graph
+from graphpri.errors import GraphError, OptionError, argument
+from graphpri.graph import BoolArray, EdgeTable, Graph, number_in
+from graphpri.interop.source import DEFAULT_POLICIES, Policies, Source, load
 
 
-def align(
-    graph: Graph,
-    other: Any,
-    *,
-    weight: str | None = "weight",
-    directed: Directed = "refuse",
-    loops: Loops = "refuse",
-    parallel: Parallel = "refuse",
-) -> Graph:
+def align(graph: Graph, other: Any, policies: Policies = DEFAULT_POLICIES) -> Graph:
     """Bring `other` onto the nodes of `graph`, so that the two Laplacians compare entry by entry.
 
     Parameters
@@ -34,8 +26,8 @@ def align(
         Anything :func:`as_graph` accepts, its nodes matched by label and perhaps without the isolated
         ones; a result of ``sparsify``, or any object whose ``kept`` is a :class:`Graph`; or a bool array
         of shape (M,), the edges to keep in the order of `graph`.
-    weight, directed, loops, parallel
-        As in :func:`as_graph`.
+    policies : Policies
+        How to read `other`.
 
     Returns
     -------
@@ -51,7 +43,7 @@ def align(
         return graph.select(cast("BoolArray", other))
     kept = getattr(other, "kept", None)
     other = kept if isinstance(kept, Graph) else other
-    found = as_graph(other, weight=weight, directed=directed, loops=loops, parallel=parallel)
+    found = load(other, policies).graph
     if found.labels is graph.labels and found.n_nodes <= graph.n_nodes:
         return replace(found, n_nodes=graph.n_nodes)
     nodes = _match_nodes(graph, found)
@@ -90,7 +82,7 @@ def edge_selector(source: Source, edges: Any, name: str = "edges") -> BoolArray:
 
 def _as_list(edges: Any, name: str) -> Sequence[Any] | NDArray[Any]:
     if not isinstance(edges, Iterable) or isinstance(edges, str | bytes):
-        raise OptionError(f"{name}={edges!r}: pass pairs of nodes, a bool array over the edges, or edge numbers")
+        raise OptionError(f"{argument(name, edges)}: pass pairs of nodes, a bool array over the edges, or edge numbers")
     listed = list(cast("Iterable[Any]", edges))
     if listed and all(isinstance(item, Integral | np.bool_) for item in listed):
         return np.asarray(listed)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphpri._runtime import require
-from graphpri.errors import GraphError
+from graphpri.errors import GraphError, setting
 from graphpri.graph import EdgeTable
 from graphpri.interop.mirror import Mirrored, Wording, pair_up
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
@@ -20,7 +20,7 @@ WORDS = Wording(
     "entry",
     "entries",
     "make it symmetric first, with A + A.T where one triangle is filled or (A + A.T) / 2 where values differ by "
-    'rounding, or pass directed="symmetrize" (--directed symmetrize) to add opposite entries',
+    f"rounding, or pass {setting('directed', 'symmetrize')} to add opposite entries",
 )
 # These formats store blocks or diagonals with zeros as padding; elsewhere a stored zero was put there.
 _PADDED = ("bsr", "dia")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError, OptionError, setting
 from graphpri.interop.mirror import Expanded, Wording, pair_up
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
 
@@ -18,7 +18,7 @@ WORDS = Wording(
     "edge",
     "edges",
     "apply torch_geometric.transforms.ToUndirected() first, "
-    'or pass directed="symmetrize" (--directed symmetrize) to add the weights of opposite edges',
+    f"or pass {setting('directed', 'symmetrize')} to add the weights of opposite edges",
 )
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import (
     EVERY,
     BoolArray,
@@ -28,8 +28,14 @@ from graphpri.graph import (
 )
 
 
-class Policies(NamedTuple):
+@dataclass(frozen=True)
+class Policies:
     """How to read a graph: see :func:`as_graph`.
+
+    Raises
+    ------
+    OptionError
+        For an unknown policy, and a weight that is neither a name nor None.
 
     Examples
     --------
@@ -41,6 +47,16 @@ class Policies(NamedTuple):
     directed: Directed = "refuse"
     loops: Loops = "refuse"
     parallel: Parallel = "refuse"
+
+    def __post_init__(self) -> None:
+        check_policies(directed=self.directed, loops=self.loops, parallel=self.parallel)
+        if self.weight is not None and not isinstance(cast("Any", self.weight), str):
+            raise OptionError(
+                f"{argument('weight', self.weight)}: name an edge attribute, or pass None to ignore weights"
+            )
+
+
+DEFAULT_POLICIES = Policies()
 
 
 class Source(NamedTuple):
@@ -114,22 +130,15 @@ def accepts(what: str, *types: str) -> Callable[[Adapter], Adapter]:
     return register
 
 
-def load(
-    G: Any,
-    *,
-    weight: str | None = "weight",
-    directed: Directed = "refuse",
-    loops: Loops = "refuse",
-    parallel: Parallel = "refuse",
-) -> Source:
-    """Bring a graph of any accepted type into canonical form, with the way back.
+def load(G: Any, policies: Policies = DEFAULT_POLICIES) -> Source:
+    """Bring a graph of any accepted type into canonical form, with the way back; errors are those of :func:`as_graph`.
 
-    Parameters and errors are those of :func:`as_graph`.
+    Examples
+    --------
+    >>> load(np.ones((2, 2)), Policies(loops="drop")).graph
+    Graph(2 nodes, 1 edges, weighted by 'weight')
     """
-    check_policies(directed=directed, loops=loops, parallel=parallel)
-    if weight is not None and not isinstance(cast("Any", weight), str):
-        raise OptionError(f"weight={weight!r}: name an edge attribute, or pass None to ignore weights")
-    return _adapter(G)(G, Policies(weight, directed, loops, parallel))
+    return _adapter(G)(G, policies)
 
 
 def as_graph(
@@ -177,7 +186,7 @@ def as_graph(
     >>> as_graph(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]]))
     Graph(3 nodes, 2 edges, weighted by 'weight')
     """
-    return load(G, weight=weight, directed=directed, loops=loops, parallel=parallel).graph
+    return load(G, Policies(weight, directed, loops, parallel)).graph
 
 
 def from_table(
@@ -269,7 +278,7 @@ def from_graph(G: Graph, policies: Policies) -> Source:
     weight = policies.weight
     if weight not in (None, "weight", G.weight_name):
         own = f"its weights are called {G.weight_name!r}" if G.is_weighted else "it is unweighted"
-        raise OptionError(f"weight={weight!r}: the Graph has no such weights; {own}")
+        raise OptionError(f"{argument('weight', weight)}: the Graph has no such weights; {own}")
     graph = G
     if weight is None and G.is_weighted:
         graph = replace(G, weights=unit_weights(G.n_edges), weight_name=None)

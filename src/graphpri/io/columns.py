@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphpri import graph
 from graphpri._runtime import CHUNK
-from graphpri.errors import FileError
+from graphpri.errors import FileError, setting
 from graphpri.graph import BoolArray, EdgeTable, IntArray, id_dtype
 from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Rows, shorten
 from graphpri.io.source import Source
@@ -268,7 +268,7 @@ def label_nodes(
     lines: Sequence[int],
     option: str | None,
     default: str = "id",
-    remedy: str = 'pass label="id" (--label id) to call nodes by their ids',
+    remedy: str = f"pass {setting('label', 'id')} to call nodes by their ids",
 ) -> Nodes:
     """Choose what the nodes are called.
 
@@ -302,7 +302,7 @@ def label_nodes(
         values = python_values(attributes[name])
     else:
         known = ", ".join(map(repr, attributes)) or "none"
-        raise source.error(f"no node has the attribute {name!r} named as label= (--label; node attributes: {known})")
+        raise source.error(f"no node has the attribute {name!r} named as {setting('label')} (node attributes: {known})")
     if option == "id":
         remedy = "correct the file"
     seen: dict[str, int] = {}

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from graphpri.errors import FileError
+from graphpri.errors import FileError, setting
 from graphpri.graph import EdgeTable
 from graphpri.io.columns import (
     Column,
@@ -200,7 +200,7 @@ def _without_rows(text: _Text) -> EdgeTable:
     marks = " or ".join(text.marks)
     raise text.source.error(
         "there are only comments, no edges"
-        + (f"; if labels begin with {marks}, pass comment=None (--comment none)" if marks else "")
+        + (f"; if labels begin with {marks}, pass {setting('comment', None)}" if marks else "")
     )
 
 
@@ -236,7 +236,7 @@ def _layout(text: _Text, options: ReadOptions, preferred: str | None, headed: bo
     cells, end, line = _first_record(text, delimiter)
     if len(cells) < 2:
         raise text.source.error(
-            f"{shorten(first.text)} is one cell, and an edge needs two: pass delimiter= (--delimiter) if "
+            f"{shorten(first.text)} is one cell, and an edge needs two: pass {setting('delimiter')} if "
             "the cells are split by something else than a comma, tab, semicolon or spaces",
             first.number,
         )
@@ -283,8 +283,8 @@ def _comment_check(text: _Text, layout: _Layout, options: ReadOptions) -> Check 
         is_known = _KONECT.fullmatch(comment) or find_ends(_comment_names(comment)[0]) is not None
         if n == len(layout.names) and not is_known:
             raise text.source.error(
-                f"{shorten(comment)} may be a comment or an edge: pass comment=None (--comment none) if labels begin "
-                f'with {comment[0]!r}, comment="{comment[0]}" if such lines are comments',
+                f"{shorten(comment)} may be a comment or an edge: pass {setting('comment', None)} if labels begin "
+                f"with {comment[0]!r}, {setting('comment', comment[0])} if such lines are comments",
                 number,
             )
 
@@ -357,8 +357,8 @@ def _table(source: Source, rows: Rows, layout: _Layout, directed: bool, check_he
 
 
 _NO_HEADER_REMEDY = (
-    " (without a header, the third column is the weight): name the columns in a first row, or pass header=True "
-    "(--header) if the first row does"
+    " (without a header, the third column is the weight): name the columns in a first row, or pass "
+    f"{setting('header', True)} if the first row does"
 )
 
 
@@ -379,7 +379,7 @@ def _check_no_header(source: Source, rows: Rows, layout: _Layout) -> None:
     if all(cell is not None and INTEGER.fullmatch(cell) for cells in ends for cell in cells[1:]):
         raise source.error(
             f"the row {words[0]!r}, {words[1]!r} looks like a header over integer labels, but its names are not known: "
-            "pass header=True (--header) if it is one, header=False (--no-header) if it is an edge",
+            f"pass {setting('header', True)} if it is one, {setting('header', False)} if it is an edge",
             rows.lines[0],
         )
 

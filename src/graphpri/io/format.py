@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import BinaryIO
 
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument
 from graphpri.graph import EdgeTable
 from graphpri.io.source import Source
 
@@ -75,6 +75,6 @@ class Format:
         if unused := sorted(options.changed() - self.options):
             known = ", ".join(sorted(self.options)) or "none"
             raise OptionError(
-                f"{', '.join(f'{name}={getattr(options, name)!r}' for name in unused)} has no meaning for the format "
+                f"{', '.join(argument(name, getattr(options, name)) for name in unused)} has no meaning for the format "
                 f"{self.name!r} (its options: {known})"
             )

@@ -6,7 +6,7 @@ import os
 from functools import partial
 from typing import Any
 
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument, setting
 from graphpri.io.delimited import read_edge_list, write_csv, write_ncol, write_spaced, write_tsv
 from graphpri.io.format import Format
 from graphpri.io.gml import read_gml, write_gml
@@ -71,7 +71,7 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
     """
     wanted = name if name is not None else _path_name(path_or_stream)
     if wanted is None:
-        raise OptionError(f"a stream has no suffix: pass format= (--format), one of {_names()}")
+        raise OptionError(f"a stream has no suffix: pass {setting('format')}, one of {_names()}")
     plain = wanted.lower().removesuffix(".gz")
     zipped = plain != wanted.lower()
     for known in (*FORMATS, FOLDER):
@@ -82,11 +82,11 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
     if name is None and isinstance(path_or_stream, str | os.PathLike) and is_edge_folder(path_or_stream):
         return FOLDER, False
     if name is not None:
-        raise OptionError(f"format={name!r}: choose from {_names()} (with .gz behind it for gzip)")
+        raise OptionError(f"{argument('format', name)}: choose from {_names()} (with .gz behind it for gzip)")
     if isinstance(path_or_stream, str | os.PathLike) and os.path.isdir(path_or_stream):
         raise OptionError(_is_folder(os.fsdecode(os.fspath(path_or_stream))))
     raise OptionError(
-        f"{os.fspath(path_or_stream)}: its suffix names no format; rename it, or pass format= (--format), one of "
+        f"{os.fspath(path_or_stream)}: its suffix names no format; rename it, or pass {setting('format')}, one of "
         + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in (*FORMATS, FOLDER))
     )
 

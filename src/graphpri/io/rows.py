@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._runtime import compact, in_turn, joined
-from graphpri.errors import FileError, OptionError
+from graphpri.errors import FileError, OptionError, argument, setting
 from graphpri.graph import MOST_EDGES, FloatArray, IntArray
 from graphpri.io.sink import advance, check_text, numbers_text, write_text
 from graphpri.io.source import Source
@@ -133,7 +133,7 @@ def find_delimiter(name: str) -> str | None:
     if name in _DELIMITERS:
         return _DELIMITERS[name]
     if len(name) != 1 or not name.isascii() or name.isalnum() or name in '\n\r\0"#%+-._':
-        raise OptionError(f"delimiter={name!r}: choose comma, tab, semicolon, space, or one such character")
+        raise OptionError(f"{argument('delimiter', name)}: choose comma, tab, semicolon, space, or one such character")
     return name
 
 
@@ -170,7 +170,7 @@ def sniff_delimiter(source: Source, lines: Sequence[tuple[int, str]], preferred:
     number, first = lines[0]
     raise source.error(
         f"can't tell which of {', '.join(map(repr, present))} delimits the cells of {shorten(first)}: "
-        "pass delimiter= (--delimiter comma, tab, semicolon or space)",
+        f"pass {setting('delimiter', 'comma', 'tab', 'semicolon', 'space')}",
         number,
     )
 

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import FileError
+from graphpri.errors import FileError, setting
 from graphpri.io.source import CHUNK, Meter, Progress, stream_name
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> None:
     if not folder.is_dir():
         raise FileError(f"{path}: can't be written, there is no directory {folder}: make it first")
     if mode is not None and not force:
-        raise FileError(f"{path}: exists already: choose another name, or pass force=True (--force) to replace it")
+        raise FileError(f"{path}: exists already: choose another name, or pass {setting('force', True)} to replace it")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise FileError(f"{path}: can't be written, the directory {folder} is not writable")
 

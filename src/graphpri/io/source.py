@@ -114,7 +114,7 @@ class Source:
 
     def error(self, message: str, line: int | None = None) -> FileError:
         """Make an error that names this file, and a line of it where given."""
-        return FileError(f"{self.name}, line {line}: {message}" if line else f"{self.name}: {message}")
+        return FileError(message, where=f"{self.name}, line {line}" if line else self.name)
 
     def check_nodes(self, n: int, n_listed: int, line: int | None = None) -> int:
         """Refuse a number of nodes out of all proportion to what the file lists, as a damaged header gives."""

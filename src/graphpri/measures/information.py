@@ -23,7 +23,7 @@ from graphpri._objective import (
 )
 from graphpri._stochastic import TARGET, Estimate
 from graphpri._stochastic import estimate as estimate_entropies
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError, OptionError, argument, setting
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
 from graphpri.interop import Policies, Source, align, as_graph, edge_selector, load
 from graphpri.measures.registry import UNITS, Overlay, Settings, Unit, View, measure, overlay, per_view
@@ -50,7 +50,7 @@ def load_pair(G: Any, H: Any, policies: Policies) -> tuple[Source, Graph]:
     OptionError
         For a mask that doesn't fit, and for a result that took weights differently from how G is read.
     """
-    source = load(G, **policies._asdict())
+    source = load(G, policies)
     mask = _as_mask(H)
     if mask is not None:
         kept = source.graph.select(edge_selector(source, mask, "H"))
@@ -59,7 +59,7 @@ def load_pair(G: Any, H: Any, policies: Policies) -> tuple[Source, Graph]:
         # The weights of a Graph go by the default name, those of reweight=True included.
         kept = align(source.graph, H.kept)
     else:
-        kept = align(source.graph, H, **policies._asdict())
+        kept = align(source.graph, H, policies)
     check_edges(source.graph, "G")
     check_edges(kept, "H")
     return source, kept
@@ -78,7 +78,8 @@ def _check_same_weights(graph: Graph, result: Any) -> None:
     if isinstance(original, Graph) and original.is_weighted != graph.is_weighted:
         how = ("with", "without") if original.is_weighted else ("without", "with")
         raise OptionError(
-            f"the result was made {how[0]} weights and G is read {how[1]} them: pass the same weight= as to sparsify"
+            f"the result was made {how[0]} weights and G is read {how[1]} them: pass the same {setting('weight')} as "
+            "to sparsify"
         )
 
 
@@ -148,7 +149,7 @@ def barrier_of(original: Graph, kept: Graph, alpha: float) -> float:
         u, v = kept.edge_labels(int(np.argmax(foreign)))
         raise GraphError(
             f"edge ({u!r}, {v!r}) of H is not an edge of G: with alpha > 0 the degrees are those of G on H's edges, "
-            "so that H must be part of G; pass alpha=0"
+            f"so that H must be part of G; pass {setting('alpha', 0)}"
         )
     selection = np.isin(mine, other).astype(np.float64)
     return Barrier(original, alpha).at(selection)
@@ -162,7 +163,7 @@ def _not_below_zero(value: float) -> float:
 def check_unit(unit: str) -> float:
     """Nats in one of the unit."""
     if unit not in UNITS:
-        raise OptionError(f"unit={unit!r}: choose 'nats' or 'bits'")
+        raise OptionError(f"{argument('unit', unit)}: choose 'nats' or 'bits'")
     return UNITS[unit]
 
 
@@ -540,7 +541,7 @@ def estimate(
     policies = Policies(weight, directed, loops, parallel)
     asked: dict[str, Any] = {"target": error * in_unit, "probes": probes, "seed": seed}
     if H is None:
-        graph = as_graph(G, **policies._asdict())
+        graph = load(G, policies).graph
         check_edges(graph, "G")
         return Estimates(estimate_alone(graph, **asked).over(in_unit))
     source, kept = load_pair(G, H, policies)
@@ -558,6 +559,8 @@ def estimate_alone(graph: Graph, *, target: float = TARGET, probes: int | None =
 
 def _check_effort(error: float, probes: int | None) -> None:
     if not 0 < error < np.inf:
-        raise OptionError(f"error={error!r} must be a finite number above 0")
+        raise OptionError(f"{argument('error', error)} must be a finite number above 0")
     if probes is not None and (isinstance(probes, bool) or not isinstance(probes, Integral) or probes < 8):
-        raise OptionError(f"probes={probes!r} must be a whole number, 8 or more: fewer say nothing about their error")
+        raise OptionError(
+            f"{argument('probes', probes)} must be a whole number, 8 or more: fewer say nothing about their error"
+        )

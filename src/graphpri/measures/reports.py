@@ -104,7 +104,8 @@ class Report(Mapping[str, float]):
 def describe(settings: Mapping[str, Any]) -> str:
     """The settings of measures, in a line."""
     s = settings
-    return f"{s['entropy']} entropy in {s['unit']}, beta {s['beta']:g}, alpha {s['alpha']:g}, {s['mixture']} mixture"
+    beta = ", ".join(f"{b:g}" for b in ([s["beta"]] if isinstance(s["beta"], float | int) else s["beta"]))
+    return f"{s['entropy']} entropy in {s['unit']}, beta {beta}, alpha {s['alpha']:g}, {s['mixture']} mixture"
 
 
 @takes_entropy

@@ -10,7 +10,7 @@ import numpy as np
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
 from graphpri._selection import ascending, forest_size, places, settle, take_top, tolerance
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.solvers.local_search import (
     ENTROPY_RULES,
@@ -24,7 +24,7 @@ from graphpri.solvers.local_search import (
     perturbed,
 )
 from graphpri.solvers.moves import DegreeEvaluator, ExactEvaluator, LocalEvaluator, MoveEvaluator, scattered
-from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
+from graphpri.solvers.solution import Callback, Ending, Monitor, Solution, Stop
 from graphpri.solvers.sweeps import Run, Sweeps
 
 EffortName = Literal["fast", "normal", "best"]
@@ -68,10 +68,6 @@ EFFORTS: dict[str, Effort] = {
     "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30),
 }
 
-CONVERGED = "converged: no swap improves J"
-CORRECTED = "good: the local entropy's solution, set right by exact prices; effort='best' goes on with single moves"
-UNFINISHED = "good: moves still improved J when the work of this effort was spent; effort='best' goes on"
-
 DRAFT_NODES = 600
 DRAFT_NODES_WEIGHTED = 200
 """With more nodes in a component, the exact search starts from the local entropy's solution."""
@@ -99,7 +95,7 @@ SWAP_LIMIT = 30_000
 def effort_named(name: str) -> Effort:
     """The effort of that name, or an error that lists them."""
     if name not in EFFORTS:
-        raise OptionError(f"effort={name!r}: choose from {', '.join(EFFORTS)}")
+        raise OptionError(f"{argument('effort', name)}: choose from {', '.join(EFFORTS)}")
     return EFFORTS[name]
 
 
@@ -160,13 +156,13 @@ def solve(
     with single_thread():
         try:
             if search is None:
-                status = _sweep(objective, k, constraints, level, monitor, start)
+                status = _sweep(objective, k, constraints, level, monitor, start).status()
             else:
-                status = _descend(search, k, level, start)
+                status = _descend(search, k, level, start).status()
         except Stop as stop:
-            status = f"{stop}; this is the best subset so far"
+            status = stop.status("this is the best subset so far")
         except KeyboardInterrupt:
-            status = "interrupted; this is the best subset so far"
+            status = Ending.INTERRUPTED.status(best="this is the best subset so far")
         if monitor.best is None:
             assert search is not None
             drafted = None if monitor.draft is None else monitor.draft.best
@@ -187,7 +183,7 @@ def _search(
     return Search(evaluator, constraints, monitor, rng, sizes_vary=k is None)
 
 
-def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> str:
+def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> Ending:
     """Search by single moves; returns the status."""
     evaluator = search.evaluator
     if start is None and isinstance(evaluator, ExactEvaluator) and _wants_draft(evaluator):
@@ -196,7 +192,7 @@ def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | No
         if _is_corrected(search):
             _correct(search, k, level.corrections)
             if not level.patience > 1:
-                return CORRECTED
+                return Ending.CORRECTED
         start = search.monitor.best
     _start(search, k, level, start)
     return _improve(search, level)
@@ -247,7 +243,7 @@ def _sweep(
     level: Effort,
     monitor: Monitor,
     start: BoolArray | None,
-) -> str:
+) -> Ending:
     """Search by sweeps; returns the status. The monitor has a subset afterwards, also where it stops the search."""
     sweeps = Sweeps(objective, constraints, fixed_size=k is not None)
     run = Run(sweeps, monitor, level.visits, thorough=level.patience > 1)
@@ -354,7 +350,7 @@ def _share(level: Effort, evaluator: MoveEvaluator) -> float:
     return level.share if evaluator.graph.n_edges <= SWAP_LIMIT else max(level.share, 0.1)
 
 
-def _improve(search: Search, level: Effort) -> str:
+def _improve(search: Search, level: Effort) -> Ending:
     """Bulk swaps, single swaps, then perturbations from the evaluator's subset; return the status."""
     evaluator = search.evaluator
     if search.sizes_vary:
@@ -362,14 +358,14 @@ def _improve(search: Search, level: Effort) -> str:
     size = int(evaluator.mask.sum())
     if evaluator.graph.n_edges > SWAP_LIMIT:
         if bulk_swaps(search, max(size // 20, 1), level.bulk_steps):
-            return "converged: no exchange of edges improves J"
-        return UNFINISHED
+            return Ending.NO_EXCHANGE
+        return Ending.UNFINISHED
     if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
         bulk_swaps(search, max(size // 20, 1), level.bulk_steps)
     descend(search, level.widths)
     if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
-    return _perturb(search, level) if level.patience else CONVERGED
+    return _perturb(search, level) if level.patience else Ending.NO_SWAP
 
 
 def _try_starts(search: Search, level: Effort) -> None:
@@ -396,7 +392,7 @@ def _try_starts(search: Search, level: Effort) -> None:
     evaluator.reset(best)
 
 
-def _perturb(search: Search, level: Effort) -> str:
+def _perturb(search: Search, level: Effort) -> Ending:
     """Iterated local search (Lourenço, Martin and Stützle, 2003): perturb the best subset, descend, keep the better."""
     evaluator, monitor = search.evaluator, search.monitor
     # Local minima are many where the divergence rules.
@@ -425,8 +421,8 @@ def _perturb(search: Search, level: Effort) -> str:
                 monitor.offer(best, value)
     evaluator.reset(best)
     if failures >= patience:
-        return CONVERGED
-    return UNFINISHED
+        return Ending.NO_SWAP
+    return Ending.UNFINISHED
 
 
 def _seconds_per_move(search: Search) -> float:

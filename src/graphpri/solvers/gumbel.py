@@ -11,10 +11,10 @@ import numpy as np
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
 from graphpri._selection import settle, take_top
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, argument
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.solvers.local_search import Constraints
-from graphpri.solvers.solution import Callback, Monitor, Solution, Stop
+from graphpri.solvers.solution import Callback, Ending, Monitor, Solution, Status, Stop
 
 
 def expit(x: FloatArray) -> FloatArray:
@@ -67,13 +67,13 @@ class Gumbel:
         for name in ("temperature", "learning_rate"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-                raise OptionError(f"{name}={value!r} must be a finite number above 0")
+                raise OptionError(f"{argument(name, value)} must be a finite number above 0")
         for name, least in (("samples", 1), ("steps", 1), ("patience", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise OptionError(f"{name}={value!r} must be an integer, {least} or more")
+                raise OptionError(f"{argument(name, value)} must be an integer, {least} or more")
         if not isinstance(cast("object", self.draw), bool | np.bool_):
-            raise OptionError(f"draw={self.draw!r} must be True or False")
+            raise OptionError(f"{argument('draw', self.draw)} must be True or False")
 
     def solve(
         self,
@@ -109,18 +109,20 @@ class Gumbel:
         """
         constraints = constraints or Constraints()
         if constraints.connected:
-            raise OptionError("solver='gumbel' can't keep the graph connected: use solver='budgeted'")
+            raise OptionError(
+                f"{argument('solver', 'gumbel')} can't keep the graph connected: use {argument('solver', 'budgeted')}"
+            )
         rng = np.random.default_rng(0 if seed is None else seed)
         monitor = Monitor(callback, time_limit, beta=objective.beta)
         run = _Run(self, objective, k, constraints, rng)
-        status = f"stopped after all {self.steps} steps; raise steps to go on"
+        status = Ending.OUT_OF_STEPS.status(steps=self.steps)
         with single_thread():
             try:
                 status = run.loop(monitor) or status
             except Stop as stop:
-                status = f"{stop}; these are the probabilities so far"
+                status = stop.status("these are the probabilities so far")
             except KeyboardInterrupt:
-                status = "interrupted; these are the probabilities so far"
+                status = Ending.INTERRUPTED.status(best="these are the probabilities so far")
             mask = run.subset(run.theta, draw=self.draw)
             value = objective.value(mask.astype(np.float64))
         return Solution(mask, value, status, tuple(monitor.trace), expit(run.theta))
@@ -138,7 +140,7 @@ class _Run:
         self._mean = np.zeros_like(self.theta)
         self._square = np.zeros_like(self.theta)
 
-    def loop(self, monitor: Monitor) -> str | None:
+    def loop(self, monitor: Monitor) -> Status | None:
         """Take the steps; return the status where the stopping rule ends them."""
         check = max(1, min(50, self.options.patience or 50))
         best, since, before = np.inf, 0, expit(self.theta).mean()
@@ -155,7 +157,7 @@ class _Run:
             elif self.options.patience and since >= self.options.patience:
                 now = expit(self.theta).mean()
                 if abs(now - before) < 1e-3:
-                    return f"converged after {step} steps: the most probable subset no longer improves"
+                    return Ending.SAME_SUBSET.status(steps=step)
                 since, before = 0, now
         return None
 

@@ -14,10 +14,9 @@ import numpy as np
 from graphpri._objective import Objective, Terms
 from graphpri._selection import tolerance
 from graphpri.graph import BoolArray
-from graphpri.solvers.budgeted import CONVERGED, solve
+from graphpri.solvers.budgeted import solve
 from graphpri.solvers.local_search import Constraints
-from graphpri.solvers.solution import Callback, Progress, Solution
-from graphpri.solvers.sweeps import SETTLED
+from graphpri.solvers.solution import Callback, Ending, Progress, Solution
 
 AFRESH = 8
 """Paths of up to so many β search each of them from scratch as well."""
@@ -82,7 +81,7 @@ def solve_betas(
     from_scratch = "path" if k is None else "normal"
     plan = [(beta, True) for beta in scratch] + [(beta, False) for beta in ascending[::-1] + ascending]
     settled: dict[float, bytes] = {}
-    status = CONVERGED if not objective.is_large else SETTLED
+    status = (Ending.NO_SWEEP if objective.is_large else Ending.NO_SWAP).status()
     try:
         for done, (beta, afresh) in enumerate(plan):
             start = None if afresh or not pool.masks else pool.best(beta)[0]
@@ -92,16 +91,16 @@ def solve_betas(
             solution = solve(replace(objective, beta=beta), k, constraints, effort=effort, seed=seed, start=start)
             pool.add(solution.mask)
             settled[beta] = solution.mask.tobytes()
-            if solution.status.startswith("interrupted"):
+            if solution.status.interrupted:
                 raise KeyboardInterrupt
             size = int(solution.mask.sum())
             progress = Progress("path", done + 1, size, solution.objective, (done + 1) / len(plan))
             if callback is not None and callback(progress) is True:
-                status = "stopped by the callback; these are the best subsets so far"
+                status = Ending.CALLBACK.status(best="these are the best subsets so far")
                 break
     except KeyboardInterrupt:
         if not pool.masks:
             raise
-        status = "interrupted; these are the best subsets so far"
+        status = Ending.INTERRUPTED.status(best="these are the best subsets so far")
     found = [pool.best(float(beta)) for beta in betas]
     return [Solution(mask, value, status, ()) for mask, value in found]

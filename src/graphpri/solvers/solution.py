@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from enum import Enum
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphpri._selection import tolerance
+from graphpri.errors import argument, setting, worded
 from graphpri.graph import BoolArray, FloatArray
 
 
@@ -30,6 +32,113 @@ class Progress(NamedTuple):
 Callback = Callable[[Progress], object]
 
 
+class Outcome(Enum):
+    """What an ending means for whoever uses the subset."""
+
+    CONVERGED = "nothing that the search tries improves J"
+    GOOD = "the work of this effort was spent"
+    TRIVIAL = "the minimum over all sizes says nothing about the graph"
+    COMPLETE = "every edge is kept"
+    SCORED = "scores decided, and no search"
+    STOPPED = "the callback, the time limit or the number of steps ended the search"
+    INTERRUPTED = "the user did"
+
+
+_GOES_ON = f"{argument('effort', 'best')} goes on"
+
+
+class Ending(Enum):
+    """How edges come to be chosen: the outcome, the sentence that says it and, where there is one, the remedy.
+
+    Examples
+    --------
+    >>> Ending.UNFINISHED.outcome.name, Ending.UNFINISHED.status()
+    ('GOOD', "good: moves still improved J when the work of this effort was spent; effort='best' goes on")
+    >>> status = Ending.CALLBACK.status(best="this is the best subset so far")
+    >>> status, status.outcome is Outcome.STOPPED
+    ('stopped by the callback; this is the best subset so far', True)
+    """
+
+    NO_SWAP = Outcome.CONVERGED, "converged: no swap improves J"
+    NO_EXCHANGE = Outcome.CONVERGED, "converged: no exchange of edges improves J"
+    NO_SWEEP = Outcome.CONVERGED, "converged: no sweep over the edges improves J"
+    SAME_SUBSET = Outcome.CONVERGED, "converged after {steps} steps: the most probable subset no longer improves"
+    CORRECTED = (
+        Outcome.GOOD,
+        "good: the local entropy's solution, set right by exact prices",
+        f"{_GOES_ON} with single moves",
+    )
+    UNFINISHED = Outcome.GOOD, "good: moves still improved J when the work of this effort was spent", _GOES_ON
+    UNSETTLED = Outcome.GOOD, "good: J still fell when the sweeps of this effort were done", _GOES_ON
+    TRIVIAL = (
+        Outcome.TRIVIAL,
+        "trivial: without connectivity and a budget, J is smallest for {edges} at {beta}",
+        f"pass {setting('keep')}, {setting('connected', True)} or a larger beta",
+    )
+    WORTH_KEEPING = (
+        Outcome.COMPLETE,
+        "all edges kept{allowed}: at {beta} none is worth dropping",
+        f"lower beta or pass {setting('keep')}",
+    )
+    NEEDED = Outcome.COMPLETE, "all edges kept{allowed}: {reason}"
+    SCORED = Outcome.SCORED, "kept the {edges} that {method} scores highest{rules}"
+    OUT_OF_STEPS = Outcome.STOPPED, "stopped after all {steps} steps", "raise steps to go on"
+    CALLBACK = Outcome.STOPPED, "stopped by the callback; {best}"
+    TIME_LIMIT = Outcome.STOPPED, "time limit of {seconds:g} s reached; {best}"
+    INTERRUPTED = Outcome.INTERRUPTED, "interrupted; {best}"
+    UNESTIMATED = Outcome.INTERRUPTED, "interrupted while estimating; J, S and D are by the local entropy"
+
+    def __init__(self, outcome: Outcome, sentence: str, remedy: str = "") -> None:
+        self.outcome = outcome
+        self.sentence = sentence
+        self.remedy = remedy
+
+    def status(self, **facts: Any) -> Status:
+        """The status of a search that ended so; `facts` fill the sentence."""
+        return Status(self, "; ".join(filter(None, [self.sentence.format(**facts), self.remedy])))
+
+
+class Status(str):
+    """How edges came to be chosen, as text that knows which ending it tells.
+
+    Attributes
+    ----------
+    ending : Ending
+    message : str
+        The text with arguments marked, as :func:`graphpri.errors.worded` takes it.
+    """
+
+    ending: Ending
+    message: str
+
+    def __new__(cls, ending: Ending, message: str) -> Status:
+        status = super().__new__(cls, worded(message))
+        status.ending, status.message = ending, message
+        return status
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.ending, self.message
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the ending means."""
+        return self.ending.outcome
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user interrupted the work."""
+        return self.outcome is Outcome.INTERRUPTED
+
+    @property
+    def halted(self) -> bool:
+        """Whether the caller wants no more work: an interruption, or the callback's answer."""
+        return self.interrupted or self.ending is Ending.CALLBACK
+
+    def noted(self, note: str) -> Status:
+        """The status with a note behind it; itself where that is empty."""
+        return Status(self.ending, f"{self.message}; {note}") if note else self
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A subset of edges with its objective.
@@ -40,23 +149,42 @@ class Solution:
         Kept edges.
     objective : float
         J in nats there.
-    status : str
+    status : Status
         What ended the search and, where it matters, what to do about it.
     trace : tuple of Progress
         The steps that led there.
     probabilities : ndarray of float64, shape (M,), or None
         Selection probabilities, for solvers that have them.
+    scores, weights : ndarray of float64, shape (M,), or None
+        Scores that decided, and new weights, for methods that have them.
     """
 
     mask: BoolArray
     objective: float
-    status: str
-    trace: tuple[Progress, ...]
+    status: Status
+    trace: tuple[Progress, ...] = ()
     probabilities: FloatArray | None = None
+    scores: FloatArray | None = None
+    weights: FloatArray | None = None
 
 
 class Stop(Exception):
-    """The caller asked to stop, or the time is up."""
+    """The caller asked to stop, or the time is up: says how the search ends.
+
+    Parameters
+    ----------
+    ending : Ending
+    **facts
+        Of its sentence, but for `best`.
+    """
+
+    def __init__(self, ending: Ending, **facts: Any) -> None:
+        super().__init__(ending.name)
+        self.ending, self.facts = ending, facts
+
+    def status(self, best: str) -> Status:
+        """The status, where `best` says what the result is."""
+        return self.ending.status(best=best, **self.facts)
 
 
 @dataclass
@@ -102,6 +230,6 @@ class Monitor:
         self.trace.append(progress)
         answer = self.callback(progress) if self.callback is not None else None
         if isinstance(answer, bool | np.bool_) and answer:
-            raise Stop("stopped by the callback")
+            raise Stop(Ending.CALLBACK)
         if self._deadline is not None and time.monotonic() > self._deadline:
-            raise Stop(f"time limit of {self.time_limit:g} s reached")
+            raise Stop(Ending.TIME_LIMIT, seconds=self.time_limit)

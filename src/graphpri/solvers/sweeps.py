@@ -24,7 +24,7 @@ from graphpri._runtime import compiled, in_chunks, inlined, require
 from graphpri._selection import best_forest_by, tolerance
 from graphpri.graph import BoolArray, FloatArray, IntArray
 from graphpri.solvers.local_search import ENTROPY_RULES, Constraints
-from graphpri.solvers.solution import Monitor
+from graphpri.solvers.solution import Ending, Monitor
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compiled moves of the solver for large graphs: one edge after the other, each seeing the degrees as they are.
@@ -406,9 +406,6 @@ def rotate(
     return swaps
 
 
-SETTLED = "converged: no sweep over the edges improves J"
-SWEPT = "good: J still fell when the sweeps of this effort were done; effort='best' goes on"
-
 _SAMPLE = 50_000
 _PIECES = 256  # a power of two
 _SIZES = 0.8  # ratio of one size to the next where the size is free
@@ -708,13 +705,13 @@ class Run:
         """Most rounds for one start."""
         return int(np.clip(self.visits / self.sweeps.state.size, 2, _ROUNDS))
 
-    def of_size(self, k: int, start: BoolArray | None) -> str:
+    def of_size(self, k: int, start: BoolArray | None) -> Ending:
         """Search among the subsets of `k` edges; returns the status."""
         if start is not None:
             self._go_to(start)
             self._resize(k)
             return self.settle(k)
-        status, concave = SETTLED, self.sweeps.objective.beta < ENTROPY_RULES
+        status, concave = Ending.NO_SWEEP, self.sweeps.objective.beta < ENTROPY_RULES
         both = self.thorough or 4 * self.sweeps.state.size <= self.visits
         for shrunk in (True, False) if both else (concave,):
             if shrunk:
@@ -726,7 +723,7 @@ class Run:
             status = self.settle(k)
         return status
 
-    def of_any_size(self, least: int, start: BoolArray | None) -> str:
+    def of_any_size(self, least: int, start: BoolArray | None) -> Ending:
         """Search among all sizes from `least` on; returns the status."""
         s = self.sweeps
         if start is None:
@@ -794,7 +791,7 @@ class Run:
                     break
                 self._go_to(best)
 
-    def settle(self, k: int | None, least: int = 1) -> str:
+    def settle(self, k: int | None, least: int = 1) -> Ending:
         """Improve the subset at hand, of `k` edges or of any size from `least` on; returns the status."""
         s = self.sweeps
         value = np.inf
@@ -806,9 +803,9 @@ class Run:
             s.refresh()
             self.monitor.step("sweep", step, s.size, s.value, step / self.rounds)
             if s.value >= value - tolerance(value, s.objective.beta):
-                return SETTLED
+                return Ending.NO_SWEEP
             value = s.value
             self.monitor.offer(s.mask, value)
             if step < self.rounds:
                 s.hold()
-        return SWEPT
+        return Ending.UNSETTLED

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from graphpri import _runtime, datasets
 from graphpri._version import __version__, versions
-from graphpri.errors import FileError, MissingExtraError, OptionError
+from graphpri.errors import FileError, MissingExtraError, OptionError, argument
 from graphpri.io import tables
 from graphpri.studies import figures
 from graphpri.studies.catalogue import find
@@ -176,7 +176,7 @@ def reproduce(
     if not names:
         raise OptionError("no study: name one, see graphpri.studies.names()")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise OptionError(f"seed={seed!r} must be a whole number, 0 or more")
+        raise OptionError(f"{argument('seed', seed)} must be a whole number, 0 or more")
     found = [find(name) for name in dict.fromkeys(names)]
     with figures.style():
         pass

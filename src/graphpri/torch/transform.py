@@ -10,7 +10,7 @@ import numpy as np
 from graphpri._objective import DEFAULT_BETA, check_beta
 from graphpri._sparsify import sparsify
 from graphpri.baselines import find
-from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.errors import GraphError, MissingExtraError, OptionError, setting
 from graphpri.interop.pyg import check_length
 
 try:
@@ -122,7 +122,7 @@ def _check_keep(keep: Any, method: Any) -> None:
         find(method, besides=["pri"])
     if keep is None:
         if method != "pri":
-            raise OptionError(f"method {method!r} needs a budget: pass keep=, a share or a number of edges")
+            raise OptionError(f"method {method!r} needs a budget: pass {setting('keep')}, a share or a number of edges")
         return
     fits = isinstance(keep, Real) and 0 < float(keep) <= (np.inf if isinstance(keep, Integral) else 1)
     if isinstance(keep, bool | np.bool_) or not fits:
