@@ -17,7 +17,7 @@ import pytest
 from graphpri import io as gio
 from graphpri.errors import FileError, MissingExtraError, OptionError
 from graphpri.graph import EdgeTable
-from graphpri.io.tables import read_cells
+from graphpri.io.tables import read_table
 
 NAMES = [known.name for known in gio.FORMATS]
 TEXT_FORMATS = [name for name in NAMES if name not in ("npz", "parquet")]
@@ -543,7 +543,7 @@ def test_missing_pyarrow_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_tables_are_read_cell_by_cell_whatever_splits_them(tmp_path: Path, mark: str) -> None:
     path = tmp_path / "subjects.csv.gz"
     path.write_bytes(gzip.compress(mark.join(["id", "age", "note"]).encode() + f"\n007{mark}31{mark}\n\n".encode()))
-    table = read_cells(path)
+    table = read_table(path)
     assert table.columns() == {"id": ["007"], "age": ["31"], "note": [None]}
     assert list(table.rows.lines) == [2]
     assert str(table.source.error("too old", 2)) == f"{path}, line 2: too old"
@@ -560,4 +560,4 @@ def test_tables_are_read_cell_by_cell_whatever_splits_them(tmp_path: Path, mark:
 )
 def test_broken_tables_are_refused_with_their_line(text: str, message: str) -> None:
     with pytest.raises(FileError, match=message):
-        read_cells(io.StringIO(text))
+        read_table(io.StringIO(text))

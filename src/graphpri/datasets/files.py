@@ -22,7 +22,7 @@ from graphpri.datasets.catalogue import Dataset, ScanSet, Table, about, info, sc
 from graphpri.datasets.generators import ring_knn, stochastic_block_model
 from graphpri.errors import FileError, MissingExtraError, OptionError
 from graphpri.graph import EdgeTable, Graph
-from graphpri.io.tables import read_cells
+from graphpri.io.tables import read_table
 
 _GENERATED = {"g1": ring_knn, "g2": stochastic_block_model}
 _LARGEST = 64 * 2**20  # bytes; no file of a data set comes near
@@ -399,5 +399,5 @@ def scans(name: str) -> Scans:
 
 
 def _columns(data: bytes) -> Columns:
-    table = read_cells(io.BytesIO(data), ",")
+    table = read_table(io.BytesIO(data), ",")
     return {name: tuple(cell or "" for cell in cells) for name, cells in table.columns().items()}

@@ -40,7 +40,7 @@ class Table:
         return {name: self.rows.cells(i) for i, name in enumerate(self.names)}
 
 
-def read_cells(path_or_stream: str | os.PathLike[str] | IO[Any], delimiter: str | None = None) -> Table:
+def read_table(path_or_stream: str | os.PathLike[str] | IO[Any], delimiter: str | None = None) -> Table:
     r"""Read a delimited text file whose first row names the columns, unzipped where it is gzip.
 
     Parameters
@@ -57,7 +57,7 @@ def read_cells(path_or_stream: str | os.PathLike[str] | IO[Any], delimiter: str 
 
     Examples
     --------
-    >>> table = read_cells(io.BytesIO(b"subject;age\n007;31\n008;\n"))
+    >>> table = read_table(io.BytesIO(b"subject;age\n007;31\n008;\n"))
     >>> table.columns()
     {'subject': ['007', '008'], 'age': ['31', None]}
     >>> raise table.source.error("no age", table.rows.lines[1])
