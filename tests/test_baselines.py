@@ -782,7 +782,8 @@ def real(name: str) -> Graph:
     folder = Path(str(DATA)) / name
     file = folder / "edges.csv" if folder.is_dir() else folder.with_suffix(".csv")
     table = np.loadtxt(file, delimiter=",", skiprows=1, dtype=float, ndmin=2)
-    _, (u, v) = np.unique(table[:, :2].T, return_inverse=True)
+    _, inverse = np.unique(table[:, :2].T, return_inverse=True)
+    u, v = inverse.reshape(2, -1)  # flat before NumPy 2
     return Graph.from_edges(u, v, table[:, 2] if table.shape[1] > 2 else None)
 
 
