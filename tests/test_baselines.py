@@ -352,7 +352,8 @@ def test_triangles_take_the_compiled_way_where_pairs_of_arcs_are_many(monkeypatc
 @pytest.mark.parametrize("name", ["graphs_large/facebook_combined.csv.gz", "graphs_large/as_caida_20071105.csv.gz"])
 def test_scores_of_real_neighbourhoods_are_networkits(name, monkeypatch):
     ends = np.loadtxt(Path(str(DATA)) / name, delimiter=",", skiprows=1, usecols=(0, 1), dtype=int)
-    _, (u, v) = np.unique(ends.T, return_inverse=True)
+    _, inverse = np.unique(ends.T, return_inverse=True)
+    u, v = inverse.reshape(2, -1)  # flat before NumPy 2
     graph = Graph.from_edges(u, v, parallel="first", loops="drop")
     theirs = by_networkit(graph)
     local_degree = baselines.local_degree_scores(graph)
@@ -782,7 +783,8 @@ def real(name: str) -> Graph:
     folder = Path(str(DATA)) / name
     file = folder / "edges.csv" if folder.is_dir() else folder.with_suffix(".csv")
     table = np.loadtxt(file, delimiter=",", skiprows=1, dtype=float, ndmin=2)
-    _, (u, v) = np.unique(table[:, :2].T, return_inverse=True)
+    _, inverse = np.unique(table[:, :2].T, return_inverse=True)
+    u, v = inverse.reshape(2, -1)  # flat before NumPy 2
     return Graph.from_edges(u, v, table[:, 2] if table.shape[1] > 2 else None)
 
 

@@ -382,7 +382,8 @@ def test_real_graphs_obey_the_law(name):
     folder = Path(str(DATA)) / name
     file = folder / "edges.csv" if folder.is_dir() else folder.with_suffix(".csv")
     ends = np.loadtxt(file, delimiter=",", skiprows=1, usecols=(0, 1), dtype=int)
-    _, (u, v) = np.unique(ends.T, return_inverse=True)
+    _, inverse = np.unique(ends.T, return_inverse=True)
+    u, v = inverse.reshape(2, -1)  # flat before NumPy 2
     graph = Graph.from_edges(u, v)
     assert leverages(graph, method="exact").sum() == pytest.approx(rank_of(graph), abs=1e-8)
 
