@@ -405,9 +405,7 @@ def test_large_graphs_are_quick_and_say_what_is_sampled(open_tab: Any, folder: P
     for m, n in ((30_000, 6000), (45_000, 6000)):
         graph = zoo.random_graph(n, m, 0)
         at = np.random.default_rng(0).normal(size=(n, 2))
-        page = explore(
-            graph, beta=[1, 4], keep=[0.05, 0.3, 0.7, 1.0], entropy="degree", layout=at, methods=["random"]
-        )
+        page = explore(graph, beta=[1, 4], keep=[0.05, 0.3, 0.7, 1.0], entropy="degree", layout=at, methods=["random"])
         page.save(folder / f"{m}.html")
         tab = open_tab(folder / f"{m}.html")
         steps = tab(
