@@ -255,7 +255,9 @@ def _adapter(G: Any) -> Adapter:
             return _ADAPTERS[key]
     if isinstance(G, str | os.PathLike):
         raise GraphError(f"{os.fspath(G)!r} is a path or name, not a graph: read it first with graphpri.read")
-    kind = f"{type(G).__module__}.{type(G).__qualname__}".removeprefix("builtins.")
+    module = type(G).__module__
+    home = "graphpri" if module.startswith("graphpri._") else module
+    kind = f"{home}.{type(G).__qualname__}".removeprefix("builtins.")
     hint = "; for a list of edges use Graph.from_edges(source, target)" if isinstance(G, list | tuple | dict) else ""
     raise GraphError(f"can't read a graph from {kind}: pass {', '.join(_ACCEPTED)}{hint}")
 

@@ -1,6 +1,6 @@
 """Runs studies: pieces of work in processes, each kept when it is done, then tables, verdicts and pictures.
 
-Processes and the store of finished pieces are joblib's: ``Parallel`` and ``Memory``.
+Finished pieces are kept by joblib's ``Memory``.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -319,30 +321,43 @@ def _pieces(study: Study, root: Path, quick: bool, seed: int) -> list[_Piece]:
 
 def _work(pieces: list[_Piece], callback: Callable[[StudyProgress], object] | None) -> None:
     """Do the pieces that are not kept, in processes."""
-    from joblib import Parallel, delayed
-
     distinct = list({json.dumps(piece.arguments, sort_keys=True): piece for piece in pieces}.values())
     waiting = [piece for piece in distinct if not piece.is_done()]
     done = len(distinct) - len(waiting)
-    count = max(1, min(_runtime.workers(), len(waiting)))
-    # Pieces go to processes one by one, as the longest come first.
-    options: dict[str, Any] = {"batch_size": 1, "return_as": "generator_unordered", "max_nbytes": None}
-    finished: Any = Parallel(count, **options)(delayed(_do)(piece, count > 1) for piece in waiting)
+    count = min(_runtime.workers(), len(waiting))
+    for name in map(_do, waiting) if count < 2 else _in_processes(waiting, count):
+        done += 1
+        if callback is not None and callback(StudyProgress(done, len(distinct), name)) is True:
+            raise KeyboardInterrupt
+
+
+def _in_processes(pieces: list[_Piece], count: int) -> Iterator[str]:
+    """Do pieces of work in new processes, in their order, since the longest come first; yields each when it is done.
+
+    Processes are ended at once where something goes wrong, an interruption included. (joblib's own pool starts new
+    processes where old ones have grown, and was seen to wait for ever for one of them.)
+    """
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_start)
     try:
-        for name in finished:
-            done += 1
-            if callback is not None and callback(StudyProgress(done, len(distinct), name)) is True:
-                raise KeyboardInterrupt
-    except BaseException as error:
-        finished.throw(error)  # ends the processes
+        for future in as_completed([pool.submit(_do, piece) for piece in pieces]):
+            yield future.result()
+        pool.shutdown()
+    except BaseException:
+        workers = list(pool._processes.values())  # pyright: ignore[reportPrivateUsage]
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.terminate()
+        raise
 
 
-def _do(piece: _Piece, in_process: bool) -> str:
-    """Do a piece of work and keep what it gave; in a process of its own with one thread."""
-    if in_process:
-        # Interruptions are left to the process that started this one.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        os.environ[_runtime.THREADS_VARIABLE] = "1"
+def _start() -> None:
+    """Prepare a process: one thread, and interruptions are left to the one that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ[_runtime.THREADS_VARIABLE] = "1"
+
+
+def _do(piece: _Piece) -> str:
+    """Do a piece of work and keep what it gave."""
     piece.kept.call_and_shelve(*piece.arguments)
     return piece.study
 
