@@ -369,7 +369,7 @@ IDS = [f"sub-{i:02}" for i in range(S)]
         (write("sub-03.csv", "1,2,3,4\n" * 40), OptionError, "scan sub-03 has 4 regions"),
         (write("sub-03.csv", "1,2,3,4,n/a\n" * 40), OptionError, "scan sub-03 has NaN .* in ROI 5"),
         (write("sub-03.csv", "1,0,0\n0,1,0\n0,0,1\n"), OptionError, "sub-03.csv looks like a matrix and sub-00.csv"),
-        (write("sub-03.csv", "1,0,0\n1,1,0\n0,0,1\n"), OptionError, "sub-03.csv: .* not symmetric .* kind='ser"),
+        (write("sub-03.csv", "1,0,0\n1,1,0\n0,0,1\n"), OptionError, 'sub-03.csv: .* not symmetric .* kind="ser'),
         (sheet(participant_id=IDS, group=["a"] * S), OptionError, "all 10 scans have the label 'a'"),
         (sheet(participant_id=IDS, group=[*"aabbccaabb"]), OptionError, "'c' of 2.*: choose two with classes="),
         (sheet(participant_id=IDS, age=range(S), iq=range(S)), OptionError, "no column has .* label=, one of age, iq"),
@@ -501,7 +501,7 @@ def test_folders_without_scans_and_other_places_are_refused(tmp_path: Path) -> N
 def test_square_series_are_read_when_said_to_be_series(tmp_path: Path) -> None:
     xs = [x[:N] for x in series()]
     folder = folder_of(tmp_path, xs)
-    with pytest.raises(OptionError, match="kind='series'"):
+    with pytest.raises(OptionError, match='kind="series"'):
         read(folder)
     assert_scans(read(folder, kind="series"), xs)
     with pytest.raises(OptionError, match=f"{folder.name}: scan sub-00 has .* in row"):

@@ -385,10 +385,10 @@ def test_notebooks_show_the_page_and_files_hold_it(page: Exploration, tmp_path: 
         ({"methods": ["pri"]}, "is what the page shows"),
         ({"methods": ["effective-resistance-sampling"]}, "weights of its own"),
         ({"entropy": "stochastic"}, "error bars"),
-        ({"betas": []}, "betas is empty"),
-        ({"betas": [-1]}, "beta"),
-        ({"keeps": [1.5]}, "keep=1.5"),
-        ({"keeps": [3], "connected": True}, "at least 33"),
+        ({"beta": []}, "beta is empty"),
+        ({"beta": [-1]}, "beta"),
+        ({"keep": [1.5]}, "keep=1.5"),
+        ({"keep": [3], "connected": True}, "at least 33"),
     ],
 )
 def test_options_that_cant_be_met_are_refused(karate: Any, options: dict[str, Any], message: str) -> None:
