@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Literal, Self, get_args
 
@@ -215,7 +216,7 @@ def fisher_z(correlations: ArrayLike) -> FloatArray:
     return np.arctanh(np.clip(np.asarray(correlations, np.float64), -_LARGEST, _LARGEST))
 
 
-class EdgeFeatures:
+class EdgeFeatures(ABC):
     """Features of edges: learned from training scans, standardised with their mean and deviation, for any scans.
 
     An edge whose feature is constant in the training scans is 0 in all scans.
@@ -242,11 +243,12 @@ class EdgeFeatures:
         """Features of scans, shape (S, N(N − 1)/2), an edge a column in the order of :func:`pairs`."""
         return (self._entries(scans) - self._mean) / self._deviation
 
-    def _learn(self, train: Connectomes) -> None:
-        pass
+    def _learn(self, train: Connectomes) -> None:  # noqa: B027
+        """Learn what the entries need besides their mean and deviation: nothing, unless a kind says otherwise."""
 
+    @abstractmethod
     def _entries(self, scans: Connectomes) -> FloatArray:
-        raise NotImplementedError
+        """Features before they are standardised, shape (S, N(N − 1)/2)."""
 
 
 class Correlation(EdgeFeatures):
