@@ -414,8 +414,7 @@ def shares(graph: Graph) -> tuple[FloatArray, FloatArray]:
     for ends in (graph.source, graph.target):
         np.maximum.at(top, ends, graph.weights)
     first, second = graph.weights / top[graph.source], graph.weights / top[graph.target]
-    n = graph.n_nodes
-    strength = np.bincount(graph.source, first, n) + np.bincount(graph.target, second, n)
+    strength = graph.node_sums(first, second)
     return first / strength[graph.source], second / strength[graph.target]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -198,7 +199,7 @@ class EdgeReadout:
         return self.scale * (np.asarray(z, np.float64) @ (self.mask_ * self.weights_)) + self._bias
 
 
-class _GraphNetwork:
+class _GraphNetwork(ABC):
     """Training of graph networks by Adam, all training graphs in each step; cross-entropy and a penalty.
 
     A subclass gives its parameters, its logits, and may mask the graphs and add a penalty of the masked ones.
@@ -246,13 +247,13 @@ class _GraphNetwork:
             x, a = _float32(features, graphs)
             return self._forward(x, self._masked(a), training=False).double().numpy()
 
+    @abstractmethod
     def _parameters(self, n_features: int, channels: int, n: int) -> list[dict[str, Any]]:
         """Make the layers, and give Adam's groups of parameters."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _forward(self, x: Any, a: Any, training: bool) -> Any:
         """Logits from node features, shape (S, N, F), and adjacencies, shape (S, C, N, N)."""
-        raise NotImplementedError
 
     def _masked(self, a: Any) -> Any:
         return a
