@@ -10,20 +10,15 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from graphpri._version import __version__
+from graphpri.cli.commands import ARGUMENTS, COMMANDS, FAILED, OK, REFUSED, SUMMARY, build_app, is_debugging, say
 from graphpri.errors import GraphPRIError, OptionError
 
-if TYPE_CHECKING:
-    from cyclopts import App
-
-OK, FAILED, REFUSED = 0, 1, 2
 _DASH = "\N{NULL}-"
 _NEGATIVE_LIST = re.compile(r"-\.?\d.*[,:].*")
 
@@ -37,21 +32,6 @@ _TAKES = {
     "brain": "one SOURCE (a pattern such as 'scans/*.csv' stands in quotes)",
 }
 
-COMMANDS = {
-    "sparsify": ("graphpri.cli.sparsify:app", "Keep the informative edges of graphs and drop the rest."),
-    "path": ("graphpri.cli.path:app", "Sparsify along a range of beta or of budgets."),
-    "compare": ("graphpri.cli.compare:app", "Compare methods at several budgets."),
-    "explore": ("graphpri.cli.explore:app", "Make a page to explore what is kept, over beta and budgets."),
-    "measure": ("graphpri.cli.measure:app", "Measure what a sparsified graph keeps of the original."),
-    "mtl": ("graphpri.cli.mtl:app", "Fit regression tasks together over a sparsified graph of tasks."),
-    "brain": ("graphpri.cli.brain:app", "Tell two classes of brain networks apart, and say by which edges."),
-    "reproduce": ("graphpri.cli.reproduce:app", "Run the paper's figures and tables, with computed verdicts."),
-    "info": ("graphpri.cli.info:app", "Describe a graph, and say what stands in the way of sparsifying it."),
-    "data": ("graphpri.cli.data:app", "List, fetch and describe the named data sets."),
-    "completion": ("graphpri.cli.completion:app", "Print a script that completes commands in a shell."),
-}
-
-_SUMMARY = "Keep the informative edges of a graph and drop the rest, by the Principle of Relevant Information."
 _OVERVIEW = """\
 Usage: graphpri COMMAND ...
 
@@ -83,15 +63,6 @@ Environment:
 
 Exit codes: 0 done, 2 usage or input that can't be used, 1 anything else.
 """
-
-
-ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("ARGUMENTS", default=())
-"""The command line that is running, without the program's name."""
-
-
-def command_line() -> str:
-    """The command line that is running, as a shell takes it."""
-    return shlex.join(["graphpri", *ARGUMENTS.get()])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -129,11 +100,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
 
 
-def is_debugging() -> bool:
-    """Whether errors are to be raised, not explained."""
-    return os.environ.get("GRAPHPRI_DEBUG") == "1"
-
-
 def explain(error: Exception) -> tuple[str, int]:
     """The message for an error, in one line, and its exit code."""
     text = " ".join(str(error).split())
@@ -161,33 +127,11 @@ def _is_failure(error: BaseException | None) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 
 
-def say(message: str) -> None:
-    """Write a line to standard error."""
-    with suppress(OSError):
-        print(f"graphpri: {message}", file=sys.stderr, flush=True)
-
-
-def build_app() -> App:
-    """The parser of all commands."""
-    from cyclopts import App, Parameter
-
-    app = App(
-        name="graphpri",
-        help=_SUMMARY,
-        version=__version__,
-        help_format="plaintext",
-        default_parameter=Parameter(negative_iterable=()),
-    )
-    for name, (target, _) in COMMANDS.items():
-        app.command(target, name=name)
-    return app
-
-
 def _run(arguments: list[str]) -> int:
     first = arguments[0] if arguments else "--help"
     if first in ("--help", "-h"):
         commands = "\n".join(f"  {name:<11} {summary}" for name, (_, summary) in COMMANDS.items())
-        print(_OVERVIEW.format(summary=_SUMMARY, commands=commands), end="")
+        print(_OVERVIEW.format(summary=SUMMARY, commands=commands), end="")
         return OK
     if first == "--version":
         print(__version__)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
-from graphpri.cli import FAILED, OK, command_line, outputs, say, show
+from graphpri.cli import outputs, show
+from graphpri.cli.commands import FAILED, OK, command_line, say
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     IntoFolder,

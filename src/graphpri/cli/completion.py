@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from graphpri.cli import build_app
+from graphpri.cli.commands import build_app
 
 app = App(
     name="completion",

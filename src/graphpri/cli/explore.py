@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from graphpri.cli import FAILED, OK, outputs, say, show
+from graphpri.cli import outputs, show
+from graphpri.cli.commands import FAILED, OK, say
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, naming
 from graphpri.cli.options import (
     DEFAULT_LIMITS,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator
+import re
+from collections.abc import Callable, Container, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,12 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from graphpri.cli import say
+from graphpri.cli.commands import say
 from graphpri.errors import FileError, GraphError, MemoryLimitError, OptionError
 
 if TYPE_CHECKING:
     from graphpri.cli.progress import Watch
     from graphpri.graph import EdgeTable
+
+MOST_DIGITS = 4000
+"""Digits of the longest integers that are read as such; Python's limit is 4300."""
+_INTEGER = re.compile(r"-?(0|[1-9]\d*)")
 
 READING = Group("Reading the input", sort_key=20)
 
@@ -193,14 +198,46 @@ def matched(kept: EdgeTable, original: EdgeTable) -> EdgeTable:
 
     A file of which every label is an integer is read as integers, and one with a single other label as text.
     """
-    from graphpri.cli.options import holds_numbers, label_set, twin
-
     if holds_numbers(kept) and holds_numbers(original):
         return kept
     labels = label_set(original)
     own = [kept.label(i) for i in range(kept.n_nodes)]
     if all(label in labels for label in own):
         return kept
-    return replace(
-        kept, labels=[label if label in labels or twin(label) not in labels else twin(label) for label in own]
-    )
+    return replace(kept, labels=[_spelt_as_in(labels, label) for label in own])
+
+
+def _spelt_as_in(labels: Container[Any], label: Any) -> Any:
+    other = other_spelling(label)
+    return other if label not in labels and other in labels else label
+
+
+def holds_numbers(table: EdgeTable) -> bool:
+    """Whether the labels of a table are integers, and held as such: those of a large graph from a file are."""
+    labels: Any = table.labels
+    return labels is None or getattr(getattr(labels, "dtype", None), "kind", "") in ("i", "u")
+
+
+def label_set(table: EdgeTable) -> Container[Any]:
+    """Labels of all nodes of a table."""
+    labels: Any = table.labels
+    if labels is None:
+        return _NodeNumbers(table.n_nodes)
+    return set(labels.tolist()) if holds_numbers(table) else {table.label(i) for i in range(table.n_nodes)}
+
+
+class _NodeNumbers(Container[Any]):
+    """0, 1, 2 and so on, without a set of them."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __contains__(self, label: object) -> bool:
+        return isinstance(label, int) and 0 <= label < self._n
+
+
+def other_spelling(label: Any) -> Any:
+    """The same label as text where it is an integer, as an integer where it is text that writes one."""
+    if isinstance(label, str):
+        return int(label) if _INTEGER.fullmatch(label) and len(label) < MOST_DIGITS else label
+    return str(label)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from graphpri.cli import OK, command_line, outputs, show
+from graphpri.cli import outputs, show
+from graphpri.cli.commands import OK, command_line
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     IntoFolder,

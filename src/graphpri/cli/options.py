@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter, Token
 
-from graphpri.cli import ARGUMENTS, COMMANDS, build_app
+from graphpri.cli.commands import ARGUMENTS, COMMANDS, build_app
+from graphpri.cli.inputs import MOST_DIGITS, is_file, label_set, other_spelling
 from graphpri.errors import OptionError, worded
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _COUNT = re.compile(r"[+-]?\d+")
-_INTEGER = re.compile(r"-?(0|[1-9]\d*)")
 _MOST = 10_000
-_DIGITS = 4000  # int() takes 4300
 
 
 def parse_keep(text: str) -> float | int:
@@ -41,7 +40,7 @@ def parse_keep(text: str) -> float | int:
     >>> parse_keep("1"), parse_keep("1.0"), parse_keep("0.3")
     (1, 1.0, 0.3)
     """
-    if _COUNT.fullmatch(text) and len(text) < _DIGITS:
+    if _COUNT.fullmatch(text) and len(text) < MOST_DIGITS:
         return int(text)
     share = _number(text, "--keep", "a share such as 0.3 or a number of edges such as 120")
     if not 0 < share <= 1:
@@ -135,39 +134,7 @@ def parse_pairs(texts: Sequence[str], table: EdgeTable, option: str) -> list[tup
     return [(_known(u, labels, (u, v), option), _known(v, labels, (u, v), option)) for u, v in pairs]
 
 
-def holds_numbers(table: EdgeTable) -> bool:
-    """Whether the labels of a table are integers, and held as such: those of a large graph from a file are."""
-    labels: Any = table.labels
-    return labels is None or getattr(getattr(labels, "dtype", None), "kind", "") in ("i", "u")
-
-
-def label_set(table: EdgeTable) -> Container[Any]:
-    """Labels of all nodes of a table."""
-    labels: Any = table.labels
-    if labels is None:
-        return _Numbers(table.n_nodes)
-    return set(labels.tolist()) if holds_numbers(table) else {table.label(i) for i in range(table.n_nodes)}
-
-
-class _Numbers(Container[Any]):
-    """0, 1, 2 and so on, without a set of them."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-
-    def __contains__(self, label: object) -> bool:
-        return isinstance(label, int) and 0 <= label < self._n
-
-
-def twin(label: Any) -> Any:
-    """The same label as text where it is an integer, as an integer where it is text that writes one."""
-    if isinstance(label, str):
-        return int(label) if _INTEGER.fullmatch(label) and len(label) < _DIGITS else label
-    return str(label)
-
-
 def _pairs(text: str, option: str) -> Iterator[tuple[Any, Any]]:
-    from graphpri.cli.inputs import is_file
     from graphpri.io import read
 
     if text != "-" and is_file(text):
@@ -185,7 +152,7 @@ def _pairs(text: str, option: str) -> Iterator[tuple[Any, Any]]:
 
 
 def _known(label: Any, labels: Container[Any], pair: tuple[Any, Any], option: str) -> Any:
-    for candidate in (label, twin(label)):
+    for candidate in (label, other_spelling(label)):
         if candidate in labels:
             return candidate
     raise OptionError(f"--{option}: the edge {pair[0]},{pair[1]} names a node that the graph doesn't have: {label!r}")

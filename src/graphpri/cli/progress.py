@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from graphpri.cli import say
+from graphpri.cli.commands import say
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from graphpri.cli import FAILED, OK, say, show
+from graphpri.cli import show
+from graphpri.cli.commands import FAILED, OK, say
 from graphpri.cli.options import DEFAULT_LIMITS, OUTPUT, Json, Limits, Quiet, Whole
 from graphpri.cli.progress import Watch
 from graphpri.errors import FileError, OptionError

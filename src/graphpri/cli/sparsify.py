@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from cyclopts import App, Parameter
 
-from graphpri.cli import FAILED, OK, command_line, explain, is_debugging, outputs, say, show
+from graphpri.cli import explain, outputs, show
+from graphpri.cli.commands import FAILED, OK, command_line, is_debugging, say
 from graphpri.cli.inputs import DEFAULT_READING, Reading, naming
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
