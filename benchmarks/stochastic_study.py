@@ -18,7 +18,8 @@ import graphpri
 from alone import peak
 from clock import REPEATS, Timed, load, timed
 from graphpri import _stochastic, datasets
-from graphpri._entropy import ENTROPIES, scaled, xlogx
+from graphpri._entropies import ENTROPIES
+from graphpri._entropy import scaled, xlogx
 from graphpri._runtime import single_thread
 from graphpri._stochastic import estimate, log_term
 from graphpri.graph import FloatArray, Graph

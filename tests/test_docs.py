@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import graphpri
+from graphpri._entropies import EXACT_NODES, LOCAL_EDGES
 from graphpri._entropy import LARGE_EDGES
-from graphpri._objective import DEFAULT_BETA, EXACT_NODES, LOCAL_EDGES
+from graphpri._objective import DEFAULT_BETA
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]

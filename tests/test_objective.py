@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import graphpri
 import zoo
-from graphpri._entropy import ENTROPIES, evaluate
+from graphpri._entropies import ENTROPIES, evaluate
 from graphpri._objective import BARRIER_FLOOR, Objective
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph

@@ -29,8 +29,9 @@ from threadpoolctl import threadpool_limits
 
 import graphpri
 import zoo
-from graphpri import EdgeTable, Graph, _objective, as_graph, path, sparsify
-from graphpri._objective import EXACT_NODES, Objective, entropy_for
+from graphpri import EdgeTable, Graph, _entropies, as_graph, path, sparsify
+from graphpri._entropies import EXACT_NODES, entropy_for
+from graphpri._objective import Objective
 from graphpri._selection import count_edges
 from graphpri._sparsify import Sparsified
 from graphpri.baselines import METHODS as BASELINES
@@ -677,7 +678,7 @@ def test_the_default_entropy_goes_by_the_largest_component_and_then_by_edges(mon
     assert entropy_for(zoo.path(EXACT_NODES)) == "exact"
     assert entropy_for(zoo.path(EXACT_NODES + 1)) == "local"
     assert entropy_for(zoo.disjoint(*[zoo.path(EXACT_NODES)] * 5, isolated=400)) == "exact"
-    monkeypatch.setattr(_objective, "LOCAL_EDGES", 1000)
+    monkeypatch.setattr(_entropies, "LOCAL_EDGES", 1000)
     assert entropy_for(zoo.path(1001)) == "local"
     assert entropy_for(zoo.path(1002)) == "degree"
     assert entropy_for(zoo.path(1002), "exact") == "exact"

@@ -11,7 +11,8 @@ from scipy.stats import spearmanr
 
 import zoo
 from graphpri import _stochastic
-from graphpri._entropy import EIGENVALUE_FLOOR, ENTROPIES, degree_entropy, evaluate, exact_entropy, scaled
+from graphpri._entropies import ENTROPIES, evaluate
+from graphpri._entropy import EIGENVALUE_FLOOR, degree_entropy, exact_entropy, scaled
 from graphpri._stochastic import Estimate, Laplacian, Pattern, entropy_forms, estimate, log_term, log_times, steps
 from graphpri.datasets import barabasi_albert, stochastic_block_model
 from graphpri.graph import FloatArray, Graph

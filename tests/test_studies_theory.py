@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import zoo
 from graphpri import studies
-from graphpri._entropy import evaluate, exact_entropy
+from graphpri._entropies import evaluate
+from graphpri._entropy import exact_entropy
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
 from graphpri.studies import assumption, entropies, graphs, theorems

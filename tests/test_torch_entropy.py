@@ -18,6 +18,7 @@ import zoo
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from graphpri._entropies import EXACT_NODES, entropy_for  # noqa: E402
 from graphpri._objective import Objective  # noqa: E402
 from graphpri.errors import GraphError, MissingExtraError, OptionError  # noqa: E402
 from graphpri.graph import Graph  # noqa: E402
@@ -444,6 +445,19 @@ def test_other_options_are_refused() -> None:
         pri_objective(triangle, triangle, -1)
     with pytest.raises(OptionError, match="num_nodes=4, but batch has 3"):
         von_neumann_entropy_edges(PAIR, batch=torch.zeros(3, dtype=torch.int64), num_nodes=4)
+
+
+def test_auto_means_what_it_means_to_sparsify_by_the_number_of_nodes():
+    for graph in (zoo.star(9), zoo.path(EXACT_NODES), zoo.path(EXACT_NODES + 1)):
+        ends, name = edge_index(graph), entropy_for(graph)
+        assert von_neumann_entropy_edges(ends, entropy="auto") == von_neumann_entropy_edges(ends, entropy=name)
+    assert name == "local"
+    ring = matrix(zoo.ring(6), torch.ones(6))
+    assert von_neumann_entropy(ring, "auto") == von_neumann_entropy(ring, "exact")
+    both = torch.cat([edge_index(zoo.path(EXACT_NODES + 1)), edge_index(zoo.ring(6)) + EXACT_NODES + 1], 1)
+    batch = torch.tensor([0] * (EXACT_NODES + 1) + [1] * 6)
+    with pytest.raises(OptionError, match="'auto' means 'exact' and 'local' for graphs of these sizes"):
+        von_neumann_entropy_edges(both, batch=batch, entropy="auto")
 
 
 def test_the_exact_entropy_of_a_large_edge_list_names_the_others() -> None:

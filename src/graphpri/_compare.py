@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from graphpri._objective import DEFAULT_BETA, Mixture, Objective, entropy_for
+from graphpri._entropies import entropy_for
+from graphpri._objective import DEFAULT_BETA, Mixture, Objective
 from graphpri._output import aligned
 from graphpri._sparsify import Sparsified, several, sparsify
 from graphpri._stochastic import Estimate

@@ -13,8 +13,7 @@ others. All of them are invariant under scaling of y and are in nats.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -23,7 +22,6 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from graphpri._runtime import compiled, in_chunks, inlined, require, single_thread
-from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import FloatArray, Graph, IntArray, places_within
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -311,20 +309,6 @@ class Evaluation(NamedTuple):
     log_term: FloatArray | None
 
 
-@dataclass(frozen=True)
-class Entropy:
-    """A way to compute the entropy: ``evaluate(graph, y, gradient)`` with edge weights y of shape (M,).
-
-    Where it is `stochastic`, the value is an estimate: `estimate` of `_stochastic` gives those of several
-    weightings at once, from common probes, with their errors.
-    """
-
-    name: str
-    summary: str
-    evaluate: Callable[[Graph, FloatArray, bool], Evaluation]
-    stochastic: bool = False
-
-
 def xlogx(x: FloatArray) -> FloatArray:
     """The function x ln x, with 0 ln 0 = 0."""
     return x * np.log(np.where(x > 0, x, 1.0))
@@ -493,51 +477,6 @@ def exact_entropies(graph: Graph, y: FloatArray) -> tuple[FloatArray, FloatArray
         log = (vectors * np.log(np.maximum(lam, EIGENVALUE_FLOOR))[:, None, :]) @ vectors.transpose(0, 2, 1)
     diagonal = log[:, index, index]
     return -xlogx(lam).sum(axis=1), diagonal[:, u] + diagonal[:, v] - 2 * log[:, u, v]
-
-
-def stochastic_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
-    """Exact entropy and edge term up to random errors, by Lanczos quadrature of 32 probes, O(M · probes · steps)."""
-    from graphpri._stochastic import evaluate_by_probes
-
-    return evaluate_by_probes(graph, y, gradient)
-
-
-ENTROPIES: dict[str, Entropy] = {
-    e.name: e
-    for e in (
-        Entropy("exact", "eigenvalues of the Laplacian", exact_entropy),
-        Entropy("degree", "Shannon entropy of the degree distribution", degree_entropy),
-        Entropy("local", "degree entropy with the second-order local correction", local_entropy),
-        Entropy("stochastic", "Lanczos quadrature of random probes", stochastic_entropy, stochastic=True),
-    )
-}
-
-
-def entropy_named(name: str) -> Entropy:
-    """The entropy of that name.
-
-    Raises
-    ------
-    OptionError
-        For an unknown name; lists those that exist.
-    """
-    if name not in ENTROPIES:
-        raise OptionError(f"{argument('entropy', name)}: choose from {', '.join(ENTROPIES)}")
-    return ENTROPIES[name]
-
-
-def evaluate(graph: Graph, name: str, y: FloatArray | None = None, *, gradient: bool = False) -> Evaluation:
-    """Entropy of the graph with edge weights `y` (its own where absent).
-
-    Raises
-    ------
-    GraphError
-        For a graph without edges: a zero matrix has no trace to normalise by.
-    """
-    y = graph.weights if y is None else y
-    if not y.size or not y.max() > 0:
-        raise GraphError("the graph has no edges, so its Laplacian is zero and its entropy is not defined")
-    return entropy_named(name).evaluate(graph, scaled(y), gradient)
 
 
 def scaled(y: FloatArray) -> FloatArray:

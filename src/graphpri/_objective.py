@@ -12,49 +12,33 @@ Solvers, measures and studies call these. torch has its own differentiable copy,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, wraps
+from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from graphpri._entropies import ENTROPIES, entropy_named
 from graphpri._entropy import (
     EIGENVALUE_FLOOR,
-    ENTROPIES,
     LARGE_EDGES,
     LIGHTEST,
     EdgeSums,
     Kept,
     Side,
-    entropy_named,
     exact_entropies,
     scaled,
 )
+from graphpri._stochastic import TARGET, Estimate, estimate
 from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from graphpri._stochastic import Estimate
-
 Mixture = Literal["equation", "listing"]
-P = ParamSpec("P")
-R = TypeVar("R")
-
-# Defaults chosen from measurements; benchmarks/defaults.py repeats them.
 
 DEFAULT_BETA = 4.0
-EXACT_NODES = 500
-"""Largest component, in nodes, for which entropy="auto" takes the exact entropy."""
-LOCAL_EDGES = 20_000_000
-"""Number of edges up to which entropy="auto" takes the local entropy otherwise; some ten seconds' work."""
-EXACT_STEPS = 2000**3
-"""Σ n³ over components of n nodes up to which a measure takes the exact entropy; three of them take some seconds."""
-STOCHASTIC_EDGES = 1_000_000
-"""Number of edges up to which a measure takes the stochastic entropy otherwise."""
-
+"""Chosen from measurements; benchmarks/defaults.py repeats them."""
 LARGEST_BETA = 1e12
 BARRIER_FLOOR = 1e-3
 """Smallest degree inside the barrier's logarithm, as a share of the graph's smallest weight."""
@@ -63,44 +47,6 @@ _BATCHED_NODES = 200  # up to which Algorithm 1 takes one batched eigendecomposi
 _ROUNDING = 1e-15
 _LARGE_ROUNDING = 1e-12
 _LIGHT = 1e-100  # largest kept weight below which sums over edges are scaled first
-
-
-def entropy_for(graph: Graph, entropy: str = "auto", *, measured: bool = False) -> str:
-    """Name of the entropy that "auto" means for a graph, by its size; any other name stands for itself.
-
-    Parameters
-    ----------
-    graph : Graph
-    entropy : str
-    measured : bool
-        Whether it is computed once, for a measure, which can afford more than a solver: exact up to components of 2000
-        nodes, and stochastic up to a million edges.
-    """
-    if entropy != "auto":
-        return entropy
-    if graph.n_nodes <= EXACT_NODES:
-        return "exact"
-    sizes = np.bincount(graph.components()[1]).astype(np.float64)
-    if sizes.max() <= EXACT_NODES or (measured and float((sizes**3).sum()) <= EXACT_STEPS):
-        return "exact"
-    if measured and graph.n_edges <= STOCHASTIC_EDGES:
-        return "stochastic"
-    return "local" if graph.n_edges <= LOCAL_EDGES else "degree"
-
-
-def takes_entropy(function: Callable[P, R]) -> Callable[P, R]:
-    """Refuse the option ``method`` of version 0.1 in a function that takes ``entropy``; names the new one."""
-
-    @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> R:
-        if "method" in kwargs:
-            given = kwargs["method"]
-            raise OptionError(
-                f"method={given!r}: a method is a way to sparsify; entropies are chosen by entropy={given!r}"
-            )
-        return function(*args, **kwargs)
-
-    return called
 
 
 def check_beta(beta: float) -> float:
@@ -475,8 +421,6 @@ class Objective:
         self, ys: Sequence[FloatArray], combinations: Sequence[Sequence[float]], exempt: tuple[int, ...] = ()
     ) -> list[Estimate]:
         """Estimates of combinations of entropies, those at `exempt` with whatever error comes of the others'."""
-        from graphpri._stochastic import TARGET, estimate
-
         targets = [np.inf if i in exempt else TARGET for i in range(len(combinations))]
         return estimate(self.graph, ys, combinations, target=targets)
 

@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, cast, get_a
 
 import numpy as np
 
-from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta, entropy_for
+from graphpri._entropies import entropy_for
+from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta
 from graphpri._selection import check_budget, count_edges
 from graphpri._version import __version__
 from graphpri.baselines import METHODS, find, run

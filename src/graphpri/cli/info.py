@@ -130,7 +130,8 @@ def _graph(table: EdgeTable, reading: Reading) -> tuple[Graph, tuple[str, ...], 
 def _describe(graph: Graph) -> dict[str, Any]:
     import numpy as np
 
-    from graphpri._objective import DEFAULT_BETA, entropy_for
+    from graphpri._entropies import entropy_for
+    from graphpri._objective import DEFAULT_BETA
 
     n, m = graph.n_nodes, graph.n_edges
     count, member = graph.components()

@@ -11,7 +11,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from graphpri._objective import Mixture, Objective, entropy_for
+from graphpri._entropies import entropy_for
+from graphpri._objective import Mixture, Objective
 from graphpri._selection import check_budget, count_edges
 from graphpri.errors import OptionError, argument
 from graphpri.explorer.page import node_attributes, render

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from graphpri._entropy import entropy_named, scaled
+from graphpri._entropies import entropy_for, entropy_named, takes_entropy
+from graphpri._entropy import scaled
 from graphpri._objective import (
     DEFAULT_BETA,
     Barrier,
@@ -17,9 +18,7 @@ from graphpri._objective import (
     Terms,
     coefficients,
     divergence_between,
-    entropy_for,
     mixed_weights,
-    takes_entropy,
 )
 from graphpri._stochastic import TARGET, Estimate
 from graphpri._stochastic import estimate as estimate_entropies

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphpri._objective import DEFAULT_BETA, STOCHASTIC_EDGES, Mixture, Objective, entropy_for, takes_entropy
+from graphpri._entropies import STOCHASTIC_EDGES, entropy_for, takes_entropy
+from graphpri._objective import DEFAULT_BETA, Mixture, Objective
 from graphpri._output import aligned
 from graphpri._stochastic import Estimate
 from graphpri.graph import Directed, Graph, Loops, Parallel

@@ -15,7 +15,8 @@ from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 import torch
 from torch import Tensor
 
-from graphpri._objective import check_beta, coefficients, mixture_scale, takes_entropy
+from graphpri._entropies import entropy_by_size, takes_entropy
+from graphpri._objective import check_beta, coefficients, mixture_scale
 from graphpri.errors import GraphError, OptionError
 from graphpri.torch.checks import CLOSED, check_dense, check_floats
 
@@ -103,6 +104,11 @@ class Dense:
         a = (flat[graph, u, v] + flat[graph, v, u]) / (2 * trace[graph])
         terms = edge_correction(a, q[graph, u], q[graph, v])
         return a.new_zeros(len(flat)).index_add(0, graph, terms).view(weights.shape[:-2])
+
+    def sizes(self, weights: Tensor) -> set[tuple[int, int]]:
+        """Numbers of nodes that graphs have, with those of edges that they have room for."""
+        n = weights.shape[-1]
+        return {(n, n * (n - 1) // 2)}
 
 
 def _refuse(weights: Tensor, fault: Tensor, what: str, words: str) -> None:
@@ -260,6 +266,11 @@ class Edges:
         """Σ a² Λ(q_u, q_v) over edges, shape (n_graphs,), for weights a·trace."""
         row, col = self.edge_index
         return self._over_columns(edge_correction(weights / self.at_weights(trace), q[row], q[col])) / 2
+
+    def sizes(self, weights: Tensor) -> set[tuple[int, int]]:
+        """Numbers of nodes and edges that graphs have."""
+        columns = torch.bincount(self._graph_of_column, minlength=self.n_graphs)
+        return set(zip(self._sizes.tolist(), (columns // 2).tolist(), strict=True))
 
     def _over_columns(self, values: Tensor) -> Tensor:
         return values.new_zeros(self.n_graphs).index_add(0, self._graph_of_column, values)
@@ -542,7 +553,7 @@ class _XLogX(torch.autograd.Function):
         return grads[0] * (x.clamp(min=DEGREE_FLOOR).log() + 1)
 
 
-EntropyName = Literal["exact", "degree", "local"]
+EntropyName = Literal["exact", "degree", "local", "auto"]
 
 _SAFE = 32  # powers of two of the largest weight between which no sum or quotient leaves the range of float32
 
@@ -558,6 +569,7 @@ class Layout(Protocol):
     def at_weights(self, values: Tensor) -> Tensor: ...
     def spectral(self, weights: Tensor) -> Tensor: ...
     def correction(self, weights: Tensor, q: Tensor, trace: Tensor) -> Tensor: ...
+    def sizes(self, weights: Tensor) -> set[tuple[int, int]]: ...
 
 
 @takes_entropy
@@ -568,9 +580,10 @@ def von_neumann_entropy(adjacency: Tensor, entropy: EntropyName = "exact", *, ch
     ----------
     adjacency : Tensor of float32 or float64, shape (..., N, N)
         Symmetric weights, 0 where there is no edge and on the diagonal.
-    entropy : {"exact", "degree", "local"}
+    entropy : {"exact", "degree", "local", "auto"}
         Eigenvalues, O(N³); the entropy of the degrees (the paper's Graph-PRI*), O(N²); the same with the
-        second-order local correction, O(N²).
+        second-order local correction, O(N²). "auto" goes by the number of nodes of the graphs, as
+        :func:`graphpri.sparsify` does: exact up to 500, local beyond.
     check : bool
         Look for entries that can't be weights. Without it, they give wrong numbers, NaN or PyTorch's own errors;
         the diagonal is ignored.
@@ -714,7 +727,7 @@ def von_neumann_entropy_edges(
     num_nodes : int, optional
         Nodes N, where there is no `batch`; the largest in `edge_index` plus one where absent. It doesn't change
         the entropy.
-    entropy : {"exact", "degree", "local"}
+    entropy : {"exact", "degree", "local", "auto"}
         As in :func:`von_neumann_entropy`. "exact" fills dense matrices, for graphs of at most 3000 nodes each; the
         others are O(E).
     check : bool
@@ -908,6 +921,8 @@ def in_range(layout: Layout, weights: Tensor) -> Tensor:
 
 def entropy_of(layout: Layout, weights: Tensor, entropy: EntropyName) -> Tensor:
     """Entropy of weights in range."""
+    if entropy == "auto":
+        entropy = _by_size(layout, weights)
     if entropy == "exact":
         return layout.spectral(weights)
     degrees = layout.degrees(weights)
@@ -915,6 +930,15 @@ def entropy_of(layout: Layout, weights: Tensor, entropy: EntropyName) -> Tensor:
     q = degrees / layout.at_nodes(trace)
     found = -layout.over_nodes(xlogx(q))
     return found - layout.correction(weights, q, trace) if entropy == "local" else found
+
+
+def _by_size(layout: Layout, weights: Tensor) -> EntropyName:
+    """What "auto" means for all of the graphs: by their sizes alone, so that it stays as it is while weights change."""
+    names = {entropy_by_size(nodes, edges) for nodes, edges in layout.sizes(weights)}
+    if len(names) > 1:
+        means = " and ".join(map(repr, sorted(names)))
+        raise OptionError(f"entropy='auto' means {means} for graphs of these sizes, which don't compare: name one")
+    return cast("EntropyName", names.pop()) if names else "exact"
 
 
 def mixture(layout: Layout, a: Tensor, b: Tensor) -> Tensor:

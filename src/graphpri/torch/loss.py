@@ -7,7 +7,8 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from graphpri._objective import DEFAULT_BETA, check_beta, takes_entropy
+from graphpri._entropies import takes_entropy
+from graphpri._objective import DEFAULT_BETA, check_beta
 from graphpri.errors import OptionError
 from graphpri.torch.checks import switch
 from graphpri.torch.entropy import (
@@ -39,7 +40,7 @@ class PRILoss(nn.Module):
     ----------
     beta : float
         Weight β ≥ 0 of the divergence: small gathers edges at hubs, large keeps the graph like the original.
-    entropy : {"exact", "degree", "local"}
+    entropy : {"exact", "degree", "local", "auto"}
         How entropies are computed; see :func:`graphpri.torch.von_neumann_entropy`.
     pri_on : {"each", "mean"}
         "each" is J_β of every graph. "mean" divides the Laplacians by their traces, averages those of the batch and
