@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, cast, get_args
@@ -17,7 +16,7 @@ from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_b
 from graphpri._selection import check_budget, count_edges
 from graphpri._version import __version__
 from graphpri.baselines import METHODS, find, run
-from graphpri.errors import GraphError, OptionError, argument, named, setting
+from graphpri.errors import GraphError, OptionError, argument, did_you_mean, named, setting
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
 from graphpri.interop import Policies, Source, edge_selector, load
 from graphpri.solvers.budgeted import EffortName, least_size, solve
@@ -440,12 +439,11 @@ def _refuse_unused(options: Iterable[str], used: Iterable[str], who: str) -> Non
         return
     owners = [f"method {name!r}" for name, method in METHODS.items() if unused[0] in method.options]
     owners += ["solver 'gumbel'"] if unused[0] in Gumbel.__dataclass_fields__ else []
-    close = get_close_matches(unused[0], [*used, *inspect.signature(sparsify).parameters], 1, 0.7)
-    hint = f"; it uses {', '.join(used)}" if used else ""
     if owners:
         hint = f"; {unused[0]} is for {', '.join(owners)}"
-    elif close:
-        hint = f"; did you mean {close[0]!r}?"
+    else:
+        hint = did_you_mean(unused[0], [*used, *inspect.signature(sparsify).parameters], 0.7)
+        hint = hint or (f"; it uses {', '.join(used)}" if used else "")
     raise OptionError(f"{who} does not use {', '.join(unused)}{hint}")
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import wraps
 from math import log
 from numbers import Integral, Real
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
 from graphpri._selection import best_forest, check_budget, rank, select_top, settle
-from graphpri.errors import GraphError, MissingExtraError, OptionError, argument
+from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean
 from graphpri.graph import BoolArray, FloatArray, Graph, Neighbours, group, id_dtype, places_within
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -543,8 +542,7 @@ def find(name: str, *, besides: Sequence[str] = ()) -> Method:
     """
     if name not in METHODS:
         names = [*besides, *sorted(METHODS)]
-        close = get_close_matches(str(name), names, 1, 0.5)
-        guess = f"; did you mean {close[0]!r}?" if close else ""
+        guess = did_you_mean(name, names)
         raise OptionError(f"{argument('method', name)} is not known{guess} (methods: {', '.join(names)})")
     return METHODS[name]
 

@@ -9,7 +9,7 @@ a user wrote, braces and dashes included, and passes through f-strings as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, Self
 
@@ -129,6 +129,29 @@ def _bare(value: object) -> str:
 def _written(value: object) -> str:
     """The value as in Python; numbers of NumPy like those of Python."""
     return str(value) if isinstance(value, float | Integral) else repr(value)
+
+
+def did_you_mean(name: object, known: Iterable[str], likeness: float = 0.5) -> str:
+    """The end of a message about a name that there isn't, which suggests the closest of those known.
+
+    Parameters
+    ----------
+    name : object
+        What was passed.
+    known : iterable of str
+        The names there are.
+    likeness : float
+        How like the name the closest must be, from 0 to 1; nothing is said where it isn't.
+
+    Examples
+    --------
+    >>> did_you_mean("karat", ["karate", "jazz"]), did_you_mean("xyz", ["karate", "jazz"])
+    ("; did you mean 'karate'?", '')
+    """
+    from difflib import get_close_matches
+
+    closest = get_close_matches(str(name), list(known), 1, likeness)
+    return f"; did you mean {closest[0]!r}?" if closest else ""
 
 
 class GraphPRIError(Exception):

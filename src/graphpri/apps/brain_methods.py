@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Literal, get_args
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_graph import EdgeFeatures, FeatureKind, Signs, clustering, connectome_graphs, features, n_kept
 from graphpri.apps.brain_models import ConvolutionNet, EdgeReadout, MaskedGCN, default_size
-from graphpri.errors import MissingExtraError, OptionError, argument, setting
+from graphpri.errors import MissingExtraError, OptionError, argument, did_you_mean, setting
 from graphpri.graph import FloatArray, IntArray
 
 NodeFeatures = Literal["rows", "clustering"]
@@ -195,8 +194,7 @@ def find(name: str) -> Classifier:
     graphpri.errors.OptionError: method 'linear-smv' is not known; did you mean 'linear-svm'? (methods: ...)
     """
     if name not in CLASSIFIERS:
-        close = get_close_matches(str(name), CLASSIFIERS, 1, 0.5)
-        guess = f"; did you mean {close[0]!r}?" if close else ""
+        guess = did_you_mean(name, CLASSIFIERS)
         raise OptionError(f"method {name!r} is not known{guess} (methods: {', '.join(CLASSIFIERS)})")
     return CLASSIFIERS[name]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from graphpri.cli.commands import say
-from graphpri.errors import FileError, GraphError, MemoryLimitError, OptionError
+from graphpri.errors import FileError, GraphError, MemoryLimitError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from graphpri.cli.progress import Watch
@@ -174,11 +174,9 @@ def refuse_unknown(name: str) -> None:
 
     if is_folder(name) or Path(name).name != name or "." in name:
         return
-    try:
-        datasets.info(name)
-    except OptionError as error:
-        guess = str(error).rpartition(": ")[2] if "did you mean" in str(error) else "see 'graphpri data list'"
-        raise FileError(f"{name}: there is no such file, and no data set of that name ({guess})") from None
+    if not is_dataset(name):
+        hint = did_you_mean(name.casefold(), datasets.names(), 0.6) or "; see 'graphpri data list'"
+        raise FileError(f"{name}: there is no such file, and no data set of that name{hint}")
 
 
 @contextmanager

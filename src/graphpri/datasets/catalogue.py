@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -516,7 +515,6 @@ def info(name: str) -> Dataset:
     """
     key = str(name).casefold().replace("_", "-")
     if key not in _BY_NAME:
-        near = get_close_matches(key, _BY_NAME, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names())}"
-        raise OptionError(f"no data set is called {name!r}: {hint}")
+        hint = did_you_mean(key, _BY_NAME, 0.6) or f": known are {', '.join(names())}"
+        raise OptionError(f"no data set is called {name!r}{hint}")
     return _BY_NAME[key]

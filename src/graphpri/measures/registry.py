@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property, wraps
 from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphpri._entropy import LN2
 from graphpri._objective import Mixture
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, did_you_mean
 from graphpri.graph import FloatArray, Graph, unit_weights
 
 Better = Literal["low", "high"]
@@ -331,9 +330,7 @@ def choose(measures: str | Iterable[str], graph: Graph) -> tuple[list[Measure], 
     named = {name for name in asked if name not in ("all", "core")}
     for name in sorted(named, key=str):
         if name not in MEASURES:
-            close = get_close_matches(str(name), MEASURES, 1, 0.5)
-            guess = f"; did you mean {close[0]!r}?" if close else ""
-            known = ", ".join(MEASURES)
+            guess, known = did_you_mean(name, MEASURES), ", ".join(MEASURES)
             raise OptionError(f"measure {name!r} is not known{guess} (measures: 'all', 'core', or some of {known})")
     if not asked:
         raise OptionError("measures is empty: pass 'all', 'core' or names of measures")

@@ -6,11 +6,10 @@ Their modules are imported when a study runs: to list them needs none of their l
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-from graphpri.errors import OptionError
+from graphpri.errors import OptionError, did_you_mean
 from graphpri.studies.study import Study
 
 
@@ -287,7 +286,5 @@ def find(name: str) -> Study:
     graphpri.errors.OptionError: study 'karat' is not known; did you mean 'karate'? (studies: ...
     """
     if name not in _BY_NAME:
-        close = get_close_matches(str(name), _BY_NAME, 1, 0.5)
-        guess = f"; did you mean {close[0]!r}?" if close else ""
-        raise OptionError(f"study {name!r} is not known{guess} (studies: {', '.join(_BY_NAME)})")
+        raise OptionError(f"study {name!r} is not known{did_you_mean(name, _BY_NAME)} (studies: {', '.join(_BY_NAME)})")
     return _BY_NAME[name]
