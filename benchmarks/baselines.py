@@ -18,7 +18,7 @@ from graphpri.graph import Graph
 from outcome import Cell, Check, Outcome
 from quality import Say
 
-RIVALS = {
+IN_NETWORKIT = {
     "local-degree": "LocalDegreeSparsifier",
     "local-similarity": "LocalSimilaritySparsifier",
     "random": "RandomEdgeSparsifier",
@@ -32,7 +32,7 @@ def baselines(quick: bool, say: Say) -> Outcome:
     outcome = Outcome(notes=["Medians of the CPU times; conversions apart. NetworKit's K is what its search ends at."])
     ba = ["ba", 10_000 if quick else 100_000, 10]
     for graph in (ba, ["data", "soc-slashdot"]):
-        for name in RIVALS:
+        for name in IN_NETWORKIT:
             for threads in sorted({1, cores()}):
                 found = alone(__file__, "baseline", threads=threads, graph=graph, method=name)
                 if "missing" in found:
@@ -46,9 +46,9 @@ def baselines(quick: bool, say: Say) -> Outcome:
 
 
 def _ratios(cell: Cell, judged: bool) -> list[Check]:
-    values, rival = cell.values, float(cell.values["NetworKit CPU s"])
+    values, theirs = cell.values, float(cell.values["NetworKit CPU s"])
     return [
-        Check(f"{cell.case}: {what} / NetworKit, CPU", float(values[f"{what} CPU s"]) / rival, GOAL, "", is_goal)
+        Check(f"{cell.case}: {what} / NetworKit, CPU", float(values[f"{what} CPU s"]) / theirs, GOAL, "", is_goal)
         for what, is_goal in (("core", False), ("sparsify", judged))
     ]
 
@@ -115,12 +115,12 @@ def baseline(graph: list[Any], method: str) -> dict[str, Any]:
     ends = made.source.astype(np.uint64), made.target.astype(np.uint64)
     convert = timed(lambda: nk.GraphFromCoo(ends, n=made.n_nodes, edgesIndexed=True))
     k = round(KEEP * made.n_edges)
-    rival: Any = getattr(nk.sparsification, RIVALS[method])()
+    theirs: Any = getattr(nk.sparsification, IN_NETWORKIT[method])()
     done = alternated(
         {
             "core": lambda: run(made, method, k, np.random.default_rng(0))[0].sum(),
             "sparsify": lambda: graphpri.sparsify(made, keep=KEEP, method=method, seed=0).mask.sum(),
-            "NetworKit": lambda: rival.getSparsifiedGraphOfSize(convert.result, KEEP).numberOfEdges(),
+            "NetworKit": lambda: theirs.getSparsifiedGraphOfSize(convert.result, KEEP).numberOfEdges(),
         }
     )
     found: dict[str, Any] = {"nodes": made.n_nodes, "edges": made.n_edges}

@@ -13,7 +13,7 @@ SEEDS, FEW = 200, 20
 
 def small(quick: bool, say: Say) -> Outcome:
     """S of graphs of 4000 nodes over many seeds; LAPACK's eigenvalues and scikit-primate beside it."""
-    outcome = Outcome(notes=[f"{study.PROBES} probes for both; primate over {study.RIVAL_SEEDS} seeds, in turn."])
+    outcome = Outcome(notes=[f"{study.PROBES} probes for both; primate over {study.BASELINE_SEEDS} seeds, in turn."])
     for row in study.entropies(1000 if quick else 4000, FEW if quick else SEEDS):
         name, nodes, edges = row.pop("graph"), row.pop("nodes"), row.pop("edges")
         outcome.cells.append(Cell(name, nodes, edges, row))

@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
     suffix: str
     weighted: bool
-    rival: str
+    baseline: str
     read: Callable[[Path], Any]
 
 
@@ -105,15 +105,15 @@ def _case(case: Case, path: Path, m: int) -> Iterator[dict[str, Any]]:
     facts = {"file": case.suffix, "megabytes": size / 1e6, "edges": m, "weighted": case.weighted}
     yield facts | {"work": "write", "seconds": writing.wall, "cpu_seconds": writing.cpu, "load": load()}
     # The first of each warms up: compiled code is loaded, and the file is in the system's cache.
-    times: dict[str, list[tuple[float, float]]] = {"read": [], "validate": [], "both": [], "rival": []}
+    times: dict[str, list[tuple[float, float]]] = {"read": [], "validate": [], "both": [], "baseline": []}
     for _ in range(REPEATS + 1):
         reading = timed(partial(gio.read, path))
         validating = timed(reading.result.canonical)
-        rival = timed(partial(case.read, path))
+        baseline = timed(partial(case.read, path))
         for work, runs in (("read", [reading]), ("validate", [validating]), ("both", [reading, validating])):
             times[work].append((sum(run.wall for run in runs), sum(run.cpu for run in runs)))
-        times["rival"].append((rival.wall, rival.cpu))
-        del reading, validating, rival
+        times["baseline"].append((baseline.wall, baseline.cpu))
+        del reading, validating, baseline
     medians = {work: np.median(found[1:], axis=0).tolist() for work, found in times.items()}
     peak = _peak(path, m)
     for work, goal in (("read", READ_GOAL), ("validate", None), ("both", VALIDATED_GOAL)):
@@ -121,9 +121,9 @@ def _case(case: Case, path: Path, m: int) -> Iterator[dict[str, Any]]:
         row = facts | {"work": work, "seconds": wall, "cpu_seconds": cpu, "load": load()}
         if work != "validate":
             row["bytes_per_edge"] = peak[work]
-        if case.rival:
-            other, other_cpu = medians["rival"]
-            row |= {"rival": case.rival, "rival_seconds": other, "rival_cpu_seconds": other_cpu}
+        if case.baseline:
+            other, other_cpu = medians["baseline"]
+            row |= {"baseline": case.baseline, "baseline_seconds": other, "baseline_cpu_seconds": other_cpu}
             row |= {"ratio": wall / other, "cpu_ratio": cpu / other_cpu, "goal": goal}
         yield row
 
@@ -171,10 +171,10 @@ def files(quick: bool, say: Say) -> Outcome:
         case, edges = f"{file}: {row['work']}", row["edges"]
         values = {key: value for key, value in row.items() if key not in ("file", "weighted", "edges", "goal")}
         outcome.cells.append(Cell(case, edges // 10, edges, {"file": file} | values))
-        beside = f", {row['rival']} {row['rival_seconds']:.2f} s" if row.get("rival") else ""
+        beside = f", {row['baseline']} {row['baseline_seconds']:.2f} s" if row.get("baseline") else ""
         say(f"{case} {row['seconds']:.2f} s{beside}")
         if row.get("goal"):
             work = {"read": "read", "both": "read and validated"}[row["work"]]
-            what, judged = f"{file}, {work}: time / {row['rival']}'s", row["file"] in JUDGED and not quick
+            what, judged = f"{file}, {work}: time / {row['baseline']}'s", row["file"] in JUDGED and not quick
             outcome.checks.append(Check(what, row["ratio"], row["goal"], "", judged))
     return outcome

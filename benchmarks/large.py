@@ -23,7 +23,7 @@ GOALS = {"degree": 0.25, "local": 0.5}
 NODES = (10_000, 100_000, 1_000_000, 10_000_000)
 LIMITS = {10_000_000: 20.0, 100_000_000: 180.0}
 BYTES, EXPONENT = 80.0, 1.05
-MOST_RIVAL_NODES = 1_000_000
+MOST_BASELINE_NODES = 1_000_000
 OPTIONS: dict[str, dict[str, Any]] = {
     "default": {"keep": KEEP},
     "weighted": {"keep": KEEP},
@@ -45,7 +45,7 @@ def against(entropy: str, quick: bool, say: Say) -> Outcome:
     """The budgeted solver on a ready graph, and NetworKit's local degree sparsifier on its own: CPU times and J."""
     outcome, goal = Outcome(), GOALS[entropy]
     for threads in sorted({1, cores()}):
-        of_job = alone(__file__, "rival", threads=threads, entropy=entropy, nodes=10_000 if quick else 100_000)
+        of_job = alone(__file__, "baseline", threads=threads, entropy=entropy, nodes=10_000 if quick else 100_000)
         case = f"{threads} thread{'s' * (threads > 1)}"
         ratio = of_job["CPU s"] / of_job["NetworKit CPU s"]
         outcome.cells.append(_cell(case, of_job | {"CPU ratio": ratio, "ratio": of_job["s"] / of_job["NetworKit s"]}))
@@ -83,7 +83,7 @@ def growth(quick: bool, say: Say) -> Outcome:
 
 
 def _too_large(method: str, nodes: int) -> str | None:
-    if method != "degree" and nodes > MOST_RIVAL_NODES:
+    if method != "degree" and nodes > MOST_BASELINE_NODES:
         return f"{method} was not run on {DEGREE * nodes} edges."
     if _runtime.available() < BYTES * DEGREE * nodes:
         free = _runtime.size_text(_runtime.available())
@@ -165,7 +165,7 @@ def value(graph: Graph, mask: BoolArray, entropy: str) -> float:
     return objective.value(objective.selection(mask))
 
 
-def rival(entropy: str, nodes: int) -> dict[str, Any]:
+def baseline(entropy: str, nodes: int) -> dict[str, Any]:
     """Both libraries in turn."""
     import networkit as nk
 
@@ -251,4 +251,4 @@ def _for_option(name: str, nodes: int) -> Graph:
 
 
 if __name__ == "__main__":
-    answer({"rival": rival, "grown": grown, "option": option})
+    answer({"baseline": baseline, "grown": grown, "option": option})

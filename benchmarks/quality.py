@@ -19,7 +19,7 @@ from outcome import Cell, Check, Outcome
 Say = Callable[[str], None]
 
 PAPER_GRAPHS = ("karate", "madrid", "polbooks", "jazz")
-RIVALS = ("local-degree", "local-similarity", "effective-resistance", "random")
+BASELINES = ("local-degree", "local-similarity", "effective-resistance", "random")
 RANDOM_SEEDS = range(10)
 HALF_STEPS = [0.5 * i for i in range(21)]
 
@@ -104,13 +104,13 @@ def _path_checks(name: str, points: Sequence[graphpri.Sparsified], dropped: int)
     return checks
 
 
-def rivals(quick: bool, say: Say) -> Outcome:
+def other_methods(quick: bool, say: Say) -> Outcome:
     """J and D of Graph-PRI and of simple methods at equal K, default β."""
     import_module("networkit")  # not in the time of the first method that uses it
     outcome, lowest_j, lowest_d, count = Outcome(), 0, 0, 0
     for name in PAPER_GRAPHS[:1] if quick else PAPER_GRAPHS:
         for keep in (0.2, 0.5):
-            cells = [_rival(name, keep, method) for method in ("pri", *RIVALS)]
+            cells = [_cell(name, keep, method) for method in ("pri", *BASELINES)]
             outcome.cells += cells
             others = cells[1:]
             lowest_j += all(cells[0].values["J"] < cell.values["J"] for cell in others)
@@ -125,7 +125,7 @@ def rivals(quick: bool, say: Say) -> Outcome:
     return outcome
 
 
-def _rival(name: str, keep: float, method: str) -> Cell:
+def _cell(name: str, keep: float, method: str) -> Cell:
     graph, seeds = unweighted(name), RANDOM_SEEDS if method == "random" else range(1)
     call = partial(graphpri.sparsify, graph, keep=keep, method=method, weight=None)
     runs = [timed(lambda seed=seed: call(seed=seed)) for seed in seeds]

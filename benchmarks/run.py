@@ -43,7 +43,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "jazz-time": speed.jazz_time,
         "free-path": quality.free_path,
         "help-time": speed.help_time,
-        "rivals": quality.rivals,
+        "other-methods": quality.other_methods,
         "large-degree": partial(large.against, "degree"),
         "large-local": partial(large.against, "local"),
         "conversions": firsts.conversions,

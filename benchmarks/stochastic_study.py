@@ -30,8 +30,8 @@ from outcome import environment, markdown_table
 
 PROBES = 32
 STEPS = 20
-"""Lanczos steps of the rival."""
-RIVAL_SEEDS = 20
+"""Lanczos steps of the baseline."""
+BASELINE_SEEDS = 20
 
 
 def random(n: int) -> Graph:
@@ -79,13 +79,13 @@ def entropies(n: int = 4000, seeds: int = 200) -> Iterator[dict[str, Any]]:
         dense = graph.laplacian(y / (2 * y.sum())).toarray()
         exact = timed(lambda dense=dense: scipy.linalg.eigvalsh(dense))
         truth = -float(xlogx(np.maximum(exact.result, 0.0)).sum())
-        rival = primate(graph, y)
+        baseline = primate(graph, y)
         runs: list[Timed[Any]] = []
         others: list[Timed[float]] = []
         for seed in range(-1, seeds):  # the first warms up
             runs.append(timed(lambda s=seed, g=graph, y=y: estimate(g, [y], [[1.0]], probes=PROBES, rng=max(s, 0))[0]))
-            if rival is not None and seed < RIVAL_SEEDS:
-                others.append(timed(lambda s=seed, r=rival: r(max(s, 0))))
+            if baseline is not None and seed < BASELINE_SEEDS:
+                others.append(timed(lambda s=seed, r=baseline: r(max(s, 0))))
         off = np.array([run.result.value - truth for run in runs[1:]])
         bars = np.array([run.result.error for run in runs[1:]])
         row = {

@@ -68,7 +68,7 @@ def _ways(case: str, graph: Graph, keep: float, beta: float, limit: float) -> li
         runs[ALL_EXACT] = timed(
             partial(graphpri.sparsify, graph, keep=keep, beta=beta, entropy="exact", time_limit=limit)
         )
-    judge, rival = Objective(graph, beta, 0.0, "exact"), runs[ALL_EXACT]
+    judge, exact = Objective(graph, beta, 0.0, "exact"), runs[ALL_EXACT]
     with single_thread():
         values = {way: judge.value(run.result.mask.astype(np.float64)) for way, run in runs.items()}
     best = values[ALL_EXACT]
@@ -79,7 +79,7 @@ def _ways(case: str, graph: Graph, keep: float, beta: float, limit: float) -> li
             graph.n_edges,
             {"way": way, "entropy": run.result.settings["entropy_by"], "J": values[way]}
             | {"above %": 100 * (values[way] / best - 1), "s": run.wall, "CPU s": run.cpu}
-            | {"speed-up": rival.cpu / run.cpu, "status": run.result.status},
+            | {"speed-up": exact.cpu / run.cpu, "status": run.result.status},
         )
         for way, run in runs.items()
     ]

@@ -137,7 +137,7 @@ def test_sliders_show_exactly_the_edges_of_python(karate: Any, open_tab: Any) ->
             assert_array_equal(tab("graphpri.kept()"), np.flatnonzero(wanted))
             assert str(state["keep"]) in tab.page.inner_text("#keepNow")
     for m, method in enumerate(page.methods):
-        tab.page.select_option("#rival", str(m))
+        tab.page.select_option("#baseline", str(m))
         for b, beta in enumerate(page.betas):
             for j, k in enumerate(page.budgets):
                 kept, other = tab(
@@ -185,7 +185,7 @@ def test_pixels_beside_show_the_other_method_and_what_differs(ring: Any, open_ta
     page, path = ring
     tab = open_tab(path)
     tab.page.uncheck("#labels")
-    tab.page.select_option("#rival", "0")
+    tab.page.select_option("#baseline", "0")
     for j, k in enumerate(page.budgets):
         tab("(j) => graphpri.go(0, j)", j)
         sides = page.mask(4, k), page.mask(4, k, "random")
@@ -336,14 +336,14 @@ def test_page_fits_the_screen_and_passes_axe(karate: Any, open_tab: Any, width: 
     tab = open_tab(karate[1], viewport={"width": width, "height": 800}, color_scheme=scheme)
     for change in ("graphpri.go(1, 1)", "document.querySelectorAll('details').forEach((d) => (d.open = true))"):
         tab(change)
-    tab.page.select_option("#rival", "1")
+    tab.page.select_option("#baseline", "1")
     tab.page.fill("#search", "3")
     tab.page.press("#search", "Enter")
     tab.page.fill("#search", "3")
     found = axe.run(tab.page)
     assert found.violations_count == 0, found.generate_report()
     assert tab("document.documentElement.scrollWidth") <= width
-    for name in ("#keep", "#beta", "#rival", "#search", "#csv", "#theme"):
+    for name in ("#keep", "#beta", "#baseline", "#search", "#csv", "#theme"):
         box = tab.page.locator(name).bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width

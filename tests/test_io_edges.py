@@ -17,7 +17,7 @@ from graphpri import io as gio
 from graphpri.errors import FileError, GraphError, OptionError
 from graphpri.graph import EdgeTable
 from graphpri.io.rows import parse_integers, split_rows
-from graphpri.io.source import Source
+from graphpri.io.source import InputStream
 
 DATA = os.environ.get("GRAPHPRI_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="set GRAPHPRI_DATA to the folder of data sets")
@@ -406,7 +406,7 @@ def test_blanks_and_comments_are_left_out(cells: list[tuple[str, ...]], mark: st
         gap = data.draw(st.sampled_from(["", " ", "   "]))
         numbers.append(len(lines) + 5)
         lines.append(gap + (f"{gap}{mark}{gap}" if mark else f" {gap}").join(row) + gap)
-    found = split_rows(Source("f", io.BytesIO()), ("\n".join(lines) + "\n").encode(), mark, 5, "#%")
+    found = split_rows(InputStream("f", io.BytesIO()), ("\n".join(lines) + "\n").encode(), mark, 5, "#%")
     assert list(found.lines) == numbers
     for i, column in enumerate(zip(*cells, strict=True)):
         assert found.cells(i) == list(column)

@@ -190,7 +190,7 @@ def test_every_study_judges_and_draws(everything: tuple[list[studies.Result], Pa
         assert result.verdicts, result.study.name
         assert result.pictures, result.study.name
         for verdict in result.verdicts:
-            assert verdict.outcome in studies.OUTCOMES
+            assert verdict.outcome in studies.GRADES
             assert "{" not in verdict.claim + verdict.measured + verdict.condition
             assert "nan" not in verdict.measured + verdict.condition
         for name, caption in result.pictures:

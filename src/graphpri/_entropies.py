@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphpri._entropy import Evaluation, degree_entropy, exact_entropy, local_entropy, scaled
+from graphpri._entropy import EntropyValue, degree_entropy, exact_entropy, local_entropy, scaled
 from graphpri._stochastic import evaluate_by_probes
 from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import FloatArray, Graph
@@ -40,7 +40,7 @@ class Entropy:
 
     name: str
     summary: str
-    evaluate: Callable[[Graph, FloatArray, bool], Evaluation]
+    evaluate: Callable[[Graph, FloatArray, bool], EntropyValue]
     stochastic: bool = False
 
 
@@ -68,7 +68,7 @@ def entropy_named(name: str) -> Entropy:
     return ENTROPIES[name]
 
 
-def evaluate(graph: Graph, name: str, y: FloatArray | None = None, *, gradient: bool = False) -> Evaluation:
+def evaluate(graph: Graph, name: str, y: FloatArray | None = None, *, gradient: bool = False) -> EntropyValue:
     """Entropy of the graph with edge weights `y` (its own where absent).
 
     Raises

@@ -302,7 +302,7 @@ _STACK_ENTRIES = 1 << 22
 LN2 = float(np.log(2.0))
 
 
-class Evaluation(NamedTuple):
+class EntropyValue(NamedTuple):
     """An entropy in nats and the edge term ℓ of its gradient (None where it was not asked for)."""
 
     value: float
@@ -326,14 +326,14 @@ def log_mean_inverse(x: FloatArray, y: FloatArray) -> FloatArray:
     return np.where(near, series, logs / far) / high
 
 
-def degree_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
+def degree_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
     """H(q) = −Σ q ln q of the degree distribution q = degrees/T (the paper's Graph-PRI*), O(M)."""
     q = graph.strengths(y / (2 * y.sum()))
     value = -float(xlogx(q).sum())
     if not gradient:
-        return Evaluation(value, None)
+        return EntropyValue(value, None)
     log_q = np.log(np.maximum(q, EIGENVALUE_FLOOR))
-    return Evaluation(value, log_q[graph.source] + log_q[graph.target])
+    return EntropyValue(value, log_q[graph.source] + log_q[graph.target])
 
 
 class LocalParts(NamedTuple):
@@ -373,7 +373,7 @@ def local_parts(graph: Graph, a: FloatArray) -> LocalParts:
     return LocalParts(d, full[0], full[1], full[2], full[3], cast("FloatArray", node))
 
 
-def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
+def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
     """H(q) − Σ a² Λ(q_u, q_v) with a = y/T: second order around the degrees (Daleckii–Krein), O(M)."""
     a = y / (2 * y.sum())
     if not gradient:
@@ -381,14 +381,14 @@ def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
         kept = a > LIGHTEST
         w = a[kept]
         correction = w * (w * log_mean_inverse(q[graph.source[kept]], q[graph.target[kept]]))
-        return Evaluation(-float(xlogx(q).sum()) - float(correction.sum()), None)
+        return EntropyValue(-float(xlogx(q).sum()) - float(correction.sum()), None)
     parts = local_parts(graph, a)
     value = -float(xlogx(parts.degrees).sum()) - float(parts.own.sum())
     at_node = np.log(np.maximum(parts.degrees, EIGENVALUE_FLOOR)) + parts.node
-    return Evaluation(value, at_node[graph.source] + at_node[graph.target] + parts.twice)
+    return EntropyValue(value, at_node[graph.source] + at_node[graph.target] + parts.twice)
 
 
-def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
+def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
     """−Σ λ ln λ of the Laplacian's spectrum, one dense eigenproblem per connected component, O(N³).
 
     Raises
@@ -430,7 +430,7 @@ def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
             diagonal[nodes] = log[slot[member[nodes]], place[nodes], place[nodes]]
             within = np.flatnonzero((member[u] == member[v]) & (slot[member[u]] >= 0))
             across[within] = log[slot[member[u[within]]], place[u[within]], place[v[within]]]
-    return Evaluation(value, diagonal[u] + diagonal[v] - 2 * across if gradient else None)
+    return EntropyValue(value, diagonal[u] + diagonal[v] - 2 * across if gradient else None)
 
 
 def _batches(sizes: NDArray[np.integer[Any]]) -> Iterator[NDArray[np.int64]]:

@@ -24,7 +24,6 @@ from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, group, id_dty
 # with a stride, 0 where one number stands for all.
 # ---------------------------------------------------------------------------------------------------------------------
 
-Ids = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 WIDTH = 8
 """Columns of the loops over edges: a number that the compiler knows is worth a factor of two."""
@@ -32,7 +31,7 @@ WIDTH = 8
 
 @compiled
 def multiply_rows(
-    first: int, last: int, start: NDArray[np.int64], head: Ids, weight: Floats, stride: int, d: Floats, x: Floats,
+    first: int, last: int, start: NDArray[np.int64], head: IntArray, weight: Floats, stride: int, d: Floats, x: Floats,
     out: Floats,
 ) -> None:  # fmt: skip
     """Rows first…last of L x, the arcs of node i being those at ``start[i]:start[i + 1]`` and d its strength."""
@@ -47,7 +46,7 @@ def multiply_rows(
 
 
 @compiled
-def add_signed(u: Ids, v: Ids, root: Floats, stride: int, signs: NDArray[np.uint8], out: Floats) -> None:
+def add_signed(u: IntArray, v: IntArray, root: Floats, stride: int, signs: NDArray[np.uint8], out: Floats) -> None:
     """Add √μ_m (e_u − e_v), with the sign of bit j of ``signs[m]`` (set: plus), to each column j of `out`."""
     for m in range(u.size):
         r, one, two, bits = root[m * stride], u[m], v[m], signs[m]
@@ -59,7 +58,7 @@ def add_signed(u: Ids, v: Ids, root: Floats, stride: int, signs: NDArray[np.uint
 
 @compiled
 def add_squares(
-    first: int, last: int, u: Ids, v: Ids, weight: Floats, stride: int, x: Floats, y: Floats, total: Floats,
+    first: int, last: int, u: IntArray, v: IntArray, weight: Floats, stride: int, x: Floats, y: Floats, total: Floats,
     control: Floats,
 ) -> tuple[float, float]:  # fmt: skip
     """Add Σ_j μ (x_u − x_v)² to `total` and the same of y to `control`; sums of products a·b and b·b of the terms."""

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from graphpri._runtime import LARGE_GRAPH, compiled
 from graphpri.errors import OptionError, argument, setting
-from graphpri.graph import BoolArray, FloatArray, Graph, id_dtype
+from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, id_dtype
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Ties: what is equal but for rounding is equal, and goes by a fixed order.
@@ -107,16 +107,14 @@ def lowest(values: FloatArray, unit: float) -> Edges:
 # Compiled loops of selections with connectivity: imported for large graphs only.
 # ---------------------------------------------------------------------------------------------------------------------
 
-Ids = NDArray[np.integer[Any]]
-
 
 @compiled
 def grow_forest(
-    source: Ids,
-    target: Ids,
+    source: IntArray,
+    target: IntArray,
     scores: NDArray[np.floating[Any]],
     ties: NDArray[np.int64],
-    label: Ids,
+    label: IntArray,
     allowed: NDArray[np.bool_],
     mask: NDArray[np.bool_],
 ) -> None:

@@ -29,7 +29,7 @@ from graphpri.solvers.solution import Callback, Ending, Outcome, Progress, Solut
 SolverName = Literal["auto", "budgeted", "gumbel"]
 
 
-class Facts(TypedDict):
+class ResultFacts(TypedDict):
     """What :meth:`Sparsified.report` says: what was asked, what was kept and how good it is; options of the method too.
 
     Entropies, divergences, objectives and their errors are in nats.
@@ -168,7 +168,7 @@ class Sparsified:
         """Whether the user interrupted the work."""
         return self.status.interrupted
 
-    def report(self) -> Facts:
+    def report(self) -> ResultFacts:
         """What was asked, what was kept and how good it is, as plain values.
 
         Examples
@@ -200,7 +200,7 @@ class Sparsified:
             "unit": "nats",
             "status": self.status,
         }
-        return cast("Facts", facts)
+        return cast("ResultFacts", facts)
 
     def _error_values(self) -> dict[str, float]:
         if self.errors is None:
@@ -319,7 +319,7 @@ def sparsify(
     """
     _check_names(method=method, entropy=entropy)
     reweight = _switch("reweight", reweight)
-    run_by = _Run(method, solver, effort, _seed(seed), time_limit, callback, options)
+    run_by = _MethodCall(method, solver, effort, _seed(seed), time_limit, callback, options)
     run_by.check()
     source = load(G, Policies(weight, directed, loops, parallel))
     graph = source.graph
@@ -346,7 +346,7 @@ def sparsify(
     return result
 
 
-class _Run(NamedTuple):
+class _MethodCall(NamedTuple):
     """Method and solver with their options."""
 
     method: str

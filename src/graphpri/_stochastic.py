@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphpri._entropy import (
     EIGENVALUE_FLOOR,
-    Evaluation,
+    EntropyValue,
     exact_entropy,
     local_parts,
     log_mean_inverse,
@@ -258,7 +258,7 @@ def _dots(x: FloatArray, y: FloatArray) -> FloatArray:
     return cast("FloatArray", np.einsum("ij,ij->j", x, y))
 
 
-class Step(NamedTuple):
+class LanczosStep(NamedTuple):
     """A step of the Lanczos recurrence: the basis vectors are ``x * scale``; `alpha` and `beta` follow them."""
 
     x: FloatArray
@@ -267,7 +267,7 @@ class Step(NamedTuple):
     beta: FloatArray
 
 
-def steps(laplacian: Laplacian, start: FloatArray) -> Iterator[Step]:
+def steps(laplacian: Laplacian, start: FloatArray) -> Iterator[LanczosStep]:
     """Lanczos steps from a block of vectors, which it overwrites; the x of a step is valid until the next.
 
     A vector whose space is exhausted goes on with zeros.
@@ -280,7 +280,7 @@ def steps(laplacian: Laplacian, start: FloatArray) -> Iterator[Step]:
         alpha = laplacian.multiply(x, scale, before, beta * earlier)
         norm = np.sqrt(laplacian.subtract(x, alpha * scale, before))
         norm[norm < floor] = 0.0
-        yield Step(x, scale, alpha, norm)
+        yield LanczosStep(x, scale, alpha, norm)
         x, before = before, x
         scale, earlier, beta = _inverse(norm), scale, norm
 
@@ -734,9 +734,9 @@ def _fit(features: list[FloatArray], y: FloatArray, weight: FloatArray) -> Float
     return cast("FloatArray", sum(s * f for s, f in zip(slopes, scaled, strict=True)))
 
 
-def evaluate_by_probes(graph: Graph, y: FloatArray, gradient: bool) -> Evaluation:
+def evaluate_by_probes(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
     """The entropy to 5·10⁻⁴ nats, and its edge term from 32 probes, of seed 0; exact for small components."""
     if _largest(graph) <= SMALL:
         return exact_entropy(graph, y, gradient)
     value = estimate(graph, [y], [[1.0]])[0].value
-    return Evaluation(value, log_term(graph, y) if gradient else None)
+    return EntropyValue(value, log_term(graph, y) if gradient else None)

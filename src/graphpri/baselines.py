@@ -25,19 +25,23 @@ from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
 from graphpri._selection import best_forest, check_budget, rank, select_top, settle
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean
-from graphpri.graph import BoolArray, FloatArray, Graph, Neighbours, group, id_dtype, places_within
+from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, Neighbours, group, id_dtype, places_within
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compiled loops of edge scores: imported for large graphs only.
 # ---------------------------------------------------------------------------------------------------------------------
 
-Ids = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 
 
 @compiled
 def rank_by_node(
-    nodes: Ids, starts: tuple[Ids, Ids], below: Ids, ends: tuple[Ids, Ids], counts: Ids, log: Floats
+    nodes: IntArray,
+    starts: tuple[IntArray, IntArray],
+    below: IntArray,
+    ends: tuple[IntArray, IntArray],
+    counts: IntArray,
+    log: Floats,
 ) -> Floats:
     """1 − ln r / ln d of each edge, the better side, where each node ranks its neighbours in the order of `nodes`.
 
@@ -63,7 +67,7 @@ def rank_by_node(
 
 
 @compiled
-def rank_by_edge(order: Ids, source: Ids, target: Ids, counts: Ids, log: Floats) -> Floats:
+def rank_by_edge(order: IntArray, source: IntArray, target: IntArray, counts: IntArray, log: Floats) -> Floats:
     """The same where each node ranks its edges in `order`."""
     scores = np.zeros(source.size)
     for e in order:
@@ -75,7 +79,9 @@ def rank_by_edge(order: Ids, source: Ids, target: Ids, counts: Ids, log: Floats)
 
 
 @compiled
-def count_triangles(first: int, last: int, start: NDArray[np.int64], head: Ids, mark: Ids, counts: Ids) -> None:
+def count_triangles(
+    first: int, last: int, start: NDArray[np.int64], head: IntArray, mark: IntArray, counts: IntArray
+) -> None:
     """Add the triangles whose lowest node is in first…last to `counts`, one per arc.
 
     An edge is an arc from its lower node, those of node a at ``start[a]:start[a + 1]``. `mark`, one entry a node,

@@ -17,6 +17,12 @@ from scipy.sparse.csgraph import connected_components
 from graphpri._runtime import CHUNK, compiled, in_chunks, require
 from graphpri.errors import GraphError, OptionError, argument, setting
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.integer[Any]]
+Int32Array = NDArray[np.int32]
+Int64Array = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Column names that say where the two ends of an edge stand, in files and frames.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -175,19 +181,18 @@ def _sort_key(label: Any) -> tuple[str, Any]:
 # Imported only for tables with very many rows.
 # ---------------------------------------------------------------------------------------------------------------------
 
-Longs = NDArray[np.int64]
-Rows = NDArray[np.int32]
-
 
 @compiled
-def count_buckets(u: Rows, v: Rows, shift: int, counts: Longs) -> None:
+def count_buckets(u: Int32Array, v: Int32Array, shift: int, counts: Int64Array) -> None:
     """Number of rows in each bucket; the bucket of a row is its lower end without its last `shift` bits."""
     for i in range(u.size):
         counts[min(u[i], v[i]) >> shift] += 1
 
 
 @compiled
-def fill_buckets(u: Rows, v: Rows, start: int, shift: int, place: Longs, keys: Longs, rows: Rows) -> None:
+def fill_buckets(
+    u: Int32Array, v: Int32Array, start: int, shift: int, place: Int64Array, keys: Int64Array, rows: Int32Array
+) -> None:
     """Put rows, numbered from `start` on, into their buckets, each as one number, the lower end above the higher.
 
     `place` says where the next row of each bucket goes, and is moved on.
@@ -202,7 +207,15 @@ def fill_buckets(u: Rows, v: Rows, start: int, shift: int, place: Longs, keys: L
 
 
 @compiled
-def sort_bucket(keys: Longs, rows: Rows, shifts: Longs, bits: int, low: Rows, high: Rows, order: Rows) -> None:
+def sort_bucket(
+    keys: Int64Array,
+    rows: Int32Array,
+    shifts: Int64Array,
+    bits: int,
+    low: Int32Array,
+    high: Int32Array,
+    order: Int32Array,
+) -> None:
     """Sort the rows of a bucket by their keys, a digit of `bits` bits at a time, into the last three arrays.
 
     `keys` and `rows` are overwritten.
@@ -234,7 +247,7 @@ def sort_bucket(keys: Longs, rows: Rows, shifts: Longs, bits: int, low: Rows, hi
 
 
 @compiled
-def invert(order: Rows, start: int, place: Rows) -> None:
+def invert(order: Int32Array, start: int, place: Int32Array) -> None:
     """Note where the numbers of a piece of an order stand, its first at `start`."""
     for i in range(order.size):
         place[order[i]] = start + i
@@ -244,10 +257,8 @@ def invert(order: Rows, start: int, place: Rows) -> None:
 # What is kept of each node together: compressed rows (CSR), filled by SciPy's counting sort.
 # ---------------------------------------------------------------------------------------------------------------------
 
-Ids = NDArray[np.integer[Any]]
 
-
-def group(keys: Ids, values: Ids, n_keys: int) -> tuple[NDArray[np.int64], Ids]:
+def group(keys: IntArray, values: IntArray, n_keys: int) -> tuple[NDArray[np.int64], IntArray]:
     """Values brought together by key, in their order: those of key i stand at ``start[i]:start[i + 1]``.
 
     Parameters
@@ -266,7 +277,7 @@ def group(keys: Ids, values: Ids, n_keys: int) -> tuple[NDArray[np.int64], Ids]:
     return rows.indptr.astype(np.int64, copy=False), rows.data
 
 
-def _rows(row: Ids, column: Ids, values: Any, n: int) -> Any:
+def _rows(row: IntArray, column: IntArray, values: Any, n: int) -> Any:
     """A CSR array with the entries of each row in the order in which they stand, none joined."""
     entries = sp.coo_array((values, (row, column)), shape=(n, n))
     entries.has_canonical_format = True
@@ -282,11 +293,11 @@ class Neighbours(NamedTuple):
     node, edge : ndarray of int, shape (2M,)
     """
 
-    start: Ids
-    node: Ids
-    edge: Ids
+    start: IntArray
+    node: IntArray
+    edge: IntArray
 
-    def leaving(self, nodes: Ids) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def leaving(self, nodes: IntArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Positions of the arcs that leave the nodes, one node after the other, and which of the nodes each leaves."""
         counts = self.start[nodes + 1] - self.start[nodes]
         entry = np.repeat(np.arange(nodes.size), counts)
@@ -295,17 +306,17 @@ class Neighbours(NamedTuple):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Rows of an edge table brought together by edge, and their weights joined.
+# Int32Array of an edge table brought together by edge, and their weights joined.
 # ---------------------------------------------------------------------------------------------------------------------
 
-Order = Ids | slice
+Order = IntArray | slice
 """Numbers of things in some order, as an index of an array; `EVERY` where they are 0, 1, 2 and so on."""
 
 EVERY = slice(None)
 """The order of things as they are: an index that copies nothing."""
 
 COMPILED = 1 << 18
-"""Rows from which the compiled sort pays."""
+"""Int32Array from which the compiled sort pays."""
 
 _ROW_BYTES, _DIRECTED_BYTES = 36, 66  # measured: 25 and 58, and 8 for weights
 _BUCKET_BITS = 14  # so many rows and their copies stay in a core's cache
@@ -318,14 +329,14 @@ def number_in(order: Order, at: Any) -> Any:
     return at if isinstance(order, slice) else order[at]
 
 
-def listed(order: Order, mask: NDArray[np.bool_]) -> Ids:
+def listed(order: Order, mask: NDArray[np.bool_]) -> IntArray:
     """Numbers of an order under a mask, as an array."""
     return np.flatnonzero(mask) if isinstance(order, slice) else order[mask]
 
 
 @dataclass(frozen=True, eq=False)
 class SortedRows:
-    """Rows sorted by edge, then as they came; R rows of M edges.
+    """Int32Array sorted by edge, then as they came; R rows of M edges.
 
     Parameters
     ----------
@@ -340,8 +351,8 @@ class SortedRows:
     """
 
     rows: Order
-    low: Ids
-    high: Ids
+    low: IntArray
+    high: IntArray
     first: NDArray[np.bool_]
     backward: NDArray[np.bool_] | None = None
 
@@ -386,10 +397,10 @@ class SortedRows:
         return edge if self.backward is None else 2 * edge + self.backward[at]
 
 
-def sort_rows(u: Ids, v: Ids, rows: Order, *, directed: bool) -> SortedRows:
+def sort_rows(u: IntArray, v: IntArray, rows: Order, *, directed: bool) -> SortedRows:
     """Sort rows that join u to v by edge.
 
-    Rows that are sorted already, without parallel ones, are neither moved nor copied; others take 25 bytes each.
+    Int32Array that are sorted already, without parallel ones, are neither moved nor copied; others take 25 bytes each.
 
     Parameters
     ----------
@@ -418,7 +429,7 @@ def sort_rows(u: Ids, v: Ids, rows: Order, *, directed: bool) -> SortedRows:
     return SortedRows(number_in(rows, order), low, high, first, backward)
 
 
-def in_order(u: Ids, v: Ids) -> bool:
+def in_order(u: IntArray, v: IntArray) -> bool:
     """Whether all pairs have u < v and are sorted by (u, v), none twice."""
     for start in range(0, u.size, CHUNK):
         a, b = u[start : start + CHUNK + 1], v[start : start + CHUNK + 1]
@@ -439,12 +450,12 @@ class SortedPairs(NamedTuple):
         Its ends, ``low <= high``.
     """
 
-    order: Ids
-    low: Ids
-    high: Ids
+    order: IntArray
+    low: IntArray
+    high: IntArray
 
 
-def sort_pairs(u: Ids, v: Ids) -> SortedPairs:
+def sort_pairs(u: IntArray, v: IntArray) -> SortedPairs:
     """Sort unordered pairs of numbers, 0 or more each.
 
     Parameters
@@ -459,14 +470,14 @@ def sort_pairs(u: Ids, v: Ids) -> SortedPairs:
     return SortedPairs(order, low[order], high[order])
 
 
-def _order_of_keys(keys: NDArray[np.int64]) -> Ids:
+def _order_of_keys(keys: NDArray[np.int64]) -> IntArray:
     """The stable order; where no key stands twice, that is any order, and the fastest sort will do."""
     order = np.argsort(keys)
     ordered = keys[order]
     return np.argsort(keys, kind="stable") if bool((ordered[1:] == ordered[:-1]).any()) else order
 
 
-def _sort_in_buckets(u: Ids, v: Ids, top: int) -> SortedPairs:
+def _sort_in_buckets(u: IntArray, v: IntArray, top: int) -> SortedPairs:
     """Buckets of the lower ends' leading bits; then by one digit of the keys after another in each bucket."""
     width = max(top.bit_length(), 1)
     shift = max(width - min(max(u.size.bit_length() - _BUCKET_BITS, 0), _MOST_BUCKET_BITS), 0)
@@ -499,7 +510,7 @@ def _sort_in_buckets(u: Ids, v: Ids, top: int) -> SortedPairs:
     return SortedPairs(order, low, high)
 
 
-def _compact(ids: Ids) -> NDArray[np.int32]:
+def _compact(ids: IntArray) -> NDArray[np.int32]:
     """A copy of the one kind that the loops are compiled for."""
     return np.array(ids, np.int32, order="C")
 
@@ -514,7 +525,7 @@ def _digits(width: int, shift: int) -> tuple[NDArray[np.int64], int]:
     return np.array(starts, np.int64), bits
 
 
-def inverse(order: Ids) -> Ids:
+def inverse(order: IntArray) -> IntArray:
     """Where each of the numbers 0, 1, 2 and so on stands in an order of them."""
     place = np.empty(order.size, order.dtype)
     if order.size < COMPILED or order.dtype != np.int32:
@@ -526,7 +537,7 @@ def inverse(order: Ids) -> Ids:
     return place
 
 
-def sorted_positions(u: Ids, v: Ids, values: NDArray[Any] | None, at: Ids) -> Ids:
+def sorted_positions(u: IntArray, v: IntArray, values: NDArray[Any] | None, at: IntArray) -> IntArray:
     """Some positions sorted by (u, v), with u < v, then by value so that equal pairs can be compared.
 
     Parameters
@@ -682,9 +693,6 @@ def _check_positive(w: NDArray[np.float64], edge: EdgeName) -> None:
 Directed = Literal["refuse", "symmetrize"]
 Loops = Literal["refuse", "drop"]
 Parallel = Literal["refuse", "sum", "max", "first"]
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer[Any]]
-BoolArray = NDArray[np.bool_]
 
 MULTIPLICITY = "multiplicity"
 """Name of the weights that count the parallel edges of an unweighted graph."""

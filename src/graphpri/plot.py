@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from graphpri._sparsify import Sparsified
 
+__all__ = ["compare", "graph", "path"]
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Positions of nodes for drawing, and samples of nodes of graphs too large to draw.
 # ---------------------------------------------------------------------------------------------------------------------

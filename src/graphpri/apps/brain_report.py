@@ -73,7 +73,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BrainFindings:
     """What was found.
 
     Parameters
@@ -141,7 +141,7 @@ class Outcome:
 
 def study(
     scans: Connectomes, request: Request, step: ProgressCallback = lambda text, share: None, store: Path | None = None
-) -> Outcome:
+) -> BrainFindings:
     """Evaluate the methods, and look for stable edges of the explained one.
 
     Parameters
@@ -176,7 +176,7 @@ def study(
     stable = brain_protocol.stability(scans, request.explained, protocol, top=top, on_progress=step, store=store)
     found = brain_protocol.evaluate(scans, request.methods, protocol, step, store)
     permuted = request.permuted if protocol.permutations else ()
-    return Outcome(
+    return BrainFindings(
         scans=scans,
         request=replace(request, top=top),
         evaluation=found,
@@ -358,7 +358,7 @@ def about_systems(systems: Rows, note: str) -> list[str]:
     return [found, *([f"Of the atlas: {note}."] if note else [])]
 
 
-def _page(outcome: Outcome, source: str, command: str) -> str:
+def _page(outcome: BrainFindings, source: str, command: str) -> str:
     """The outcome as one self-contained HTML page."""
     scans = outcome.scans
     return _output.document(
@@ -379,7 +379,7 @@ def _page(outcome: Outcome, source: str, command: str) -> str:
     )
 
 
-def _question(outcome: Outcome) -> list[str]:
+def _question(outcome: BrainFindings) -> list[str]:
     scans, protocol = outcome.scans, outcome.request.protocol
     signs = protocol.settings.signs
     counts = [int((scans.labels == k).sum()) for k in (0, 1)]
@@ -415,7 +415,7 @@ def _hyper_parameters(settings: Settings) -> str:
     return f"and hyper-parameters are tuned {folds}{budget}"
 
 
-def _results(outcome: Outcome) -> list[str]:
+def _results(outcome: BrainFindings) -> list[str]:
     rows, permutations = outcome.comparison, outcome.request.protocol.permutations
     names = [row["method"] for row in rows]
     chart = brain_figures.accuracies(
@@ -436,7 +436,7 @@ def _results(outcome: Outcome) -> list[str]:
     ]
 
 
-def _edges(outcome: Outcome) -> list[str]:
+def _edges(outcome: BrainFindings) -> list[str]:
     scans, request = outcome.scans, outcome.request
     image = outcome.picture
     n_edges = scans.n_rois * (scans.n_rois - 1) // 2
@@ -459,7 +459,7 @@ def _edges(outcome: Outcome) -> list[str]:
     ]
 
 
-def _systems(outcome: Outcome) -> list[str]:
+def _systems(outcome: BrainFindings) -> list[str]:
     image = brain_figures.system_matrix(outcome.systems)
     sentences = _output.items(about_systems(outcome.systems, outcome.scans.rois.note))
     if image is None:
@@ -491,7 +491,7 @@ def _head(key: str) -> str:
     return f"mean r, {key.removeprefix('mean_r_')}" if key.startswith("mean_r_") else key.replace("_", " ")
 
 
-def _facts(outcome: Outcome, source: str, command: str) -> dict[str, Any]:
+def _facts(outcome: BrainFindings, source: str, command: str) -> dict[str, Any]:
     """The outcome in types that JSON has: settings, data, folds, results, versions."""
     scans = outcome.scans
     return {
@@ -541,7 +541,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def write(outcome: Outcome, out: Path, source: str, command: str) -> list[str]:
+def write(outcome: BrainFindings, out: Path, source: str, command: str) -> list[str]:
     """Write all tables, pictures and the report into a folder; returns their names.
 
     Examples

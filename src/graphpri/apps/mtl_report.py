@@ -74,7 +74,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskFindings:
     """What was found: rows of the comparison, predictions, coefficients and task graph, and the fitted model.
 
     Examples
@@ -95,7 +95,7 @@ class Outcome:
     notes: tuple[str, ...]
 
 
-def study(frame: Any, request: Request, step: ProgressCallback = lambda text, share: None) -> Outcome:
+def study(frame: Any, request: Request, step: ProgressCallback = lambda text, share: None) -> TaskFindings:
     """Compare by cross-validation, then fit the sparsified model on all rows.
 
     Parameters
@@ -140,7 +140,7 @@ def study(frame: Any, request: Request, step: ProgressCallback = lambda text, sh
     notes += [f"{alone} tasks have a single row, which was learned from and never tested"] if alone else []
     notes += [f"{len(tested)} folds: no task has more rows"] if 0 < len(tested) < request.folds else []
     notes += [] if found else ["no task has two rows: nothing could be tested"]
-    return Outcome(
+    return TaskFindings(
         comparison=_comparison(found),
         predictions=_predictions(tasks, tested, found, request),
         coefficients=_coefficients(model, features, *scale),
@@ -243,7 +243,7 @@ def _edges(model: GraphMTL) -> Rows:
     ]
 
 
-def _page(outcome: Outcome, request: Request, source: str, command: str) -> str:
+def _page(outcome: TaskFindings, request: Request, source: str, command: str) -> str:
     """The outcome as one self-contained HTML page."""
     keys = ("edges", "rmse", "mean_of_task_rmse", "change", "standard_error")
     comparison = [[row["model"], *(row[key] for key in keys)] for row in outcome.comparison]
@@ -272,7 +272,7 @@ def _page(outcome: Outcome, request: Request, source: str, command: str) -> str:
     )
 
 
-def _picture(outcome: Outcome) -> bytes:
+def _picture(outcome: TaskFindings) -> bytes:
     """The task graph, kept edges over dropped ones, as SVG."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -304,7 +304,7 @@ def _picture(outcome: Outcome) -> bytes:
         return plot.as_bytes(figure, "svg")
 
 
-def write(outcome: Outcome, request: Request, out: Path, source: str, command: str) -> list[str]:
+def write(outcome: TaskFindings, request: Request, out: Path, source: str, command: str) -> list[str]:
     """Write all tables and the report into a folder; returns their names.
 
     Examples

@@ -25,7 +25,7 @@ from graphpri.errors import FileError, OptionError
 
 if TYPE_CHECKING:
     from graphpri.apps.brain_data import Connectomes
-    from graphpri.apps.brain_report import Outcome, Request
+    from graphpri.apps.brain_report import BrainFindings, Request
 
 _DATA = Group("Data", sort_key=10)
 _PROTOCOL = Group("Protocol", sort_key=20)
@@ -220,7 +220,7 @@ def _request(plan: Plan) -> Request:
     )
 
 
-def _print(outcome: Outcome, out: Path, names: list[str], *, json: bool, quiet: bool) -> None:
+def _print(outcome: BrainFindings, out: Path, names: list[str], *, json: bool, quiet: bool) -> None:
     scans = outcome.scans
     if json:
         facts = {"scans": scans.n_scans, "subjects": len(set(scans.groups)), "classes": list(scans.classes)}

@@ -21,7 +21,7 @@ from graphpri.cli.options import (
     Json,
     Limits,
     Quiet,
-    Search,
+    SearchOptions,
     parse_betas,
     parse_keeps,
     split_names,
@@ -85,7 +85,7 @@ def explore(
     force: Force = False,
     quiet: Quiet = False,
     stops: Stops = Stops(),
-    search: Search = DEFAULT_SEARCH,
+    search: SearchOptions = DEFAULT_SEARCH,
     reading: Reading = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
 ) -> int:
@@ -114,7 +114,7 @@ def explore(
     return OK
 
 
-def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Reading, watch: Watch) -> Exploration:
+def _solve(source: str, keywords: dict[str, Any], search: SearchOptions, reading: Reading, watch: Watch) -> Exploration:
     from graphpri.explorer import explore as make
 
     table = reading.read(source, watch)

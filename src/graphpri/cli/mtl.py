@@ -26,7 +26,7 @@ from graphpri.cli.progress import Watch
 from graphpri.errors import OptionError
 
 if TYPE_CHECKING:
-    from graphpri.apps.mtl_report import Outcome, Request
+    from graphpri.apps.mtl_report import Request, TaskFindings
 
 _MODEL = Group("Model", sort_key=20)
 
@@ -160,7 +160,7 @@ def _table(data: str) -> Any:
     return read_table(data)
 
 
-def _print(outcome: Outcome, request: Request, out: Path, names: list[str], *, json: bool, quiet: bool) -> None:
+def _print(outcome: TaskFindings, request: Request, out: Path, names: list[str], *, json: bool, quiet: bool) -> None:
     fitted = outcome.model
     kept = sum(row["kept"] for row in outcome.edges)
     if json:

@@ -261,7 +261,7 @@ Plot = Annotated[
 
 @Parameter(name="*", group=SEARCH)
 @dataclass(frozen=True, kw_only=True)
-class Search:
+class SearchOptions:
     """What is minimised, and over which subsets."""
 
     alpha: Annotated[float, Parameter(help="Weight of the degree barrier, which pulls edges to every node.")] = 0.0
@@ -305,7 +305,7 @@ class Measuring:
     unit: Annotated[Literal["nats", "bits"], Parameter(help="Of entropy, divergence and objective.")] = "nats"
 
 
-DEFAULT_SEARCH = Search()
+DEFAULT_SEARCH = SearchOptions()
 DEFAULT_MEASURING = Measuring()
 
 

@@ -22,7 +22,7 @@ from graphpri.cli.options import (
     Limits,
     Plot,
     Quiet,
-    Search,
+    SearchOptions,
     TableFile,
     is_several,
     parse_betas,
@@ -95,7 +95,7 @@ def path(
     force: Force = False,
     quiet: Quiet = False,
     along: Along = Along(),
-    search: Search = DEFAULT_SEARCH,
+    search: SearchOptions = DEFAULT_SEARCH,
     reading: Reading = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
 ) -> int:
@@ -145,7 +145,9 @@ def _draw(results: Sequence[Sparsified], ax: Axes) -> None:
     plot.path(results, ax)
 
 
-def _solve(source: str, keywords: dict[str, Any], search: Search, reading: Reading, watch: Watch) -> list[Sparsified]:
+def _solve(
+    source: str, keywords: dict[str, Any], search: SearchOptions, reading: Reading, watch: Watch
+) -> list[Sparsified]:
     from graphpri._sparsify import path as solve_path
 
     table = reading.read(source, watch)

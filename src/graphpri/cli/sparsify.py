@@ -25,7 +25,7 @@ from graphpri.cli.options import (
     Limits,
     Plot,
     Quiet,
-    Search,
+    SearchOptions,
     in_words,
     parse_keep,
     parse_options,
@@ -144,7 +144,7 @@ def sparsify(
     force: Force = False,
     quiet: Quiet = False,
     asked: Asked = Asked(),
-    search: Search = DEFAULT_SEARCH,
+    search: SearchOptions = DEFAULT_SEARCH,
     reading: Reading = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
 ) -> int:
@@ -174,7 +174,7 @@ class Job(NamedTuple):
     """What to do with every input."""
 
     keywords: dict[str, Any]
-    search: Search
+    search: SearchOptions
     reading: Reading
     force: bool
 

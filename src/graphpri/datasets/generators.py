@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks
 from graphpri.errors import OptionError
-from graphpri.graph import Graph, group, id_dtype, unit_weights
+from graphpri.graph import Graph, Int64Array, IntArray, group, id_dtype, unit_weights
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compiled loops of the generators: imported for large graphs only.
 # ---------------------------------------------------------------------------------------------------------------------
-
-AnyIds = NDArray[np.integer[Any]]
 
 
 @compiled
@@ -29,7 +27,7 @@ def follow_draws(
     draws: NDArray[np.int64],
     known: int,
     m: int,
-    target: AnyIds,
+    target: IntArray,
     changed: NDArray[np.bool_],
     again: NDArray[np.bool_],
     taken: NDArray[np.bool_],
@@ -60,9 +58,6 @@ def follow_draws(
                 taken[target[known + i]] = True
             for i in range(first, first + m):
                 taken[target[known + i]] = False
-
-
-Ids = NDArray[np.int64]
 
 
 def ring_knn(n: int = 20, k: int = 10) -> Graph:
@@ -126,7 +121,7 @@ def stochastic_block_model(
         _need(0 <= p <= 1, f"{name}={p!r} is not a probability")
     rng = np.random.default_rng(seed)
     starts = np.concatenate([[0], np.cumsum(np.asarray(sizes, np.int64))])
-    ends: list[tuple[Ids, Ids]] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+    ends: list[tuple[Int64Array, Int64Array]] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     for a, size in enumerate(sizes):
         u, v = _decode_pairs(_distinct(rng, comb(size, 2), int(rng.binomial(comb(size, 2), p_in))))
         ends.append((starts[a] + u, starts[a] + v))
@@ -240,7 +235,7 @@ def _attach(rng: np.random.Generator, target: NDArray[Any], known: int, batch: i
         draws[again] = rng.integers(0, available[again])
 
 
-def _follow(target: NDArray[Any], draws: Ids, known: int, m: int) -> Ids:
+def _follow(target: NDArray[Any], draws: Int64Array, known: int, m: int) -> Int64Array:
     """Node at each drawn end, through draws of the same batch (from end `known` on) where these stand in between."""
     end = draws.copy()
     open_ = np.flatnonzero((end >= known) & (end % 2 == 1))
@@ -276,7 +271,7 @@ def _by_low(n: int, low: NDArray[Any], high: NDArray[Any]) -> Graph:
     return Graph(n, source, target, unit_weights(source.size))
 
 
-def _distinct(rng: np.random.Generator, population: int, count: int) -> Ids:
+def _distinct(rng: np.random.Generator, population: int, count: int) -> Int64Array:
     """A uniform set of `count` distinct numbers below `population`, sorted."""
     if 2 * count > population:
         keep = np.ones(population, bool)
@@ -304,7 +299,7 @@ def _skip(rng: np.random.Generator, population: int, draws: int) -> None:
         rng.integers(0, population, min(CHUNK, draws - done))
 
 
-def _decode_pairs(numbers: Ids) -> tuple[Ids, Ids]:
+def _decode_pairs(numbers: Int64Array) -> tuple[Int64Array, Int64Array]:
     """The k-th pair u < v, in the order (0,1), (0,2), (1,2), (0,3) and so on."""
     v = np.floor((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
     # The square root may round across a whole number.
@@ -313,7 +308,7 @@ def _decode_pairs(numbers: Ids) -> tuple[Ids, Ids]:
     return numbers - v * (v - 1) // 2, v
 
 
-def _decoded(n: int, numbers: Ids) -> tuple[NDArray[Any], NDArray[Any]]:
+def _decoded(n: int, numbers: Int64Array) -> tuple[NDArray[Any], NDArray[Any]]:
     """The same as ids of the smallest type, in pieces."""
     low, high = (np.empty(numbers.size, id_dtype(n)) for _ in range(2))
 

@@ -300,7 +300,7 @@ def render(
         "budgets": grid.budgets,
         "columns": COLUMNS,
         "scored": grid.scored,
-        "rivals": [ranking.method for ranking in baselines],
+        "baselines": [ranking.method for ranking in baselines],
         "attributes": [
             {"name": _printable(a.name), "groups": None if a.groups is None else [_printable(g) for g in a.groups]}
             for a in attributes
@@ -330,7 +330,7 @@ def _arrays(
         arrays["weights"] = np.array(graph.weights)
     arrays |= {f"attribute{i}": a.values for i, a in enumerate(attributes)}
     for i, ranking in enumerate(baselines):
-        arrays |= {f"order{i}": ranking.order, f"rival{i}": ranking.values}
+        arrays |= {f"order{i}": ranking.order, f"baseline{i}": ranking.values}
     return arrays
 
 

@@ -16,7 +16,7 @@ from graphpri._runtime import CHUNK
 from graphpri.errors import FileError, setting
 from graphpri.graph import BoolArray, EdgeTable, IntArray, id_dtype
 from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Rows, shorten
-from graphpri.io.source import Source
+from graphpri.io.source import InputStream
 
 Column = Sequence[Any] | NDArray[Any]
 
@@ -55,13 +55,13 @@ def parse_cells(cells: Sequence[str | None]) -> Column:
 
 
 def read_weights(
-    source: Source, rows: Rows, column: int, remedy: str = "", ends: tuple[int, int] | None = None
+    source: InputStream, rows: Rows, column: int, remedy: str = "", ends: tuple[int, int] | None = None
 ) -> Column:
     """A column of weights: int64 or float64.
 
     Parameters
     ----------
-    source : Source
+    source : InputStream
     rows : Rows
     column : int
     remedy : str
@@ -147,7 +147,7 @@ def find_ends(names: Sequence[str]) -> tuple[int, int] | None:
     return min(graph.find_ends(names), key=sorted, default=None)
 
 
-def read_ends(source: Source, rows: Rows, u: int, v: int) -> Ends:
+def read_ends(source: InputStream, rows: Rows, u: int, v: int) -> Ends:
     """Number the labels in two columns of end points.
 
     Labels that are all integers in canonical form (``12``, ``-3``; not ``007``) become integers, and
@@ -262,7 +262,7 @@ def label_sequence(labels: Sequence[Any]) -> Sequence[Hashable] | None:
 
 
 def label_nodes(
-    source: Source,
+    source: InputStream,
     ids: Sequence[Any],
     attributes: Mapping[str, Column],
     lines: Sequence[int],
@@ -274,7 +274,7 @@ def label_nodes(
 
     Parameters
     ----------
-    source : Source
+    source : InputStream
     ids : sequence
         The file's ids of the nodes.
     attributes : mapping

@@ -49,7 +49,7 @@ from graphpri.io.rows import (
     split_rows,
     write_rows,
 )
-from graphpri.io.source import Source, Tape
+from graphpri.io.source import InputStream, Tape
 
 _KONECT = re.compile(r"%\s*(sym|asym|bip)(?:\s+\w+)?\s*", re.ASCII)
 _DICT = re.compile(r"[ \t]*([^ \t\n]+)[ \t]+([^ \t\n]+)[ \t]+(\{.*\})[ \t]*")
@@ -71,14 +71,14 @@ class _Line(NamedTuple):
 class _Text:
     """A file's text or its first lines, the marks of its comments, the comments at its head, and a sample of rows."""
 
-    source: Source
+    source: InputStream
     data: bytes
     marks: str
     comments: list[_Line]
     rows: list[_Line]
 
     @classmethod
-    def open(cls, source: Source, data: bytes, options: ReadOptions) -> _Text:
+    def open(cls, source: InputStream, data: bytes, options: ReadOptions) -> _Text:
         """Find comments and rows at the head of a text whose lines all end with a line break."""
         text = cls(source, data, "#%" if options.comment == "auto" else options.comment or "", [], [])
         start, number = 0, 1
@@ -108,13 +108,13 @@ class _Layout:
 
 
 def read_edge_list(
-    source: Source, options: ReadOptions, preferred: str | None = None, *, headed: bool = True
+    source: InputStream, options: ReadOptions, preferred: str | None = None, *, headed: bool = True
 ) -> EdgeTable:
     """Read an edge list.
 
     Parameters
     ----------
-    source : Source
+    source : InputStream
     options : ReadOptions
         `header`, `delimiter` and `comment`.
     preferred : str, optional
@@ -147,7 +147,7 @@ def read_edge_list(
 
 
 def _read_numbers(
-    source: Source, tape: Tape, options: ReadOptions, preferred: str | None, headed: bool
+    source: InputStream, tape: Tape, options: ReadOptions, preferred: str | None, headed: bool
 ) -> EdgeTable | None:
     """A file whose rows are numbers only; None for any other, also one in which something is wrong."""
     head, chunks = read_head(source)
@@ -262,7 +262,7 @@ def _first_record(text: _Text, delimiter: str | None) -> tuple[Sequence[Cell], i
     return record.cells, record.end, first.number + text.data.count(b"\n", first.start, record.end)
 
 
-def _check_names(source: Source, cells: Sequence[Cell], line: int) -> list[str]:
+def _check_names(source: InputStream, cells: Sequence[Cell], line: int) -> list[str]:
     names = [cell or f"column{i}" for i, cell in enumerate(cells, 1)]
     lower = [name.lower() for name in names]
     if "weight" not in names and lower.count("weight") == 1:
@@ -322,7 +322,7 @@ def _read_dicts(text: _Text, directed: bool) -> EdgeTable:
     return EdgeTable(*read_ends(source, rows, 0, 1), directed, columns, row_name=source.row_name(rows.lines))
 
 
-def _literal(source: Source, text: str, line: int) -> dict[str, Any]:
+def _literal(source: InputStream, text: str, line: int) -> dict[str, Any]:
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, SyntaxWarning, TypeError, MemoryError, RecursionError):
@@ -335,7 +335,7 @@ def _literal(source: Source, text: str, line: int) -> dict[str, Any]:
 # From rows to a table
 
 
-def _table(source: Source, rows: Rows, layout: _Layout, directed: bool, check_header: bool) -> EdgeTable:
+def _table(source: InputStream, rows: Rows, layout: _Layout, directed: bool, check_header: bool) -> EdgeTable:
     if not rows.n_rows:
         return _table_without_edges(layout.names, layout.ends)
     if rows.n_columns != len(layout.names):
@@ -368,7 +368,7 @@ def _table_without_edges(names: Sequence[str], ends: tuple[int, int]) -> EdgeTab
     return EdgeTable(0, none, none, edge_attributes=attributes)
 
 
-def _check_no_header(source: Source, rows: Rows, layout: _Layout) -> None:
+def _check_no_header(source: InputStream, rows: Rows, layout: _Layout) -> None:
     """Refuse a first row of words over rows of integers: an edge, or a header of unknown names."""
     if rows.n_rows < 2 or rows.integers(layout.ends[0]) is not None:
         return
@@ -384,7 +384,7 @@ def _check_no_header(source: Source, rows: Rows, layout: _Layout) -> None:
         )
 
 
-def _gephi_direction(source: Source, rows: Rows, attributes: dict[str, Column]) -> bool:
+def _gephi_direction(source: InputStream, rows: Rows, attributes: dict[str, Column]) -> bool:
     """Whether a column "Type" of Gephi's says that all edges are directed."""
     column = next((attributes[name] for name in attributes if name.lower() == "type"), None)
     if not isinstance(column, list):

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from graphpri.errors import OptionError, argument
 from graphpri.graph import EdgeTable
-from graphpri.io.source import Source
+from graphpri.io.source import InputStream
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Format:
     suffixes : tuple of str
         File name endings that mean this format, with the dot.
     read : callable
-        Makes an EdgeTable of a Source.
+        Makes an EdgeTable of a InputStream.
     write : callable
         Writes an EdgeTable to a binary stream, given a name for messages, and returns notes on what
         the format can't hold.
@@ -58,7 +58,7 @@ class Format:
 
     name: str
     suffixes: tuple[str, ...]
-    read: Callable[[Source, ReadOptions], EdgeTable]
+    read: Callable[[InputStream, ReadOptions], EdgeTable]
     write: Callable[[EdgeTable, BinaryIO, str], list[str]]
     description: str
     options: frozenset[str] = frozenset()

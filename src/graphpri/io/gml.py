@@ -22,7 +22,7 @@ from graphpri.io.columns import (
 from graphpri.io.format import ReadOptions
 from graphpri.io.rows import shorten
 from graphpri.io.sink import write_text
-from graphpri.io.source import LONG_LINE_LIMIT, Source
+from graphpri.io.source import LONG_LINE_LIMIT, InputStream
 
 _GAP = r"(?:[ \t\n]+|#[^\n]*)*+"
 _ITEM = re.compile(rf'{_GAP}(?:(\])|([A-Za-z_]\w*+){_GAP}(?:"([^"]*)"|(\[)|([^\s\[\]"#]+))?)?{_GAP}', re.ASCII)
@@ -52,7 +52,7 @@ class _Block:
         return out
 
 
-def read_gml(source: Source, options: ReadOptions) -> EdgeTable:
+def read_gml(source: InputStream, options: ReadOptions) -> EdgeTable:
     """Read a GML graph; nodes are called by their ``label``, or by their ``id`` where they have none.
 
     Raises
@@ -89,7 +89,7 @@ def read_gml(source: Source, options: ReadOptions) -> EdgeTable:
     )
 
 
-def _parse(source: Source, text: str) -> _Block:
+def _parse(source: InputStream, text: str) -> _Block:
     breaks = [found.start() for found in re.finditer("\n", text)]
     stack = [_Block(1)]
     offset = 0
@@ -143,7 +143,7 @@ def _character(entity: re.Match[str]) -> str:
     return chr(code) if code < 0xD800 or 0xDFFF < code <= 0x10FFFF else entity[0]
 
 
-def _blocks(source: Source, graph: _Block, key: str) -> list[_Block]:
+def _blocks(source: InputStream, graph: _Block, key: str) -> list[_Block]:
     blocks = graph.items.get(key, [])
     for block in blocks:
         if not isinstance(block, _Block):
@@ -151,14 +151,14 @@ def _blocks(source: Source, graph: _Block, key: str) -> list[_Block]:
     return cast("list[_Block]", blocks)
 
 
-def _one(source: Source, block: _Block, key: str, what: str) -> int | str:
+def _one(source: InputStream, block: _Block, key: str, what: str) -> int | str:
     values = block.items.get(key, [])
     if len(values) != 1 or not isinstance(values[0], int | str):
         raise source.error(f"the {what} should have one {key!r}", block.line)
     return values[0]
 
 
-def _end(source: Source, edge: _Block, name: str, place: dict[Any, int]) -> int:
+def _end(source: InputStream, edge: _Block, name: str, place: dict[Any, int]) -> int:
     key = _one(source, edge, name, "edge")
     if key not in place:
         raise source.error(f"the edge's {name} {key!r} is not the id of a node", edge.line)

@@ -27,7 +27,7 @@ from graphpri.io.columns import (
 from graphpri.io.format import ReadOptions
 from graphpri.io.rows import ANY_NUMBER, shorten
 from graphpri.io.sink import write_text
-from graphpri.io.source import Source
+from graphpri.io.source import InputStream
 
 _NAMESPACE = "http://graphml.graphdrawing.org/"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
@@ -74,7 +74,7 @@ class _Item:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-def read_graphml(source: Source, options: ReadOptions) -> EdgeTable:
+def read_graphml(source: InputStream, options: ReadOptions) -> EdgeTable:
     """Read a GraphML file of one graph; nodes are called by their ids unless `label` names an attribute.
 
     An edge's own id becomes the edge attribute ``id`` (networkx keeps multigraph keys there), the
@@ -117,7 +117,7 @@ def read_graphml(source: Source, options: ReadOptions) -> EdgeTable:
     )
 
 
-def _parse(source: Source) -> _Handler:
+def _parse(source: InputStream) -> _Handler:
     from defusedxml.common import DefusedXmlException
     from defusedxml.expatreader import DefusedExpatParser
 
@@ -145,14 +145,14 @@ def _parse(source: Source) -> _Handler:
     return handler
 
 
-def _end(source: Source, edge: _Item, name: str, place: dict[str, int]) -> int:
+def _end(source: InputStream, edge: _Item, name: str, place: dict[str, int]) -> int:
     key = edge.xml[name]
     if key not in place:
         raise source.error(f"the edge's {name} {key!r} is not the id of a node", edge.line)
     return place[key]
 
 
-def _is_directed(source: Source, graph: _Item, edges: Sequence[_Item]) -> bool:
+def _is_directed(source: InputStream, graph: _Item, edges: Sequence[_Item]) -> bool:
     default = graph.xml.get("edgedefault", "undirected") == "directed"
     kinds = [_TRUTH.get(edge.xml.get("directed", str(default)).lower(), default) for edge in edges]
     for edge, directed in zip(edges, kinds, strict=True):
@@ -172,7 +172,7 @@ def _edge_columns(handler: _Handler, edges: Sequence[_Item]) -> dict[str, Column
 class _Handler(ContentHandler):
     """Collects a graph while the parser runs."""
 
-    def __init__(self, source: Source, line: Callable[[], int]) -> None:
+    def __init__(self, source: InputStream, line: Callable[[], int]) -> None:
         super().__init__()
         self.graph: _Item | None = None
         self.nodes: list[_Item] = []

@@ -26,7 +26,7 @@ from graphpri.io.rows import (
     split_rows,
     write_rows,
 )
-from graphpri.io.source import Source, Tape
+from graphpri.io.source import InputStream, Tape
 
 _BANNER = re.compile(rb"%%MatrixMarket[ \t]+matrix[ \t]+(\w+)[ \t]+(\w+)[ \t]+([\w-]+)[ \t]*\n", re.IGNORECASE)
 _COMMENT = re.compile(rb"[ \t]*(?:%[^\n]*)?\n")
@@ -45,7 +45,7 @@ class _Head(NamedTuple):
     start: int
 
 
-def read_matrix_market(source: Source, options: ReadOptions) -> EdgeTable:
+def read_matrix_market(source: InputStream, options: ReadOptions) -> EdgeTable:
     """Read a square real, integer or pattern matrix; node i is row i + 1.
 
     A symmetric matrix, and a general one that equals its transpose, is an undirected graph; any other
@@ -75,7 +75,7 @@ def read_matrix_market(source: Source, options: ReadOptions) -> EdgeTable:
     return _read_array(source, head, rows) if head.layout == "array" else _read_entries(source, head, rows)
 
 
-def _read_numbers(source: Source, tape: Tape) -> EdgeTable | None:
+def _read_numbers(source: InputStream, tape: Tape) -> EdgeTable | None:
     """A coordinate matrix with numbers only; None for any other, also where something is wrong."""
     data, chunks = read_head(source)
     try:
@@ -97,7 +97,7 @@ def _read_numbers(source: Source, tape: Tape) -> EdgeTable | None:
     return _read_entries(source, head, rows)
 
 
-def _row_name(source: Source, lines: Sequence[int] | range) -> Callable[[Order], Callable[[int], str]]:
+def _row_name(source: InputStream, lines: Sequence[int] | range) -> Callable[[Order], Callable[[int], str]]:
     """Names rows of the table by the lines of the entries that they come from."""
 
     def name(kept: Order) -> Callable[[int], str]:
@@ -108,7 +108,7 @@ def _row_name(source: Source, lines: Sequence[int] | range) -> Callable[[Order],
     return name
 
 
-def _read_head(source: Source, data: bytes) -> _Head:
+def _read_head(source: InputStream, data: bytes) -> _Head:
     found = _BANNER.match(data)
     if found is None:
         raise source.error("the first line is not a MatrixMarket header, %%MatrixMarket matrix …", 1)
@@ -131,7 +131,7 @@ def _read_head(source: Source, data: bytes) -> _Head:
     return _Head(layout, field, symmetry == "symmetric", [int(word) for word in words], line, end)
 
 
-def _check_size(source: Source, head: _Head, rows: Rows, expected: int, width: int) -> None:
+def _check_size(source: InputStream, head: _Head, rows: Rows, expected: int, width: int) -> None:
     if rows.n_rows != expected:
         raise source.error(
             f"the header says {expected} entries, and the file has {rows.n_rows}: it is cut off or damaged",
@@ -144,7 +144,7 @@ def _check_size(source: Source, head: _Head, rows: Rows, expected: int, width: i
         )
 
 
-def _read_entries(source: Source, head: _Head, rows: Rows) -> EdgeTable:
+def _read_entries(source: InputStream, head: _Head, rows: Rows) -> EdgeTable:
     n = head.size[0]
     pattern = head.field == "pattern"
     _check_size(source, head, rows, head.size[2], 2 if pattern else 3)
@@ -157,7 +157,7 @@ def _read_entries(source: Source, head: _Head, rows: Rows) -> EdgeTable:
     return matrix_table(n, row, column, values, _row_name(source, rows.lines), triangle=head.symmetric)
 
 
-def _index(source: Source, rows: Rows, place: int, n: int) -> NDArray[Any]:
+def _index(source: InputStream, rows: Rows, place: int, n: int) -> NDArray[Any]:
     index = rows.integers(place)
     if index is None or index.min() < 1 or index.max() > n:
         for line, cell in zip(rows.lines, rows.cells(place), strict=True):
@@ -167,7 +167,7 @@ def _index(source: Source, rows: Rows, place: int, n: int) -> NDArray[Any]:
     return index - index.dtype.type(1)
 
 
-def _read_array(source: Source, head: _Head, rows: Rows) -> EdgeTable:
+def _read_array(source: InputStream, head: _Head, rows: Rows) -> EdgeTable:
     n = head.size[0]
     _check_size(source, head, rows, n * (n + 1) // 2 if head.symmetric else n * n, 1)
     if head.symmetric:

@@ -18,7 +18,7 @@ from graphpri.io.columns import Column, left_out, python_values, unlabelled, wri
 from graphpri.io.format import ReadOptions
 from graphpri.io.rows import NUMBER, WORD, Ints, parse_integers, parse_numbers, shorten
 from graphpri.io.sink import numbers_text, write_text
-from graphpri.io.source import LONG_LINE_LIMIT, Source
+from graphpri.io.source import LONG_LINE_LIMIT, InputStream
 
 _HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})(?:[ \t]+([01]{1,3}))?(?:[ \t]+(\d{1,3}))?[ \t]*\n")
 _COMMENT = re.compile(rb"[ \t]*(?:%[^\n]*)?\n")
@@ -44,7 +44,7 @@ class _Head(NamedTuple):
 class _Words:
     """Numbers of the body, the node on whose line each stands, and as which of its numbers; and the nodes' lines."""
 
-    source: Source
+    source: InputStream
     words: Sequence[str]
     node: Ints
     place: Ints
@@ -66,7 +66,7 @@ class _Words:
         raise self.source.error(f"the {what} {shorten(self.words[bad])} is not a number", line)
 
 
-def read_metis(source: Source, options: ReadOptions) -> EdgeTable:
+def read_metis(source: InputStream, options: ReadOptions) -> EdgeTable:
     """Read a METIS graph; node i is the one on the body's line i + 1.
 
     Weights and sizes of vertices become the node attributes ``vertex_weight`` (``vertex_weight1``, …
@@ -105,7 +105,7 @@ def read_metis(source: Source, options: ReadOptions) -> EdgeTable:
     )
 
 
-def _read_head(source: Source, data: bytes) -> _Head:
+def _read_head(source: InputStream, data: bytes) -> _Head:
     start, line = 0, 1
     while skip := _COMMENT.match(data, start):
         start, line = skip.end(), line + 1
@@ -119,7 +119,7 @@ def _read_head(source: Source, data: bytes) -> _Head:
     return _Head(n_nodes, int(m), flags[:1] == b"1", weights, flags[2:] == b"1", line, found.end())
 
 
-def _split_body(source: Source, data: bytes, head: _Head) -> _Words:
+def _split_body(source: InputStream, data: bytes, head: _Head) -> _Words:
     rows: list[list[str]] = []
     numbers: list[int] = []
     for number, text in enumerate(data.decode().split("\n")[:-1], head.line + 1):
@@ -160,7 +160,7 @@ def _neighbours(words: _Words, n_nodes: int) -> Ints:
     return found.astype(np.int64) - 1
 
 
-def _check_symmetric(source: Source, u: Ints, v: Ints, weights: NDArray[Any] | None, lines: Ints) -> None:
+def _check_symmetric(source: InputStream, u: Ints, v: Ints, weights: NDArray[Any] | None, lines: Ints) -> None:
     w = np.zeros(u.size) if weights is None else weights
     there, back = u < v, u > v
     a, b = np.lexsort((w[there], v[there], u[there])), np.lexsort((w[back], u[back], v[back]))

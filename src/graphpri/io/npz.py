@@ -21,7 +21,7 @@ from graphpri.io.columns import Column, integer_ends, left_out, python_values
 from graphpri.io.format import ReadOptions
 from graphpri.io.matrixmarket import matrix_table
 from graphpri.io.sink import Forward, Sink, advance
-from graphpri.io.source import Source
+from graphpri.io.source import InputStream
 
 # ---------------------------------------------------------------------------------------------------------------------
 # A table as arrays by name, for the formats that keep arrays: everything that it holds, without pickle.
@@ -69,7 +69,7 @@ def pack(table: EdgeTable, notes: list[str]) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def unpack(source: Source, arrays: Mapping[str, NDArray[Any]]) -> EdgeTable:
+def unpack(source: InputStream, arrays: Mapping[str, NDArray[Any]]) -> EdgeTable:
     """The table that :func:`pack` made arrays of; these are copied only where their type doesn't fit.
 
     Raises
@@ -144,7 +144,7 @@ def _bytes(text: str) -> NDArray[np.uint8]:
 _ENDS = ("source", "target")
 
 
-def read_folder(source: Source, options: ReadOptions) -> EdgeTable:
+def read_folder(source: InputStream, options: ReadOptions) -> EdgeTable:
     """Open what :func:`write_folder` wrote, or a folder of ``source.npy`` and ``target.npy`` from elsewhere.
 
     The second kind holds integer node labels, and perhaps other arrays with an entry for each edge, such as
@@ -202,7 +202,7 @@ def _open(path: Path) -> NDArray[Any]:
     return np.asarray(array)
 
 
-def _plain(source: Source, arrays: dict[str, NDArray[Any]]) -> EdgeTable:
+def _plain(source: InputStream, arrays: dict[str, NDArray[Any]]) -> EdgeTable:
     u, v = (arrays.pop(name) for name in _ENDS)
     for name, ids in zip(_ENDS, (u, v), strict=True):
         if ids.ndim != 1 or ids.dtype.kind not in "iu":
@@ -246,7 +246,7 @@ _BEGINNINGS = b"PK", b"\x93NUMPY"
 _PICKLED = "an array of Python objects, which are not unpickled because that runs code from the file"
 
 
-def read_npz(source: Source, options: ReadOptions) -> EdgeTable:
+def read_npz(source: InputStream, options: ReadOptions) -> EdgeTable:
     """Read what :func:`write_npz` or ``scipy.sparse.save_npz`` wrote; nothing is unpickled.
 
     A sparse matrix must be square; one that equals its transpose is an undirected graph, any other a
@@ -298,7 +298,7 @@ def _sparse(content: bytes) -> sp.coo_array:
     return sp.coo_array(matrix)
 
 
-def _matrix_table(source: Source, matrix: sp.coo_array) -> EdgeTable:
+def _matrix_table(source: InputStream, matrix: sp.coo_array) -> EdgeTable:
     rows, columns = matrix.shape
     if rows != columns:
         raise source.error(f"a matrix of {rows} rows and {columns} columns is not square, so it is no adjacency matrix")

@@ -30,7 +30,7 @@ from graphpri.io.format import ReadOptions
 from graphpri.io.matrixmarket import equals_transpose
 from graphpri.io.rows import ANY_NUMBER, Ints, shorten, split_rows
 from graphpri.io.sink import numbers_text, write_text
-from graphpri.io.source import LONG_LINE_LIMIT, Source
+from graphpri.io.source import LONG_LINE_LIMIT, InputStream
 
 SHAPES = ("ellipse", "box", "diamond", "triangle", "cross", "empty", "circle", "house", "man", "woman")
 _TOKEN = re.compile(r'[ \t]*(?:"([^"]*)"|(\[[^\]]*\])|([^ \t"]+))(?=[ \t]|$)')
@@ -61,7 +61,7 @@ class _Links(NamedTuple):
 class _Network:
     """What has been read so far."""
 
-    source: Source
+    source: InputStream
     n: int = -1
     two_mode: int | None = None
     names: list[str] = field(default_factory=list)
@@ -73,7 +73,7 @@ class _Network:
     links: list[_Links] = field(default_factory=list)
 
 
-def read_pajek(source: Source, options: ReadOptions) -> EdgeTable:
+def read_pajek(source: InputStream, options: ReadOptions) -> EdgeTable:
     """Read one Pajek network, with its partitions and vectors as node attributes.
 
     Coordinates become the node attributes ``x``, ``y`` and ``z``, a vertex's figure ``shape``, times in
@@ -99,7 +99,7 @@ def read_pajek(source: Source, options: ReadOptions) -> EdgeTable:
     return _table(network, *label_nodes(source, ids, columns, network.lines, options.label))
 
 
-def _sections(source: Source, data: bytes) -> Iterator[_Section]:
+def _sections(source: InputStream, data: bytes) -> Iterator[_Section]:
     found = list(_SECTION.finditer(data))
     start = found[0].start() if found else len(data)
     for number, text in _rows(data[:start], 1):
@@ -119,7 +119,7 @@ def _rows(body: bytes, line: int) -> Iterator[tuple[int, str]]:
             yield number, bare
 
 
-def _tokens(source: Source, text: str, line: int) -> list[tuple[str, bool]]:
+def _tokens(source: InputStream, text: str, line: int) -> list[tuple[str, bool]]:
     """Words of a line, each with whether it is quoted; a time in brackets keeps them."""
     out: list[tuple[str, bool]] = []
     end = 0
@@ -198,7 +198,7 @@ def _vertex(network: _Network, number: str, line: int) -> int:
     raise network.source.error(f"{shorten(number)} is not a vertex from 1 to {network.n}", line)
 
 
-def _vertex_record(source: Source, tokens: list[tuple[str, bool]], line: int) -> dict[str, str]:
+def _vertex_record(source: InputStream, tokens: list[tuple[str, bool]], line: int) -> dict[str, str]:
     record: dict[str, str] = {}
     while tokens and len(record) < 3 and not tokens[0][1] and ANY_NUMBER.fullmatch(tokens[0][0]):
         record["xyz"[len(record)]] = tokens.pop(0)[0]
@@ -207,7 +207,7 @@ def _vertex_record(source: Source, tokens: list[tuple[str, bool]], line: int) ->
     return record | _pairs(source, tokens, line)
 
 
-def _pairs(source: Source, tokens: list[tuple[str, bool]], line: int) -> dict[str, str]:
+def _pairs(source: InputStream, tokens: list[tuple[str, bool]], line: int) -> dict[str, str]:
     """Attributes from ``name value name value …``, with times in brackets as ``time``."""
     times = [word for word, quoted in tokens if not quoted and word.startswith("[")]
     rest = [word for word, quoted in tokens if quoted or not word.startswith("[")]

@@ -29,7 +29,7 @@ from graphpri.io.columns import (
 )
 from graphpri.io.format import ReadOptions
 from graphpri.io.sink import advance
-from graphpri.io.source import Source
+from graphpri.io.source import InputStream
 
 META = b"graphpri"
 JSON = {b"graphpri": b"json"}
@@ -47,7 +47,7 @@ def find_pyarrow() -> tuple[Any, Any]:
         raise MissingExtraError("pyarrow", "parquet", "a parquet file") from None
 
 
-def read_parquet(source: Source, options: ReadOptions) -> EdgeTable:
+def read_parquet(source: InputStream, options: ReadOptions) -> EdgeTable:
     """Read a table of edges, whose end points are the columns ``source`` and ``target`` or the like.
 
     Integer and text columns can be end points; text stays text. What :func:`write_parquet` wrote comes
@@ -93,7 +93,7 @@ def read_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     )
 
 
-def _read_table(source: Source, pa: Any, parquet: Any) -> Any:
+def _read_table(source: InputStream, pa: Any, parquet: Any) -> Any:
     """All columns, each row group of a column by one thread of our own.
 
     Arrow's own threads now and then abort the process at its end (apache/arrow#34314).
@@ -148,7 +148,7 @@ def _read_meta(schema: Any) -> dict[str, Any] | None:
     return meta
 
 
-def _read_ends(source: Source, pa: Any, table: Any, u: int, v: int) -> Ends:
+def _read_ends(source: InputStream, pa: Any, table: Any, u: int, v: int) -> Ends:
     columns = [_decoded(pa, table.column(i)) for i in (u, v)]
     for i, column in zip((u, v), columns, strict=True):
         if column.null_count:
@@ -200,7 +200,7 @@ def _read_column(pa: Any, column: Any, field: Any) -> Column:
     return column.to_numpy() if plain and not column.null_count else column.to_pylist()
 
 
-def _restore(source: Source, ends: Ends, meta: dict[str, Any]) -> Ends:
+def _restore(source: InputStream, ends: Ends, meta: dict[str, Any]) -> Ends:
     """Nodes as they stood in the table that was written."""
     n, labels = source.check_nodes(meta["n_nodes"], ends.source.size), meta.get("labels")
     if labels is None and not meta.get("plain"):

@@ -25,7 +25,7 @@ from graphpri._runtime import compact, in_turn, joined
 from graphpri.errors import FileError, OptionError, argument, setting
 from graphpri.graph import MOST_EDGES, FloatArray, IntArray
 from graphpri.io.sink import advance, check_text, numbers_text, write_text
-from graphpri.io.source import Source
+from graphpri.io.source import InputStream
 
 Ints = NDArray[np.int64]
 Cell = str | None
@@ -137,12 +137,12 @@ def find_delimiter(name: str) -> str | None:
     return name
 
 
-def sniff_delimiter(source: Source, lines: Sequence[tuple[int, str]], preferred: str | None = None) -> str | None:
+def sniff_delimiter(source: InputStream, lines: Sequence[tuple[int, str]], preferred: str | None = None) -> str | None:
     """The delimiter that splits the first rows into equally many cells; None for spaces.
 
     Parameters
     ----------
-    source : Source
+    source : InputStream
         Named in errors.
     lines : sequence of (int, str)
         The first rows and their line numbers.
@@ -189,7 +189,7 @@ def shorten(text: str) -> str:
 # Rows of numbers
 
 
-def read_head(source: Source) -> tuple[bytes, Iterator[bytes]]:
+def read_head(source: InputStream) -> tuple[bytes, Iterator[bytes]]:
     """The first lines of a text, all of it where it is small, and the chunks that follow."""
     chunks = source.chunks()
     head: list[bytes] = []
@@ -205,7 +205,7 @@ def read_head(source: Source) -> tuple[bytes, Iterator[bytes]]:
 
 
 def read_numbers(
-    source: Source,
+    source: InputStream,
     first: bytes,
     chunks: Iterable[bytes],
     delimiter: str | None,
@@ -217,7 +217,7 @@ def read_numbers(
 
     Parameters
     ----------
-    source : Source
+    source : InputStream
         Named in errors.
     first : bytes
         Whole lines, in which the rows begin.
@@ -391,7 +391,7 @@ def _parse_by_arrow(
 
 
 def split_rows(
-    source: Source,
+    source: InputStream,
     data: bytes,
     delimiter: str | None,
     line: int = 1,
@@ -405,7 +405,7 @@ def split_rows(
 
     Parameters
     ----------
-    source : Source
+    source : InputStream
         Named in errors.
     data : bytes
         Text that ends with a line break.
@@ -492,7 +492,9 @@ def _cells(line: str, delimiter: str | None) -> list[str]:
     return [cell.strip(_blank(delimiter)) for cell in line.split(delimiter)]
 
 
-def _count_error(source: Source, found: tuple[int, int], first: tuple[int, int], delimiter: str | None) -> FileError:
+def _count_error(
+    source: InputStream, found: tuple[int, int], first: tuple[int, int], delimiter: str | None
+) -> FileError:
     """Make the error for a row with too few or too many cells, from (cells, line) of it and of the first row."""
     between = "spaces and tabs" if delimiter is None else repr(delimiter)
     return source.error(
@@ -548,7 +550,7 @@ class Record(NamedTuple):
 
 
 def records(
-    source: Source,
+    source: InputStream,
     data: bytes,
     delimiter: str,
     offset: int,
@@ -589,7 +591,9 @@ def records(
         yield Record(first_line, cells, offset)
 
 
-def _rows_by_record(source: Source, data: bytes, delimiter: str, line: int, comment: str, check: Check | None) -> Rows:
+def _rows_by_record(
+    source: InputStream, data: bytes, delimiter: str, line: int, comment: str, check: Check | None
+) -> Rows:
     rows: list[list[Cell]] = []
     lines: list[int] = []
     for record in records(source, data, delimiter, 0, line, comment, check):

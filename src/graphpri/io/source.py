@@ -72,7 +72,7 @@ _MAGIC = {
 
 
 @dataclass(frozen=True)
-class Source:
+class InputStream:
     """An open binary stream, already unzipped, and the name it goes by in messages.
 
     Parameters
@@ -107,7 +107,7 @@ class Source:
             size = self.size * (_ZIPPED if self.zipped else 1)
             require(per_byte * size, f"{self.name}: reading it", remedy)
 
-    def taped(self) -> tuple[Source, Tape]:
+    def taped(self) -> tuple[InputStream, Tape]:
         """The same source, and what brings it back to its start after some of it was read."""
         tape = Tape(self.stream, seekable=self.path is not None)
         return replace(self, stream=cast("BinaryIO", tape)), tape
@@ -246,7 +246,7 @@ class Tape:
 
 
 @contextmanager
-def open_source(path_or_stream: Any, progress: Progress | None = None) -> Generator[Source]:
+def open_source(path_or_stream: Any, progress: Progress | None = None) -> Generator[InputStream]:
     """Open a path, ``-`` (standard input) or a binary stream for reading, unzipped where it is gzip.
 
     Raises
@@ -266,7 +266,7 @@ def open_source(path_or_stream: Any, progress: Progress | None = None) -> Genera
     meter(1)
 
 
-def open_folder_source(path_or_stream: Any, progress: Progress | None = None) -> Source:
+def open_folder_source(path_or_stream: Any, progress: Progress | None = None) -> InputStream:
     """A folder whose files the format opens itself.
 
     Raises
@@ -278,7 +278,7 @@ def open_folder_source(path_or_stream: Any, progress: Progress | None = None) ->
         name = os.fspath(path_or_stream) if isinstance(path_or_stream, str | os.PathLike) else "the stream"
         raise FileError(f"{name}: is no directory, as this format is")
     path = Path(cast("str | os.PathLike[str]", path_or_stream))
-    return Source(str(path), io.BytesIO(), path, meter=Meter("reading", progress))
+    return InputStream(str(path), io.BytesIO(), path, meter=Meter("reading", progress))
 
 
 def stream_name(stream: Any) -> str:
@@ -307,7 +307,7 @@ def _similar(path: Path) -> str:
     return f"; similar names there: {', '.join(sorted(close))}" if close else ""
 
 
-def _unzipped(name: str, stream: Any, meter: Meter, path: Path | None = None) -> Source:
+def _unzipped(name: str, stream: Any, meter: Meter, path: Path | None = None) -> InputStream:
     if not hasattr(stream, "read"):
         raise FileError(f"{stream!r} is neither a path nor a stream to read from")
     size = _file_size(stream)
@@ -320,7 +320,7 @@ def _unzipped(name: str, stream: Any, meter: Meter, path: Path | None = None) ->
     position = None if size is None else stream.tell
     if start and b"\x1f\x8b".startswith(start):
         stream = gzip.GzipFile(fileobj=stream, mode="rb")
-    return Source(name, cast("BinaryIO", stream), path if size is not None else None, size, position, meter)
+    return InputStream(name, cast("BinaryIO", stream), path if size is not None else None, size, position, meter)
 
 
 def _file_size(stream: Any) -> int | None:

@@ -14,7 +14,7 @@ from typing import IO, Any
 from graphpri.errors import FileError, MissingExtraError
 from graphpri.io.rows import Cell, Rows, find_delimiter, sniff_delimiter, split_rows
 from graphpri.io.sink import open_sink
-from graphpri.io.source import Source, open_source
+from graphpri.io.source import InputStream, open_source
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,15 @@ class Table:
 
     Parameters
     ----------
-    source : Source
-        Whose :meth:`~graphpri.io.source.Source.error` names the file, and a line of it, in messages.
+    source : InputStream
+        Whose :meth:`~graphpri.io.source.InputStream.error` names the file, and a line of it, in messages.
     names : tuple of str
         Names of the columns, as they stand in the file.
     rows : Rows
         Cells as text, and the line of each row.
     """
 
-    source: Source
+    source: InputStream
     names: tuple[str, ...]
     rows: Rows
 

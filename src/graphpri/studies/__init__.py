@@ -6,10 +6,10 @@ Each writes its numbers, pictures, and verdicts computed from the numbers; ``gra
 from graphpri.studies.catalogue import find, names
 from graphpri.studies.page import write_page
 from graphpri.studies.runner import Result, StudyProgress, conclude, reproduce, row_of, write_verdicts
-from graphpri.studies.study import OUTCOMES, Verdict
+from graphpri.studies.study import GRADES, Verdict
 
 __all__ = [
-    "OUTCOMES",
+    "GRADES",
     "Result",
     "StudyProgress",
     "Verdict",

@@ -13,7 +13,7 @@ from graphpri import _output
 from graphpri._version import __version__
 from graphpri.io import tables
 from graphpri.studies.runner import Result
-from graphpri.studies.study import OUTCOMES, Fact, Verdict, untested
+from graphpri.studies.study import GRADES, Fact, Verdict, untested
 
 _MARKS = {"reproduced": "✓", "conditional": "◐", "not reproduced": "✗", "not testable": "–"}
 _MEANINGS = {
@@ -72,10 +72,10 @@ def write_page(results: Sequence[Result], out: str | os.PathLike[str]) -> Path:
 
 def _introduction(results: Sequence[Result]) -> str:
     counts = Counter(verdict.outcome for _, verdict in _all(results))
-    counted = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    counted = ", ".join(f"{counts[outcome]} {outcome}" for outcome in GRADES if counts[outcome])
     sizes = {result.quick for result in results if not result.missing}
     quick = "<p><strong>Quick sizes: smaller than the paper's; figures at its sizes differ.</strong></p>\n"
-    meanings = "; ".join(f"{_MARKS[outcome]} {outcome}: {_MEANINGS[outcome]}" for outcome in OUTCOMES)
+    meanings = "; ".join(f"{_MARKS[outcome]} {outcome}: {_MEANINGS[outcome]}" for outcome in GRADES)
     return (
         "<p>S. Yu, F. Alesiani, W. Yin, R. Jenssen, J. C. Principe, <cite>Principle of relevant information for graph "
         "sparsification</cite>, UAI 2022 (arXiv 2206.00118): each claim that this page lists was put to a "

@@ -24,11 +24,11 @@ Tables = dict[str, list[dict[str, Any]]]
 Frames = Mapping[str, Any]
 """A study's whole tables, as pandas data frames."""
 
-Outcome = Literal["reproduced", "conditional", "not reproduced", "not testable"]
-OUTCOMES: tuple[Outcome, ...] = ("reproduced", "conditional", "not reproduced", "not testable")
+Grade = Literal["reproduced", "conditional", "not reproduced", "not testable"]
+GRADES: tuple[Grade, ...] = ("reproduced", "conditional", "not reproduced", "not testable")
 
 
-def grade(holds: Any, in_part: Any = False) -> Outcome:
+def grade(holds: Any, in_part: Any = False) -> Grade:
     """The outcome of a claim that holds, that holds in part or under a condition, or that doesn't.
 
     Examples
@@ -74,7 +74,7 @@ class Verdict:
     claim: str
     source: str
     measured: str
-    outcome: Outcome
+    outcome: Grade
     condition: str = ""
 
     def filled(self, fill: Callable[[str], str]) -> Verdict:

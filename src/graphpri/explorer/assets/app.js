@@ -6,7 +6,7 @@ class App {
     this.data = data;
     this.camera = new Camera();
     this.panes = [...document.querySelectorAll(".pane")].map((figure) => new Pane(figure, data, this.camera));
-    this.state = { keep: nearest(data.budgets, 0.3 * data.edges), beta: nearest(data.betas, 4), rival: null, along: "keep", labels: true, colour: 0 };
+    this.state = { keep: nearest(data.budgets, 0.3 * data.edges), beta: nearest(data.betas, 4), baseline: null, along: "keep", labels: true, colour: 0 };
     this.hover = this.picked = null;
     this.curves = new Curves(data, $("curves"), (along, i) => this.go({ [along]: i }));
     this.fill();
@@ -29,8 +29,8 @@ class App {
       $("betaLow").textContent = `${data.betas[0]}: hubs`;
       $("betaHigh").textContent = `${data.betas[data.betas.length - 1]}: like the original`;
     }
-    element("option", "nothing", $("rival")).value = "";
-    data.rivals.forEach((name, i) => { element("option", name, $("rival")).value = i; });
+    element("option", "nothing", $("baseline")).value = "";
+    data.baselines.forEach((name, i) => { element("option", name, $("baseline")).value = i; });
     data.attributes.forEach((a, i) => { element("option", a.name, $("colour")).value = i; });
     const stride = Math.ceil(data.edges / MOST_DROPPED);
     const lines = [...data.about, `scores are shown for ${data.scored.length} of ${data.stops} budgets`];
@@ -41,7 +41,7 @@ class App {
 
   listen() {
     for (const name of ["keep", "beta"]) $(name).addEventListener("input", () => this.go({ [name]: +$(name).value }));
-    $("rival").addEventListener("change", () => this.go({ rival: $("rival").value === "" ? null : +$("rival").value }));
+    $("baseline").addEventListener("change", () => this.go({ baseline: $("baseline").value === "" ? null : +$("baseline").value }));
     $("colour").addEventListener("change", () => this.go({ colour: +$("colour").value }));
     $("labels").addEventListener("change", () => this.go({ labels: $("labels").checked }));
     for (const radio of document.querySelectorAll("[name=along]")) radio.addEventListener("change", () => this.go({ along: radio.value }));
@@ -217,7 +217,7 @@ class App {
   nodeFacts(node) {
     const { data, state } = this;
     const facts = [["edges kept", `${this.shown[0].degrees[node]} of ${data.original[node]}`]];
-    if (state.rival !== null) facts.push([`by ${data.rivals[state.rival]}`, String(this.shown[1].degrees[node])]);
+    if (state.baseline !== null) facts.push([`by ${data.baselines[state.baseline]}`, String(this.shown[1].degrees[node])]);
     data.attributes.forEach((a, i) => {
       const value = data["attribute" + i][node];
       if (a.name !== "degree in the original") facts.push([a.name, a.groups === null ? short(value) : a.groups[value]]);
@@ -234,19 +234,19 @@ class App {
       [`score −∂J/∂w at ${percent(data.share(at))}`, `above ${percent(score)} of edges`],
     ];
     if (data.weights) facts.push(["weight", short(data.weights[edge])]);
-    if (state.rival !== null) {
-      const place = data["order" + state.rival].indexOf(edge) + 1;
-      facts.push([data.rivals[state.rival], `${this.shown[1].mask[edge] ? "kept" : "dropped"}, rank ${place} of ${data.edges}`]);
+    if (state.baseline !== null) {
+      const place = data["order" + state.baseline].indexOf(edge) + 1;
+      facts.push([data.baselines[state.baseline], `${this.shown[1].mask[edge] ? "kept" : "dropped"}, rank ${place} of ${data.edges}`]);
     }
     return facts;
   }
 
   go(change) {
     Object.assign(this.state, change);
-    if ("rival" in change) {
-      this.panes[1].figure.hidden = change.rival === null;
-      $("rival").value = change.rival ?? "";
-      $("curves").classList.toggle("two", change.rival !== null);
+    if ("baseline" in change) {
+      this.panes[1].figure.hidden = change.baseline === null;
+      $("baseline").value = change.baseline ?? "";
+      $("curves").classList.toggle("two", change.baseline !== null);
       this.words();
       if (!this.resize()) this.draw();
       return;
@@ -273,13 +273,13 @@ class App {
 
   update(quick) {
     const { data, state } = this;
-    const find = (rival) => {
-      const mask = data.mask(state.beta, state.keep, rival);
+    const find = (baseline) => {
+      const mask = data.mask(state.beta, state.keep, baseline);
       return { mask, degrees: data.degrees(mask), count: data.budgets[state.keep], other: null };
     };
     this.shown = [find(null)];
-    if (state.rival !== null) {
-      this.shown.push(find(state.rival));
+    if (state.baseline !== null) {
+      this.shown.push(find(state.baseline));
       [this.shown[0].other, this.shown[1].other] = [this.shown[1].mask, this.shown[0].mask];
     }
     this.front(quick);
@@ -307,16 +307,16 @@ class App {
     $("betaNow").textContent = String(beta);
     $("keep").setAttribute("aria-valuetext", `${k} of ${data.edges} edges, ${percent(k / data.edges)}`);
     $("beta").setAttribute("aria-valuetext", `beta ${beta}`);
-    const count = (what, rival) => data.value(what, state.beta, state.keep, rival);
-    const told = (rival) => {
-      const parts = count("components", rival), lost = count("cut_off", rival);
+    const count = (what, baseline) => data.value(what, state.beta, state.keep, baseline);
+    const told = (baseline) => {
+      const parts = count("components", baseline), lost = count("cut_off", baseline);
       return `${k} edges` + (Number.isNaN(parts) ? "" : `, ${parts} component${parts === 1 ? "" : "s"}`) + (lost > 0 ? `, ${lost} cut off` : "");
     };
     caption($("caption0"), `Graph-PRI, β = ${beta}`, told(null));
-    if (state.rival !== null) caption($("caption1"), data.rivals[state.rival], told(state.rival));
+    if (state.baseline !== null) caption($("caption1"), data.baselines[state.baseline], told(state.baseline));
     $("view0").setAttribute("aria-label", `Graph: ${told(null)} of ${data.edges}, β ${beta}`);
-    $("view1").setAttribute("aria-label", `Beside it: ${state.rival === null ? "" : `${data.rivals[state.rival]}, ${told(state.rival)}`}`);
-    $("key").textContent = state.rival === null ? "S, D and J in nats. Click a curve to go there." : `Solid: Graph-PRI; dashed: ${data.rivals[state.rival]}. S, D and J in nats.`;
+    $("view1").setAttribute("aria-label", `Beside it: ${state.baseline === null ? "" : `${data.baselines[state.baseline]}, ${told(state.baseline)}`}`);
+    $("key").textContent = state.baseline === null ? "S, D and J in nats. Click a curve to go there." : `Solid: Graph-PRI; dashed: ${data.baselines[state.baseline]}. S, D and J in nats.`;
     clearTimeout(this.saying);
     this.saying = setTimeout(() => { $("said").textContent = `β ${beta}, ${told(null)}`; }, 400);
   }
@@ -331,8 +331,8 @@ class App {
     };
     const line = (colour) => (at) => svg("path", { d: "M1 6H17", stroke: tint(colour), "stroke-width": 2 }, at);
     const disc = (fill, stroke) => (at) => svg("circle", { cx: 9, cy: 6, r: 4.5, fill, stroke }, at);
-    entry(line("kept"), this.state.rival === null ? "kept" : "kept by both");
-    if (this.state.rival !== null) entry(line("only"), "kept on this side only");
+    entry(line("kept"), this.state.baseline === null ? "kept" : "kept by both");
+    if (this.state.baseline !== null) entry(line("only"), "kept on this side only");
     const stride = Math.ceil(this.data.edges / MOST_DROPPED);
     entry(line("dropped"), stride > 1 ? `dropped (1 in ${stride} drawn)` : "dropped");
     entry(disc(tint("canvas"), tint("soft")), "node cut off");

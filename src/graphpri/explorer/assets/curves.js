@@ -63,14 +63,14 @@ class Curves {
     for (const chart of this.charts) this.draw(chart, state);
   }
 
-  series(name, { along, beta, keep }, rival) {
+  series(name, { along, beta, keep }, baseline) {
     return Array.from({ length: this.count(along) }, (_, i) =>
-      along === "keep" ? this.data.value(name, beta, i, rival) : this.data.value(name, i, keep, rival));
+      along === "keep" ? this.data.value(name, beta, i, baseline) : this.data.value(name, i, keep, baseline));
   }
 
   draw({ name, title, ours, theirs, chart }, state) {
     const lines = [["ours", this.series(name, state, null)]];
-    if (state.rival !== null) lines.push(["theirs", this.series(name, state, state.rival)]);
+    if (state.baseline !== null) lines.push(["theirs", this.series(name, state, state.baseline)]);
     const all = lines.flatMap(([, values]) => values).filter(Number.isFinite);
     const low = Math.min(...all), high = Math.max(...all);
     const up = (value) => HEIGHT - 4 - ((high > low ? (value - low) / (high - low) : 0.5) * (HEIGHT - 16));
@@ -95,7 +95,7 @@ class Curves {
     ours.textContent = now[0];
     theirs.textContent = now[1] ?? "";
     const where = state.along === "keep" ? "edges kept" : "β";
-    const beside = now[1] === undefined ? "" : `, ${now[1]} by ${this.data.rivals[state.rival]}`;
+    const beside = now[1] === undefined ? "" : `, ${now[1]} by ${this.data.baselines[state.baseline]}`;
     chart.setAttribute("aria-label", `${title} along ${where}, from ${short(low)} to ${short(high)}; now ${now[0]}${beside}`);
   }
 }

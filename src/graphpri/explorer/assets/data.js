@@ -41,11 +41,11 @@ class Data {
     return (this.bits[(beta * this.stops + keep) * this.row + (edge >> 3)] >> (edge & 7)) & 1;
   }
 
-  /* 1 for each kept edge, 0 for the others; `rival` is the number of another method, or null. */
-  mask(beta, keep, rival) {
+  /* 1 for each kept edge, 0 for the others; `baseline` is the number of another method, or null. */
+  mask(beta, keep, baseline) {
     const mask = new Uint8Array(this.edges);
-    if (rival !== null) {
-      const order = this["order" + rival];
+    if (baseline !== null) {
+      const order = this["order" + baseline];
       for (let i = 0; i < this.budgets[keep]; i++) mask[order[i]] = 1;
       return mask;
     }
@@ -62,10 +62,10 @@ class Data {
   }
 
   /* A measure at a stop; J follows from S, D and the barrier. */
-  value(name, beta, keep, rival) {
+  value(name, beta, keep, baseline) {
     const width = this.columns.length;
-    const table = rival === null ? this.values : this["rival" + rival];
-    const at = (rival === null ? beta * this.stops + keep : keep) * width;
+    const table = baseline === null ? this.values : this["baseline" + baseline];
+    const at = (baseline === null ? beta * this.stops + keep : keep) * width;
     const read = (column) => table[at + this.columns.indexOf(column)];
     if (name !== "objective") return read(name);
     return read("entropy") + 2 * this.betas[beta] * read("divergence") + read("barrier");
