@@ -154,7 +154,7 @@ def test_messages_call_a_size_what_the_user_calls_it():
 def test_components_are_worked_on_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch):
     parts = zoo.disjoint(*[zoo.ring(9), zoo.star(5), zoo.complete(5)] * 7)
     at_once = _entropies.evaluate(parts, "exact", gradient=True)
-    monkeypatch.setattr(_entropy, "_STACK_ENTRIES", 100)
+    monkeypatch.setattr("graphpri.graph.STACK_ENTRIES", 100)
     asked: list[float] = []
     monkeypatch.setattr(_entropy, "require", lambda needed, *_: asked.append(needed))
     few = _entropies.evaluate(parts, "exact", gradient=True)

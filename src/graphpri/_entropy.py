@@ -13,16 +13,13 @@ others. All of them are invariant under scaling of y and are in nats.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from graphpri._runtime import compiled, in_chunks, inlined, require, single_thread
-from graphpri.graph import FloatArray, Graph, IntArray, places_within
+from graphpri.graph import FloatArray, Graph, IntArray, stacks
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compiled loops over edges for the degree and the local entropy: node sums, corrections, slopes.
@@ -296,9 +293,6 @@ LIGHTEST = 1e-290
 """Share of the trace below which an edge has no part in the local correction: it is at most that, and 1/degree
 would overflow."""
 
-_STACK_ENTRIES = 1 << 22
-"""Entries of the matrices of small components that are worked on at a time."""
-
 LN2 = float(np.log(2.0))
 
 
@@ -397,48 +391,27 @@ def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
         For a component whose matrices don't fit into memory.
     """
     a = y / (2 * y.sum())
-    kept = a > 0
-    n, u, v = graph.n_nodes, graph.source, graph.target
-    links = sp.coo_array((kept[kept], (u[kept], v[kept])), shape=(n, n))
-    count, member = connected_components(links, directed=False)
-    sizes, place = places_within(member, count)
-    edge_component = np.where(kept, member[u], -1)
+    member = graph.components(a > 0)[1]
+    u, v = graph.source, graph.target
     value = 0.0
-    diagonal = np.full(n, np.log(EIGENVALUE_FLOOR))
+    diagonal = np.full(graph.n_nodes, np.log(EIGENVALUE_FLOOR))
     across = np.zeros(graph.n_edges)
     with single_thread():
-        for members in _batches(sizes):
-            size = int(sizes[members[0]])
-            _require_dense(members.size, size, gradient)
-            slot = np.full(count, -1)
-            slot[members] = np.arange(members.size)
-            inside = np.flatnonzero(kept & (slot[edge_component] >= 0))
-            stack = np.zeros((members.size, size, size))
-            where = slot[member[u[inside]]], place[u[inside]], place[v[inside]]
-            stack[where] = -a[inside]
-            stack[where[0], where[2], where[1]] = -a[inside]
-            index = np.arange(size)
-            stack[:, index, index] = -stack.sum(axis=2)
+        for stack in stacks(member):
+            components, size = stack.nodes.shape
+            _require_dense(components, size, gradient)
+            matrices = stack.laplacians(graph, a)
             if not gradient:
-                value -= float(xlogx(np.maximum(np.linalg.eigvalsh(stack), 0.0)).sum())
+                value -= float(xlogx(np.maximum(np.linalg.eigvalsh(matrices), 0.0)).sum())
                 continue
-            lam, vectors = np.linalg.eigh(stack)
+            lam, vectors = np.linalg.eigh(matrices)
             lam = np.maximum(lam, 0.0)
             value -= float(xlogx(lam).sum())
             log = (vectors * np.log(np.maximum(lam, EIGENVALUE_FLOOR))[:, None, :]) @ vectors.transpose(0, 2, 1)
-            nodes = np.flatnonzero(slot[member] >= 0)
-            diagonal[nodes] = log[slot[member[nodes]], place[nodes], place[nodes]]
-            within = np.flatnonzero((member[u] == member[v]) & (slot[member[u]] >= 0))
-            across[within] = log[slot[member[u[within]]], place[u[within]], place[v[within]]]
+            diagonal[stack.nodes] = np.einsum("sii->si", log)
+            within = np.flatnonzero((member[u] == member[v]) & (stack.slot[u] >= 0))
+            across[within] = log[stack.slot[u[within]], stack.place[u[within]], stack.place[v[within]]]
     return EntropyValue(value, diagonal[u] + diagonal[v] - 2 * across if gradient else None)
-
-
-def _batches(sizes: NDArray[np.integer[Any]]) -> Iterator[NDArray[np.int64]]:
-    """Components of one size of at least two nodes, as many as are worked on at a time."""
-    for size in np.unique(sizes[sizes > 1]):
-        members = np.flatnonzero(sizes == size)
-        pieces = members.size * int(size) ** 2 // _STACK_ENTRIES
-        yield from np.array_split(members, min(max(1, pieces), members.size))
 
 
 def _require_dense(count: int, size: int, gradient: bool) -> None:

@@ -456,41 +456,6 @@ def _turn(p: FloatArray, turn: FloatArray, z: FloatArray) -> None:
 
 DENSE = 600
 """Largest component, in nodes, whose eigenvalues are all computed."""
-_STACK_ENTRIES = 2**22
-
-
-class Stack(NamedTuple):
-    """Components of one size: their nodes, shape (c, size), and the place of each node of the graph."""
-
-    nodes: NDArray[np.int64]
-    slot: NDArray[np.int64]
-    place: NDArray[np.int64]
-
-    def laplacians(self, graph: Graph, y: FloatArray) -> FloatArray:
-        """Laplacians of the components with edge weights y, shape (c, size, size); edges must not leave them."""
-        inside = np.flatnonzero((self.slot[graph.source] >= 0) & (y > 0))
-        u, v = graph.source[inside], graph.target[inside]
-        out = np.zeros((*self.nodes.shape, self.nodes.shape[1]))
-        out[self.slot[u], self.place[u], self.place[v]] = -y[inside]
-        out[self.slot[u], self.place[v], self.place[u]] = -y[inside]
-        index = np.arange(self.nodes.shape[1])
-        out[:, index, index] = -out.sum(axis=2)
-        return out
-
-
-def stacks(member: NDArray[Any]) -> Iterator[Stack]:
-    """Components of 2 to `DENSE` nodes, grouped by size, for the component of each node."""
-    sizes = np.bincount(member)
-    order = np.argsort(member, kind="stable")
-    first = np.cumsum(sizes) - sizes
-    place = np.empty(member.size, np.int64)
-    place[order] = np.arange(member.size) - np.repeat(first, sizes)
-    for size in np.unique(sizes[(sizes > 1) & (sizes <= DENSE)]):
-        every = np.flatnonzero(sizes == size)
-        for batch in np.array_split(every, max(1, every.size * size**2 // _STACK_ENTRIES)):
-            slot_of = np.full(sizes.size, -1)
-            slot_of[batch] = np.arange(batch.size)
-            yield Stack(order[first[batch][:, None] + np.arange(size)], slot_of[member], place)
 
 
 def large_parts(graph: Graph, member: NDArray[Any], count: int) -> Iterator[tuple[Part, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from numbers import Real
@@ -909,6 +909,49 @@ def places_within(member: NDArray[np.integer[Any]], count: int) -> tuple[NDArray
     place = np.empty(member.size, np.int64)
     place[np.argsort(member, kind="stable")] = np.arange(member.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return sizes, place
+
+
+STACK_ENTRIES = 1 << 22
+"""Entries of the matrices of small components that are worked on at a time."""
+
+
+class Stack(NamedTuple):
+    """Components of one size, whose matrices are worked on together.
+
+    `nodes`, of shape (c, size), has the nodes of each in ascending order; `slot` says in which of them each node of
+    the graph lies, -1 where in none, and `place` where it stands in its component.
+    """
+
+    nodes: Int64Array
+    slot: Int64Array
+    place: Int64Array
+
+    def laplacians(self, graph: Graph, y: FloatArray) -> FloatArray:
+        """Laplacians of the components with edge weights y, shape (c, size, size); edges must not leave them."""
+        inside = np.flatnonzero((self.slot[graph.source] >= 0) & (y > 0))
+        u, v = graph.source[inside], graph.target[inside]
+        out = np.zeros((*self.nodes.shape, self.nodes.shape[1]))
+        out[self.slot[u], self.place[u], self.place[v]] = -y[inside]
+        out[self.slot[u], self.place[v], self.place[u]] = -y[inside]
+        index = np.arange(self.nodes.shape[1])
+        out[:, index, index] = -out.sum(axis=2)
+        return out
+
+
+def stacks(member: IntArray, most: int | None = None) -> Iterator[Stack]:
+    """Components of at least two nodes, and of at most `most`, by their size; `member` is the component of each node.
+
+    Those of one size that fill more than `STACK_ENTRIES` come in several stacks.
+    """
+    sizes, place = places_within(member, 0)
+    order, first = np.argsort(member, kind="stable"), np.cumsum(sizes) - sizes
+    for size in np.unique(sizes[(sizes > 1) & (sizes <= (most or member.size))]):
+        every = np.flatnonzero(sizes == size)
+        pieces = every.size * int(size) ** 2 // STACK_ENTRIES
+        for batch in np.array_split(every, min(max(1, pieces), every.size)):
+            slot_of = np.full(sizes.size, -1)
+            slot_of[batch] = np.arange(batch.size)
+            yield Stack(order[first[batch][:, None] + np.arange(size)], slot_of[member], place)
 
 
 class Canonical(NamedTuple):

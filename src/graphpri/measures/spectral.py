@@ -12,10 +12,10 @@ from scipy.sparse.csgraph import maximum_flow
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from graphpri._entropy import scaled
-from graphpri._laplacian import DENSE, Part, grounded_inverse, large_parts, pseudo_inverse, stacks
+from graphpri._laplacian import DENSE, Part, grounded_inverse, large_parts, pseudo_inverse
 from graphpri._runtime import single_thread
 from graphpri.errors import GraphError
-from graphpri.graph import FloatArray, Graph
+from graphpri.graph import FloatArray, Graph, stacks
 from graphpri.measures.information import Overlay
 from graphpri.measures.registry import Cost, View, measure, per_view
 
@@ -76,7 +76,7 @@ class _Modes(NamedTuple):
 
 def _dense_modes(graph: Graph, member: NDArray[Any], start: FloatArray, found: _Modes) -> None:
     weights = scaled(graph.weights)
-    for stack in stacks(member):
+    for stack in stacks(member, DENSE):
         lam, vectors = np.linalg.eigh(stack.laplacians(graph, weights))
         # The zero eigenvalue of a component comes first, whatever it was rounded to.
         slowest = lam[:, 1:2]
@@ -254,7 +254,7 @@ def _largest_ratio(a: FloatArray, b: FloatArray, view: View) -> float:
 def _ratio_of(graph: Graph, a: FloatArray, b: FloatArray, count: int, member: NDArray[Any]) -> float:
     largest = 0.0
     with single_thread():
-        for stack in stacks(member):
+        for stack in stacks(member, DENSE):
             # Both forms ignore constants, so that one node can be held at zero.
             lower = np.linalg.cholesky(stack.laplacians(graph, b)[:, 1:, 1:])
             half = np.linalg.solve(lower, stack.laplacians(graph, a)[:, 1:, 1:])
@@ -315,7 +315,7 @@ def lowest(graph: Graph, top: float, count: int) -> FloatArray:
     parts, member = graph.components()
     found = [np.empty(0)]
     with single_thread():
-        for stack in stacks(member):
+        for stack in stacks(member, DENSE):
             lam = cast("FloatArray", np.linalg.eigvalsh(stack.laplacians(graph, graph.weights / top)))
             found.append(_resolved(lam)[:, 1 : count + 1].ravel())
         for part, scale in large_parts(graph, member, parts):
