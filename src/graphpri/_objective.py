@@ -69,7 +69,13 @@ def mixture_scale(mixture: Mixture, trace: Any, total: Any) -> tuple[Any, Any]:
     The equation normalises each Laplacian by its own trace before it averages, so that κ = tr σ/tr ρ; the paper's
     code listing adds them as they are.
     """
-    return (trace / total, 2 * trace) if mixture == "equation" else (1.0, trace + total)
+    factor, rest = mixture_trace(mixture, total)
+    return trace / total if mixture == "equation" else 1.0, factor * trace + rest
+
+
+def mixture_trace(mixture: Mixture, total: Any) -> tuple[float, Any]:
+    """The factor a and the rest b with which T = a tr σ + b, as in :func:`mixture_scale`."""
+    return (2.0, 0.0) if mixture == "equation" else (1.0, total)
 
 
 def mixed_weights(mixture: Mixture, kept: FloatArray, original: FloatArray) -> FloatArray:
@@ -381,10 +387,8 @@ class Objective:
             raise GraphError("the graph has no edges: there is nothing to keep, and its entropy is not defined")
         object.__setattr__(self, "weights", scaled(self.graph.weights))
         object.__setattr__(self, "barrier", Barrier(self.graph, self.alpha))
-        self._evaluate_by(LargeEntropies if self._is_many() else _Entropies)
-
-    def _is_many(self) -> bool:
-        return self.entropy in ("degree", "local") and self.graph.n_edges >= LARGE_EDGES
+        is_large = self.entropy in ("degree", "local") and self.graph.n_edges >= LARGE_EDGES
+        self._evaluate_by(LargeEntropies if is_large else _Entropies)
 
     def _evaluate_by(self, kind: type[_Entropies]) -> None:
         object.__setattr__(self, "entropies", kind(self.graph, self.weights, self.entropy, self.mixture))
@@ -403,7 +407,7 @@ class Objective:
     @property
     def is_stochastic(self) -> bool:
         """Whether values are estimates with errors."""
-        return entropy_named(self.entropy).stochastic
+        return ENTROPIES[self.entropy].stochastic
 
     @cached_property
     def original_entropy(self) -> float:

@@ -107,7 +107,11 @@ def order_labels(labels: Sequence[Hashable]) -> tuple[NDArray[np.int64], Sequenc
     """
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iuU":
         return _order_array(cast("NDArray[Any]", labels))
-    _check_unique(labels)
+    seen: set[Hashable] = set()
+    for label in labels:
+        if label in seen:
+            raise _twice(label)
+        seen.add(label)
     order = np.asarray(_order(labels), np.int64)
     ordered = tuple(labels[i] for i in order)
     plain = all(type(x) is int for x in ordered) and ordered == tuple(range(len(ordered)))
@@ -126,30 +130,17 @@ def _order_array(labels: NDArray[Any]) -> tuple[NDArray[np.int64], Sequence[Hash
     return order, None if plain else cast("Sequence[Hashable]", ordered)
 
 
-def _check_unique(labels: Sequence[Hashable]) -> None:
-    seen: set[Hashable] = set()
-    for label in labels:
-        if label in seen:
-            raise _twice(label)
-        seen.add(label)
-
-
 def _twice(label: Any) -> GraphError:
     return GraphError(f"the node label {plain_label(label)!r} stands twice: labels must be unique")
 
 
 def _order(labels: Sequence[Hashable]) -> Sequence[int]:
     kinds = {_kind(x) for x in labels}
-    key: Callable[[Any], Any] = _whole if kinds <= {"number"} or kinds <= {"text"} else _sort_key
     try:
-        keys = [key(x) for x in labels]
+        keys: Sequence[Any] = labels if kinds <= {"number"} or kinds <= {"text"} else [_sort_key(x) for x in labels]
         return sorted(range(len(keys)), key=keys.__getitem__)
     except TypeError:
         return range(len(labels))
-
-
-def _whole(label: Any) -> Any:
-    return label
 
 
 def _kind(label: Any) -> str:
@@ -360,6 +351,11 @@ class SortedRows:
     def distinct(self) -> bool:
         """Whether every row is an edge of its own."""
         return bool(self.first.all())
+
+    @cached_property
+    def has_repeats(self) -> bool:
+        """Whether an arc (an edge, where rows have no direction) stands twice."""
+        return not self.distinct and bool(self.repeat.any())
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -804,7 +800,7 @@ class Graph:
         kind = f"weighted by {self.weight_name!r}" if self.is_weighted else "unweighted"
         return f"Graph({self.n_nodes} nodes, {self.n_edges} edges, {kind})"
 
-    @property
+    @cached_property
     def n_edges(self) -> int:
         """Number of edges M."""
         return self.source.size
@@ -1065,15 +1061,20 @@ class EdgeTable:
             )
         w, origin = read_weights(self.edge_attributes, weight, self._edge)
         rows, loop_notes = self._without_loops(loops)
-        u, v = (self._renumbered(ids, nodes)[rows] for ids in (self.source, self.target))
+        dtype = id_dtype(self.n_nodes)
+        u, v = (
+            (ids.astype(dtype, copy=False) if isinstance(nodes, slice) else nodes[ids])[rows]
+            for ids in (self.source, self.target)
+        )
         found = sort_rows(u, v, rows, directed=self.directed)
         self._check_parallel(found, parallel)
         name = None if w is None else weight
-        if counted := w is None and weight is not None and parallel == "sum" and not _all_new(found):
+        if counted := w is None and weight is not None and parallel == "sum" and found.has_repeats:
             w, name = np.ones(self.source.size), MULTIPLICITY
             origin = f"weights: {MULTIPLICITY!r}, the number of parallel edges joined"
         edges, firsts = _appearance(found, rows, self.source.size)
-        low, high = (_owned(_first(x, found), y) for x, y in ((found.low, self.source), (found.high, self.target)))
+        low, high = (x if found.distinct else x[found.first] for x in (found.low, found.high))
+        low, high = _owned(low, self.source), _owned(high, self.target)
         weights = unit_weights(low.size)
         if w is not None:
             weights = _owned(self._join(found, w[found.rows], parallel), self.edge_attributes.get(name or ""))
@@ -1109,14 +1110,12 @@ class EdgeTable:
         nodes[order] = np.arange(self.n_nodes)
         return nodes, labels
 
-    def _renumbered(self, ids: IntArray, nodes: Order) -> IntArray:
-        return ids.astype(id_dtype(self.n_nodes), copy=False) if isinstance(nodes, slice) else nodes[ids]
-
     def _check_ends(self) -> None:
         u, v, top = self.source, self.target, self.n_nodes - 1
         if u.size and (min(u.min(), v.min()) < 0 or max(u.max(), v.max()) > top):
             row = int(np.argmax((np.minimum(u, v) < 0) | (np.maximum(u, v) > top)))
-            raise GraphError(f"{self._row(row)} joins {u[row]} and {v[row]}, but the nodes are numbered 0 to {top}")
+            where = self.row_name(row) if self.row_name else f"edge number {row}"
+            raise GraphError(f"{where} joins {u[row]} and {v[row]}, but the nodes are numbered 0 to {top}")
 
     def _without_loops(self, loops: Loops) -> tuple[Order, list[str]]:
         is_loop = self.source == self.target
@@ -1131,14 +1130,13 @@ class EdgeTable:
         return np.flatnonzero(~is_loop), [f"{_count(count, 'self-loop')} dropped"]
 
     def _check_parallel(self, found: SortedRows, parallel: Parallel) -> None:
-        if parallel != "refuse" or _all_new(found):
+        if parallel != "refuse" or not found.has_repeats:
             return
         repeats = listed(found.rows, found.repeat)
-        if repeats.size:
-            raise GraphError(
-                f"{_count(repeats.size, 'parallel edge')}, the first repeat at {self._edge(int(repeats.min()))}: "
-                f"pass {setting('parallel', 'sum', 'max', 'first')} to join them"
-            )
+        raise GraphError(
+            f"{_count(repeats.size, 'parallel edge')}, the first repeat at {self._edge(int(repeats.min()))}: "
+            f"pass {setting('parallel', 'sum', 'max', 'first')} to join them"
+        )
 
     def _join(self, found: SortedRows, w: FloatArray, parallel: Parallel) -> FloatArray:
         joined = join_weights(w, found, "sum" if parallel == "refuse" else parallel)
@@ -1163,9 +1161,6 @@ class EdgeTable:
             notes.append(f"{_count(repeats, 'parallel edge')} joined, {kept}")
         return notes
 
-    def _row(self, row: int) -> str:
-        return self.row_name(row) if self.row_name else f"edge number {row}"
-
     def _edge(self, row: int) -> str:
         where = f" ({self.row_name(row)})" if self.row_name else ""
         return f"edge ({self.label(int(self.source[row]))!r}, {self.label(int(self.target[row]))!r}){where}"
@@ -1181,15 +1176,6 @@ def check_policies(*, directed: str, loops: str, parallel: str) -> None:
 def unit_weights(size: int) -> FloatArray:
     """Read-only array of ones that takes no memory."""
     return np.broadcast_to(np.float64(1.0), (size,))
-
-
-def _all_new(found: SortedRows) -> bool:
-    """Whether no arc (no edge, where rows have no direction) stands twice."""
-    return found.distinct or not found.repeat.any()
-
-
-def _first(values: IntArray, found: SortedRows) -> IntArray:
-    return values if found.distinct else values[found.first]
 
 
 def _appearance(found: SortedRows, rows: Order, size: int) -> tuple[Order, Order]:

@@ -536,7 +536,12 @@ def estimate(
     True
     """
     in_unit = check_unit(unit)
-    _check_effort(error, probes)
+    if not 0 < error < np.inf:
+        raise OptionError(f"{argument('error', error)} must be a finite number above 0")
+    if probes is not None and (isinstance(probes, bool) or not isinstance(probes, Integral) or probes < 8):
+        raise OptionError(
+            f"{argument('probes', probes)} must be a whole number, 8 or more: fewer say nothing about their error"
+        )
     policies = Policies(weight, directed, loops, parallel)
     asked: dict[str, Any] = {"target": error * in_unit, "probes": probes, "seed": seed}
     if H is None:
@@ -554,12 +559,3 @@ def estimate(
 def estimate_alone(graph: Graph, *, target: float = TARGET, probes: int | None = None, seed: int = 0) -> Estimate:
     """Estimate of the entropy of one graph, in nats."""
     return estimate_entropies(graph, [scaled(graph.weights)], [[1.0]], target=target, probes=probes, rng=seed)[0]
-
-
-def _check_effort(error: float, probes: int | None) -> None:
-    if not 0 < error < np.inf:
-        raise OptionError(f"{argument('error', error)} must be a finite number above 0")
-    if probes is not None and (isinstance(probes, bool) or not isinstance(probes, Integral) or probes < 8):
-        raise OptionError(
-            f"{argument('probes', probes)} must be a whole number, 8 or more: fewer say nothing about their error"
-        )

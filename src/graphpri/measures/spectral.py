@@ -317,16 +317,12 @@ def lowest(graph: Graph, top: float, count: int) -> FloatArray:
     with single_thread():
         for stack in stacks(member, DENSE):
             lam = cast("FloatArray", np.linalg.eigvalsh(stack.laplacians(graph, graph.weights / top)))
-            found.append(_resolved(lam)[:, 1 : count + 1].ravel())
+            if (lam[:, 1] <= 4e-16 * lam.shape[1] * lam[:, -1]).any():
+                raise GraphError("the weights lie too far apart to resolve the eigenvalues of the Laplacian")
+            found.append(lam[:, 1 : count + 1].ravel())
         for part, scale in large_parts(graph, member, parts):
             found.append(_lowest_of(part, count) * (scale / top))
     return np.sort(np.concatenate(found))[:count]
-
-
-def _resolved(lam: FloatArray) -> FloatArray:
-    if (lam[:, 1] <= 4e-16 * lam.shape[1] * lam[:, -1]).any():
-        raise GraphError("the weights lie too far apart to resolve the eigenvalues of the Laplacian")
-    return lam
 
 
 def _lowest_of(part: Part, count: int) -> FloatArray:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._entropy import LocalParts, local_parts, log_mean_inverse, xlogx
-from graphpri._objective import Objective, coefficients, mixture_scale
+from graphpri._objective import Objective, coefficients, mixture_trace
 from graphpri._runtime import require
 from graphpri.graph import BoolArray, FloatArray
 
@@ -53,6 +53,7 @@ class MoveEvaluator(ABC):
         self.moves_scale = self.follows_trace and not (fixed_size and self.exact_swaps)
         # Sides: 0 is the kept graph, 1 the mixture; a side with no weight in J is left out.
         self.sides = [side for side, weight in ((0, 1 - self.beta), (1, self.beta)) if weight != 0]
+        self._trace_factor, self._trace_rest = mixture_trace(objective.mixture, self.total)
         self.mask: BoolArray = np.ones(self.graph.n_edges, bool)
         self.value = np.nan
         self._f = np.zeros(2)
@@ -195,7 +196,7 @@ class MoveEvaluator(ABC):
                 shift = trace / self.total - self._kappa
                 first, second = self._slopes
                 of_side = of_side + shift * (first + 0.5 * second * shift)
-            _, mixed = mixture_scale(self.objective.mixture, trace, self.total)
+            mixed = self._trace_factor * trace + self._trace_rest
             value = value + self._of_mixed * (np.log(mixed) + of_side / mixed)
         return value
 
@@ -500,8 +501,8 @@ class _BlockState:
         shifted = self.shifts + np.repeat(centre, nodes, axis=0)
         reference = np.maximum(shifted + step, TINY * shifted)
         logs = np.log(one * shifted / reference).reshape(sides, nodes, -1)
-        moved = np.maximum(centre + step, 0.0)
-        return (self.weights[:, None] @ logs)[:, 0] + xlogx(centre) - xlogx(moved), one
+        before, after = xlogx(np.stack([centre, np.maximum(centre + step, 0.0)]))
+        return (self.weights[:, None] @ logs)[:, 0] + before - after, one
 
     def crossings(
         self, out: Edges, into: Edges, mu_out: FloatArray, mu_into: FloatArray, one: FloatArray
