@@ -7,6 +7,13 @@ the term ℓ of its edge gradient. With the trace T = 2 Σ y, the shared shape i
 
 where ℓ_m = (e_u − e_v)ᵀ ln(L/T) (e_u − e_v) for the exact entropy and the corresponding expression for the
 others. All of them are invariant under scaling of y and are in nats.
+
+Large graphs have the degree and the local entropy in a few compiled passes over the edges (:class:`EdgeSums`): both
+have the form S = ln T + F/T with F = −Σ d ln d − Σ y² Λ(d_u, d_v), where d are the degrees and the second sum belongs
+to the local entropy only. An edge e weighs y = μ (x + κ): μ is ``mu[e]``, or 1 where `mu` is None and the loop is
+compiled without it, x what is kept of it, and κ the part of the original graph that the mixture adds. Loops take a
+piece of the edges, so that pieces can run in threads; what they add up they return or write for their piece alone, and
+results don't depend on the number of threads. Nothing holds more than one number an edge beside the graph.
 """
 
 # pyright: reportArgumentType=false
@@ -20,14 +27,6 @@ from numpy.typing import NDArray
 
 from graphpri._runtime import compiled, in_chunks, inlined, require, single_thread
 from graphpri.graph import FloatArray, Graph, IntArray, stacks
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Compiled loops over edges for the degree and the local entropy: node sums, corrections, slopes.
-#
-# An edge e weighs y = μ (x + κ): μ is ``mu[e]``, or 1 where `mu` is None and the loop is compiled without it, x what
-# is kept of it, and κ the part of the original graph that the mixture adds. Loops take a piece of the edges, so that
-# pieces can run in threads; what they add up they return or write for their piece alone.
-# ---------------------------------------------------------------------------------------------------------------------
 
 _NEAR = 0.1  # relative gap of two numbers below which Λ is taken from its series
 
@@ -141,14 +140,6 @@ def add_own_slopes(
             mean, _, _ = inverse_log_mean(degrees[u], degrees[v], logs[u], logs[v])
             out[e] += factor * m * (2 * y * mean)
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The degree and the local entropy of large graphs, in a few compiled passes over the edges.
-#
-# With kept weights y, trace T = 2 Σ y and degrees d, both entropies have the form S = ln T + F/T with
-# F = −Σ d ln d − Σ y² Λ(d_u, d_v), the second sum for the local entropy only. Nothing here holds more than one
-# number an edge beside the graph, and results don't depend on the number of threads.
-# ---------------------------------------------------------------------------------------------------------------------
 
 LARGE_EDGES = 5_000
 """Number of edges from which compiled loops are used: a smaller graph is done before they are loaded."""

@@ -1,4 +1,13 @@
-"""Laplacian systems: components as graphs of their own, dense factors, and solutions at any size."""
+"""Laplacian systems and effective resistances: components as graphs of their own, dense factors, and any size.
+
+The effective resistance R_m of an edge is the voltage between its ends when a unit current enters at one
+and leaves at the other, each edge being a resistor of conductance μ. Its leverage μ_m R_m ∈ (0, 1] is the
+probability that a random spanning forest, drawn in proportion to the product of its weights, contains the
+edge; Σ_m μ_m R_m = N − (number of components).
+
+Compiled loops, of large graphs only, take several vectors at once, as the columns of arrays of shape (n, k), so that
+what an edge reads of a node lies together. Weights come with a stride, 0 where one number stands for all.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +25,6 @@ from scipy.sparse.linalg import LinearOperator, splu
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, require, single_thread
 from graphpri.errors import GraphError, OptionError, argument, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, group, id_dtype
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Compiled loops of Laplacian systems and resistances, for several vectors at once: imported for large graphs only.
-#
-# Vectors are the columns of arrays of shape (n, k), so that what an edge reads of a node lies together. Weights come
-# with a stride, 0 where one number stands for all.
-# ---------------------------------------------------------------------------------------------------------------------
 
 Floats = NDArray[np.float64]
 WIDTH = 8
@@ -450,10 +452,6 @@ def _turn(p: FloatArray, turn: FloatArray, z: FloatArray) -> None:
     p += z
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Laplacians of connected components: small ones as stacks of dense matrices, large ones one by one.
-# ---------------------------------------------------------------------------------------------------------------------
-
 DENSE = 600
 """Largest component, in nodes, whose eigenvalues are all computed."""
 
@@ -493,15 +491,6 @@ def grounded_inverse(part: Part, tolerance: float) -> Any:
 def _operator(n: int, apply: Callable[[FloatArray], FloatArray]) -> Any:
     return cast("Any", LinearOperator)((n, n), matvec=apply, dtype=np.float64)
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Effective resistances.
-#
-# The effective resistance R_m of an edge is the voltage between its ends when a unit current enters at one
-# and leaves at the other, each edge being a resistor of conductance μ. Its leverage μ_m R_m ∈ (0, 1] is the
-# probability that a random spanning forest, drawn in proportion to the product of its weights, contains the
-# edge; Σ_m μ_m R_m = N − (number of components).
-# ---------------------------------------------------------------------------------------------------------------------
 
 ResistanceMethod = Literal["auto", "exact", "sketch"]
 

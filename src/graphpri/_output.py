@@ -10,10 +10,6 @@ from typing import Any
 
 import numpy as np
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Numbers and tables as plain text.
-# ---------------------------------------------------------------------------------------------------------------------
-
 
 def format_value(value: Any) -> str:
     """A value in a few characters: four decimals where that says something, "n/a" for NaN, "" for None."""

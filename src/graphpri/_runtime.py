@@ -1,4 +1,8 @@
-"""Threads: of the numerical libraries, and the library's own."""
+"""What runs the library: the compiler of loops (numba), how much memory there is, and threads.
+
+The compiler is known to this module only. It is imported when a loop is first called, which large graphs alone do: a
+small one would wait longer for the compiler than for NumPy.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,6 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from graphpri.errors import MemoryLimitError, OptionError, argument, setting
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The compiler of loops (numba), known to this module only.
-#
-# It is imported when a loop is first called, which large graphs alone do: a small one would wait longer for the
-# compiler than for NumPy.
-# ---------------------------------------------------------------------------------------------------------------------
 
 F = TypeVar("F", bound=Callable[..., Any])
 _COMPILING = RLock()
@@ -73,10 +70,6 @@ def inlined(function: F) -> F:
     """Compile a function into each of its callers: a call of its own would count references to its arrays."""
     return cast("F", _Loop(cast("Any", function), {"inline": "always", "error_model": "numpy"}))
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# How much memory there is, and refusing work that needs more before it begins.
-# ---------------------------------------------------------------------------------------------------------------------
 
 MEMORY_VARIABLE = "GRAPHPRI_MEMORY"
 """Environment variable that says how much memory one piece of work may take, such as 8GB; what is free where unset."""
@@ -261,10 +254,6 @@ def in_chunks(task: Callable[[int, int], Any], size: int, chunk: int = CHUNK) ->
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(task, *zip(*pieces, strict=True)))
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Columns of numbers that arrive in pieces, made by threads while the next are read.
-# ---------------------------------------------------------------------------------------------------------------------
 
 T = TypeVar("T")
 R = TypeVar("R")

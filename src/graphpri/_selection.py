@@ -1,4 +1,10 @@
-"""Budgets and selections: how many edges to keep, and which, given a score per edge."""
+"""Budgets and selections: how many edges to keep, and which, given a score per edge; and what counts as equal.
+
+Another processor, another linear algebra library or another number of threads gives other last digits. They must not
+decide which of two equal edges goes first, so that every ranking of prices and every "better" comes from here: what is
+equal but for rounding is equal, and goes by a fixed order. Values are compared with each other and not with the steps
+of a grid, which some of them would lie on.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +19,6 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from graphpri._runtime import LARGE_GRAPH, compiled
 from graphpri.errors import OptionError, argument, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, id_dtype
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Ties: what is equal but for rounding is equal, and goes by a fixed order.
-#
-# Another processor, another linear algebra library or another number of threads gives other last digits. They must not
-# decide which of two equal edges goes first, so that every ranking of prices and every "better" comes from here.
-# Values are compared with each other and not with the steps of a grid, which some of them would lie on.
-# ---------------------------------------------------------------------------------------------------------------------
 
 SAME = 1e-9
 """Prices that differ by less than this share of their size count as equal."""
@@ -101,11 +99,6 @@ def lowest(values: FloatArray, unit: float) -> Edges:
     """Places of the smallest of some values, and of those equal to it."""
     low = values.min()
     return np.flatnonzero(values <= low + _same(low, unit))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Compiled loops of selections with connectivity: imported for large graphs only.
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 @compiled

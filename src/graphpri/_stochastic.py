@@ -40,10 +40,6 @@ from graphpri._output import format_value
 from graphpri._runtime import compiled, in_chunks, single_thread
 from graphpri.graph import FloatArray, Graph, IntArray
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Compiled loops over the nodes of a large graph and eight probe vectors at a time, which fill a cache line.
-# ---------------------------------------------------------------------------------------------------------------------
-
 WIDTH = 8
 """Number of probe vectors that move together."""
 
@@ -144,13 +140,6 @@ def edge_differences(
             total[m] += e
             square[m] += e * e
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Functions of a graph's Laplacian on blocks of vectors: Lanczos recurrences and their quadrature.
-#
-# All vectors of a block advance together. No reorthogonalisation: copies of converged eigenvalues that rounding
-# brings in share the weight of the one they copy, and quadrature doesn't see them.
-# ---------------------------------------------------------------------------------------------------------------------
 
 LARGE_NODES = 20_000
 LARGE_EDGES = 200_000
@@ -270,7 +259,8 @@ class LanczosStep(NamedTuple):
 def steps(laplacian: Laplacian, start: FloatArray) -> Iterator[LanczosStep]:
     """Lanczos steps from a block of vectors, which it overwrites; the x of a step is valid until the next.
 
-    A vector whose space is exhausted goes on with zeros.
+    A vector whose space is exhausted goes on with zeros. There is no reorthogonalisation: copies of converged
+    eigenvalues that rounding brings in share the weight of the one they copy, and quadrature doesn't see them.
     """
     x, before = start, np.zeros_like(start)
     norm = np.sqrt(_dots(x, x))

@@ -1,4 +1,14 @@
-"""The other methods: each gives a score per edge, for the one selection of exactly K edges in `methods`.
+"""The other methods: each gives a score per edge, for the one selection of exactly K edges in `_selection`.
+
+A method is a function ``(graph, k, rng, *, option=…) -> Scored``, registered by :func:`method` under a name. Budget,
+ties, connectivity, protected and forbidden edges are those of `select_top`.
+
+Each takes the canonical graph and gives one float per edge in its order. Local degree, local similarity and
+triangles are NetworKit's scores, ties broken like there by the number of the edge, computed from the canonical
+arrays: that needs neither its seconds of loading nor a copy of the graph. Simmelian scores are left to NetworKit.
+It numbers edges in the order in which they are inserted, so the canonical order makes its scores a function of the
+labelled graph. Its random algorithms draw from a generator that the whole process shares, and its betweenness
+varies in the last digit with the threads; those are written here anew.
 
 >>> ring = Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 3], [4.0, 1.0, 3.0, 2.0])
 >>> mask, scored = run(ring, "weight", 2, np.random.default_rng(0))
@@ -26,10 +36,6 @@ from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
 from graphpri._selection import best_forest, check_budget, rank, select_top, settle
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, Neighbours, group, id_dtype, places_within
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Compiled loops of edge scores: imported for large graphs only.
-# ---------------------------------------------------------------------------------------------------------------------
 
 Floats = NDArray[np.float64]
 
@@ -103,17 +109,6 @@ def count_triangles(
         for i in range(start[a], start[a + 1]):
             mark[head[i]] = 0
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Scores of edges from the structure around them, for the baselines: own ones, and NetworKit's.
-#
-# Each takes the canonical graph and gives one float per edge in its order. Local degree, local similarity and
-# triangles are NetworKit's scores, ties broken like there by the number of the edge, computed from the canonical
-# arrays: that needs neither its seconds of loading nor a copy of the graph. Simmelian scores are left to NetworKit.
-# It numbers edges in the order in which they are inserted, so the canonical order makes its scores a function of the
-# labelled graph. Its random algorithms draw from a generator that the whole process shares, and its betweenness
-# varies in the last digit with the threads; those are written here anew.
-# ---------------------------------------------------------------------------------------------------------------------
 
 _WEDGES = 2**21  # the same for triangles, in pairs of arcs; sized for the memory of the whole-array way
 _COUNTERS = 8  # threads that count triangles at once, each in its own array
@@ -421,15 +416,6 @@ def shares(graph: Graph) -> tuple[FloatArray, FloatArray]:
     first, second = graph.weights / top[graph.source], graph.weights / top[graph.target]
     strength = graph.node_sums(first, second)
     return first / strength[graph.source], second / strength[graph.target]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Methods that score edges: a registry, and one selection of exactly K edges for all of them.
-#
-# A method is a function ``(graph, k, rng, *, option=…) -> Scored``, registered by :func:`method` under a name.
-# Budget, ties, connectivity, protected and forbidden edges are those of `select_top` in `_selection`.
-# Those that come with the library are in :mod:`graphpri.baselines`.
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 class Scored(NamedTuple):

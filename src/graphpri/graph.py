@@ -23,10 +23,6 @@ Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Column names that say where the two ends of an edge stand, in files and frames.
-# ---------------------------------------------------------------------------------------------------------------------
-
 # Columns that hold the two ends of an edge, whatever their case and punctuation.
 END_NAMES = (
     ("source", "target"),
@@ -67,10 +63,6 @@ def find_ends(names: Iterable[str]) -> list[tuple[int, int]]:
     pairs = [(i, j) for a, b in known for i in at.get(a, ()) for j in at.get(b, ())]
     return [(i, j) for i, j in pairs if i < j or (j, i) not in pairs]
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Node labels and their canonical order.
-# ---------------------------------------------------------------------------------------------------------------------
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 
@@ -166,13 +158,6 @@ def _sort_key(label: Any) -> tuple[str, Any]:
     return kind, text
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Compiled loops of the sort of edges: by the lower end, then by the higher, equal edges in the order of their rows.
-#
-# Imported only for tables with very many rows.
-# ---------------------------------------------------------------------------------------------------------------------
-
-
 @compiled
 def count_buckets(u: Int32Array, v: Int32Array, shift: int, counts: Int64Array) -> None:
     """Number of rows in each bucket; the bucket of a row is its lower end without its last `shift` bits."""
@@ -244,11 +229,6 @@ def invert(order: Int32Array, start: int, place: Int32Array) -> None:
         place[order[i]] = start + i
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What is kept of each node together: compressed rows (CSR), filled by SciPy's counting sort.
-# ---------------------------------------------------------------------------------------------------------------------
-
-
 def group(keys: IntArray, values: IntArray, n_keys: int) -> tuple[NDArray[np.int64], IntArray]:
     """Values brought together by key, in their order: those of key i stand at ``start[i]:start[i + 1]``.
 
@@ -295,10 +275,6 @@ class Neighbours(NamedTuple):
         first = np.cumsum(counts) - counts
         return (self.start[nodes] - first)[entry] + np.arange(entry.size), entry
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Int32Array of an edge table brought together by edge, and their weights joined.
-# ---------------------------------------------------------------------------------------------------------------------
 
 Order = IntArray | slice
 """Numbers of things in some order, as an index of an array; `EVERY` where they are 0, 1, 2 and so on."""
@@ -592,10 +568,6 @@ def _ordered_sums(weights: NDArray[np.float64], first: NDArray[np.bool_]) -> NDA
     by_size = np.lexsort((weights, edge))
     return cast("NDArray[np.float64]", np.bincount(edge[by_size], weights[by_size]))
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The weights in a column of an edge table.
-# ---------------------------------------------------------------------------------------------------------------------
 
 Column = Sequence[Any] | NDArray[Any]
 EdgeName = Callable[[int], str]

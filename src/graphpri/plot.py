@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "graph", "path"]
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Positions of nodes for drawing, and samples of nodes of graphs too large to draw.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _PIVOTS = 50
 _STEPS = 100
 _CLOSE = 1e-3  # of the drawing's width; nodes nearer than this repel as if they were so far apart

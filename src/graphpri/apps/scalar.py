@@ -1,4 +1,9 @@
-"""The Principle of Relevant Information for points: from one point over modes and curves to the data (Appendix A)."""
+"""The Principle of Relevant Information for points: from one point over modes and curves to the data (Appendix A).
+
+The objective over points is by Parzen windows (Yu et al., UAI 2022, Appendix A; Principe, 2010, ch. 8). Points and
+data are in units of the window's width: divide by it first. Sums over windows are taken in blocks of bounded memory and
+by their logarithms, so that points far from everything have means and not 0 / 0.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +36,6 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The scalar PRI's objective over points, by Parzen windows (Appendix A of Yu et al., UAI 2022; Principe, 2010, ch. 8).
-#
-# Points and data are in units of the window's width: divide by it first. Sums over windows are taken in blocks of
-# bounded memory and by their logarithms, so that points far from everything have means and not 0 / 0.
-# ---------------------------------------------------------------------------------------------------------------------
 
 BLOCK = 1 << 21
 """Windows that are held at a time: 16 MB, whatever the number of points."""
@@ -180,10 +178,6 @@ def _fixed_point(x: FloatArray, own: FloatArray, theirs: FloatArray, excess: Flo
     ratio = np.exp(np.minimum(excess, _STEEPEST))[:, None]
     return x + shorter * (theirs - x) + p / q * ratio * (own - x)
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Minimising the scalar PRI: the fixed point, damped so that J never rises, then a quasi-Newton method.
-# ---------------------------------------------------------------------------------------------------------------------
 
 ROUNDING = 1e-8
 """Norm of ∂J/∂x, for each unit of β, that rounding leaves: J's own rounding grows with β, and so does its curvature."""

@@ -19,10 +19,6 @@ from graphpri.errors import OptionError, worded
 if TYPE_CHECKING:
     from graphpri.graph import EdgeTable
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Values that stand as text on the command line: budgets, ranges, options of a method, pairs of nodes.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _COUNT = re.compile(r"[+-]?\d+")
 _MOST = 10_000
 
@@ -211,11 +207,6 @@ def _literal(text: str) -> Any:
     return {"true": True, "false": False, "none": None}.get(text.lower(), text)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Options that several commands share: what to keep, how to measure it, and what to put out.
-# ---------------------------------------------------------------------------------------------------------------------
-
-
 def to_whole(kind: Any, tokens: Sequence[Token]) -> int:
     """Convert text to an integer; the parser's own conversion rounds 0.5 to 0."""
     return int(tokens[0].value)
@@ -309,10 +300,6 @@ DEFAULT_SEARCH = SearchOptions()
 DEFAULT_MEASURING = Measuring()
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# How much memory and how many threads one run may take.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _LIMITS = Group("Memory and threads", sort_key=40)
 
 
@@ -365,11 +352,6 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Messages of the library, which name arguments of functions, as the command line says them.
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 def in_words(message: str, names: Mapping[str, str] | None = None) -> str:

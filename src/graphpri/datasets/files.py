@@ -314,10 +314,6 @@ def _as_table(graph: Graph, name: str) -> EdgeTable:
     return EdgeTable(graph.n_nodes, graph.source, graph.target, graph_attributes={"name": name})
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Named sets of brain networks: their arrays as they are published, with labels, subjects and the atlas.
-# ---------------------------------------------------------------------------------------------------------------------
-
 Columns = dict[str, tuple[str, ...]]
 
 

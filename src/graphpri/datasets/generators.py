@@ -17,10 +17,6 @@ from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks
 from graphpri.errors import OptionError
 from graphpri.graph import Graph, Int64Array, IntArray, group, id_dtype, unit_weights
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Compiled loops of the generators: imported for large graphs only.
-# ---------------------------------------------------------------------------------------------------------------------
-
 
 @compiled
 def follow_draws(

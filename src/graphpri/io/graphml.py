@@ -289,10 +289,6 @@ class _Handler(ContentHandler):
             raise self._error(f"{shorten(text)} is not a value of the type {key.kind!r} ({key.name!r})") from None
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Writing GraphML.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _REFUSED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ESCAPES = {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
 _INT64 = range(-(2**63), 2**63)

@@ -1,4 +1,8 @@
-"""NumPy archives: graphpri's own, which hold everything, and SciPy's sparse matrices."""
+"""NumPy archives: graphpri's own, which hold everything, and SciPy's sparse matrices; and folders.
+
+A folder holds one array a file, which is mapped into memory instead of read: that of a graph of 10⁸ edges is opened in
+the time that one look at its edges takes, and what stands there in canonical order becomes a graph without a copy.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +26,6 @@ from graphpri.io.format import ReadOptions
 from graphpri.io.matrixmarket import matrix_table
 from graphpri.io.sink import Forward, Sink, advance
 from graphpri.io.source import InputStream
-
-# ---------------------------------------------------------------------------------------------------------------------
-# A table as arrays by name, for the formats that keep arrays: everything that it holds, without pickle.
-# ---------------------------------------------------------------------------------------------------------------------
 
 META = "graphpri"
 """Name of the array that holds the rest, as JSON."""
@@ -133,13 +133,6 @@ def _put_column(arrays: dict[str, NDArray[Any]], key: str, column: Column | Sequ
 def _bytes(text: str) -> NDArray[np.uint8]:
     return np.frombuffer(text.encode("ascii"), np.uint8)
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# A folder of NumPy arrays, one file a column, mapped into memory instead of read.
-#
-# A file of a graph of 10⁸ edges is opened in the time that one look at its edges takes; what stands there in
-# canonical order becomes a graph without a copy.
-# ---------------------------------------------------------------------------------------------------------------------
 
 _ENDS = ("source", "target")
 

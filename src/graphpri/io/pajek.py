@@ -339,10 +339,6 @@ def _join(links: list[_Links]) -> dict[str, Column]:
     }
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Writing Pajek networks.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _LIMIT = (
     "Pajek holds numbers and text without quotes, line breaks and gaps under plain names; graphml and npz hold others"

@@ -227,10 +227,6 @@ def _positions(ends: Ends, labels: Any) -> NDArray[np.int64] | None:
     return np.array(found, np.int64)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Parquet written, through pyarrow: a row an edge; what rows can't hold stands in the schema's metadata.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _LIMIT = "it holds values of a type that can't be kept as JSON"
 _ROWS = 1 << 20  # in a group
 _MANY = 1 << 16

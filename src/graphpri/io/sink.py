@@ -23,10 +23,6 @@ from numpy.typing import NDArray
 from graphpri.errors import FileError, setting
 from graphpri.io.source import CHUNK, Meter, Progress, stream_name
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Writing text: encoding, rows, and cells.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _LINES = 50_000
 
 

@@ -23,10 +23,6 @@ from numpy.typing import NDArray
 from graphpri._runtime import require
 from graphpri.errors import FileError
 
-# ---------------------------------------------------------------------------------------------------------------------
-# How reading and writing say how far they are.
-# ---------------------------------------------------------------------------------------------------------------------
-
 Progress = Callable[[str, float], object]
 """Called with a stage and the share of it that is done; see :func:`graphpri.io.read`."""
 

@@ -172,10 +172,6 @@ def check_edges(graph: Graph, name: str) -> None:
         raise GraphError(f"{name} has no edges: its Laplacian is zero, and its entropy is not defined")
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The measures. A View remembers its entropies, so that each is computed once, and only where one asks for it.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _GROUP = "information"
 _ORIGINAL = "estimate of the original's entropy"
 
@@ -249,11 +245,6 @@ def divergence_measure(view: View) -> float:
 @measure("objective", "Graph-PRI objective J = S + 2βD − α Σ ln d", "nats", group=_GROUP, core=True, better="low")
 def objective_measure(view: View) -> float:
     return _value(view, "objective", objective_in_unit(view))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Functions for users.
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 @takes_entropy

@@ -289,10 +289,6 @@ def fixed_vector(n: int) -> FloatArray:
     return cast("FloatArray", np.modf(np.arange(1, n + 1) * ((np.sqrt(5.0) - 1) / 2))[0])
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The low end of the Laplacian's spectrum: what is slow to mix, to diffuse or to synchronise.
-# ---------------------------------------------------------------------------------------------------------------------
-
 LOW = 10
 """Eigenvalues that are compared, where there are so many."""
 
@@ -360,10 +356,6 @@ def eigenvalue_error(view: View) -> float:
     after = np.concatenate([np.zeros(now), rest])[zeros : zeros + count]
     return float((np.abs(after - before) / before).mean())
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# How much can flow between two nodes: capacities, and the number of ways around failing edges.
-# ---------------------------------------------------------------------------------------------------------------------
 
 PAIRS = 100
 _FLOWS = Cost(f"{PAIRS}·(N + M)", lambda g: PAIRS * (g.n_nodes + g.n_edges), 2e7)

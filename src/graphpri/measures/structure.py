@@ -18,10 +18,6 @@ from graphpri.errors import MissingExtraError
 from graphpri.graph import FloatArray
 from graphpri.measures.registry import Cost, View, measure, per_view
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Rank correlation of a node property in the original and in the kept graph.
-# ---------------------------------------------------------------------------------------------------------------------
-
 
 def rank_correlation(view: View, before: NDArray[Any], after: NDArray[Any]) -> float:
     """Spearman correlation over the nodes with an edge in the original; NaN where all nodes are alike in one of them.
@@ -40,10 +36,6 @@ def rank_correlation(view: View, before: NDArray[Any], after: NDArray[Any]) -> f
         return np.nan
     return float(x @ y / size)
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Size, connectivity and degrees.
-# ---------------------------------------------------------------------------------------------------------------------
 
 _SIZE, _DEGREES = "size and connectivity", "degrees"
 
@@ -244,10 +236,6 @@ def _shannon(counts: NDArray[np.int64]) -> float:
     return -float((p * np.log(p)).sum())
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Distances in hops, from all nodes or from a sample of them.
-# ---------------------------------------------------------------------------------------------------------------------
-
 _DISTANCES = "distances"
 _SEARCHES = Cost("N + M", lambda g: g.n_nodes + g.n_edges, 5e6, needs="networkit")
 """Some hundred searches of the graph."""
@@ -323,10 +311,6 @@ def stretch(view: View) -> float:
     still = (before > 0) & (after > 0)
     return float((after[still] / before[still]).mean()) if still.any() else np.nan
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Whether central nodes stay central: rank correlations of node centralities.
-# ---------------------------------------------------------------------------------------------------------------------
 
 _CENTRALITIES = "centralities, Spearman correlation"
 _ITERATIONS = Cost("N + M", lambda g: g.n_nodes + g.n_edges, 5e6)

@@ -15,10 +15,6 @@ from graphpri.graph import FloatArray, Graph, IntArray
 from graphpri.interop import as_graph
 from graphpri.studies.study import generator
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Graphs by name, random families and data sets alike, and the entropies of a graph with one edge more.
-# ---------------------------------------------------------------------------------------------------------------------
-
 Pairs = tuple[IntArray, IntArray]
 
 RANDOM = ("ER", "BA", "WS", "SBM", "weights")

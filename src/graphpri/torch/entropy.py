@@ -2,6 +2,10 @@
 
 The functions without a suffix take symmetric adjacencies of shape (..., N, N), those on ``_edges`` PyG's edge lists.
 All values are in nats, and none changes when all weights of a graph are multiplied by a number.
+
+Autograd through eigenvectors divides by differences of eigenvalues, and gives NaN where they repeat (a complete
+graph) or where the graph falls apart. The entropy needs no eigenvector's derivative: ∂S/∂σ̃ = −(ln σ̃ + I). It, the
+degrees, x ln x and a mean of 1/x have derivatives of their own.
 """
 
 from __future__ import annotations
@@ -19,10 +23,6 @@ from graphpri._entropies import entropy_by_size, takes_entropy
 from graphpri._objective import check_beta, coefficients, mixture_scale
 from graphpri.errors import GraphError, OptionError
 from graphpri.torch.checks import CLOSED, check_dense, check_floats
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Graphs as symmetric adjacency matrices, shape (..., N, N).
-# ---------------------------------------------------------------------------------------------------------------------
 
 _ROUNDING = 100
 
@@ -116,10 +116,6 @@ def _refuse(weights: Tensor, fault: Tensor, what: str, words: str) -> None:
         at = tuple(fault.nonzero()[0].tolist())
         raise GraphError(f"{what}[{', '.join(map(str, at))}] = {float(weights[at]):g} is {words}")
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Graphs as edge lists in PyG's convention: both orientations of every edge, and several graphs in one list.
-# ---------------------------------------------------------------------------------------------------------------------
 
 MOST_EXACT_NODES = 3000
 """Most nodes of a graph of an edge list that the exact entropy takes: it fills a dense matrix of N² entries."""
@@ -334,13 +330,6 @@ class Edges:
         value = "" if weights is None else f" ({float(weights[column]):g})"
         raise GraphError(f"column {column} of edge_index, the edge ({u}, {v}), {words}{value}")
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Functions with derivatives of their own: entropy of a Laplacian's spectrum, degrees, x ln x, and a mean of 1/x.
-#
-# Autograd through eigenvectors divides by differences of eigenvalues, and gives NaN where they repeat (a complete
-# graph) or where the graph falls apart. The entropy needs no eigenvector's derivative: ∂S/∂σ̃ = −(ln σ̃ + I).
-# ---------------------------------------------------------------------------------------------------------------------
 
 DEGREE_FLOOR = 1e-12
 """Smallest degree inside ln in a gradient, as a share of the trace."""
