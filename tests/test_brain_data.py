@@ -376,9 +376,9 @@ IDS = [f"sub-{i:02}" for i in range(S)]
         (sheet(participant_id=IDS, sex=list("MF") * 5, dx=[0] * 5 + [1] * 5), OptionError, "columns sex, dx have two"),
         (sheet(participant_id=IDS[:9] + IDS[8:9], group=labels()), FileError, "sub-08 stands in 2 rows"),
         (sheet(who=IDS, group=labels()), OptionError, "no column names the scans; id_column= .* who, group"),
-        (write("participants.tsv", "participant_id\tgroup\nsub-00\n"), FileError, "row 1 has 1 cells"),
+        (write("participants.tsv", "participant_id\tgroup\nsub-00\n"), FileError, "line 2: the row has 1 cell"),
         (write("participants.tsv", "participant_id\tgroup\n"), FileError, "no rows"),
-        (write("participants.tsv", ""), FileError, "the table is empty"),
+        (write("participants.tsv", ""), FileError, "the file is empty"),
     ],
 )
 def test_bad_folders_are_told_what_is_wrong(tmp_path: Path, harm: Any, error: type[Exception], message: str) -> None:

@@ -542,11 +542,19 @@ def test_missing_pyarrow_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("mark", [",", "\t", ";"])
 def test_tables_are_read_cell_by_cell_whatever_splits_them(tmp_path: Path, mark: str) -> None:
     path = tmp_path / "subjects.csv.gz"
-    path.write_bytes(gzip.compress(mark.join(["id", "age", "note"]).encode() + f"\n007{mark}31{mark}\n\n".encode()))
+    path.write_bytes(
+        gzip.compress(mark.join(["id", "age", "note"]).encode() + f"\n007{mark}31{mark}\n\n{mark}{mark}\n".encode())
+    )
     table = read_table(path)
-    assert table.columns() == {"id": ["007"], "age": ["31"], "note": [None]}
-    assert list(table.rows.lines) == [2]
+    assert table.columns == {"id": ["007"], "age": ["31"], "note": [""]}
+    assert list(table.lines) == [2]
     assert str(table.source.error("too old", 2)) == f"{path}, line 2: too old"
+
+
+def test_a_table_of_one_column_is_not_split_at_spaces() -> None:
+    assert read_table(io.StringIO("name\nleft amygdala\nright amygdala\n")).columns == {
+        "name": ["left amygdala", "right amygdala"]
+    }
 
 
 @pytest.mark.parametrize(
@@ -556,6 +564,7 @@ def test_tables_are_read_cell_by_cell_whatever_splits_them(tmp_path: Path, mark:
         ("a,\n1,2\n", "line 1: column 2 has no name"),
         ("a,b\n1,2,3\n", "line 2: the row has 3 cells where line 1 has 2"),
         ('a,b\n1,"2\n', "line 2: a quote is opened and never closed"),
+        ("a,b\n,\n", "the table has a header and no rows"),
     ],
 )
 def test_broken_tables_are_refused_with_their_line(text: str, message: str) -> None:

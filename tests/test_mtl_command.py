@@ -223,7 +223,7 @@ def test_the_picture_names_the_tasks_as_they_are_written() -> None:
         (FIVE.replace("age", "hours"), ["--task", "school", "--target", "score"], "'hours' stands 2 times"),
         ("school,score\na,1\n", ["--task", "school", "--target", "score"], "no column to learn from"),
         ("school,score,x\n", ["--task", "school", "--target", "score"], "no rows"),
-        ("", ["--task", "school", "--target", "score"], "can't be read"),
+        ("", ["--task", "school", "--target", "score"], "the file is empty"),
     ],
 )
 def test_bad_input_is_one_line_that_names_what_is_at_fault(

@@ -463,14 +463,6 @@ class _LabelTable:
         return " ".join(part[i] for part in parts if part is not None)
 
 
-def _read_columns(path: Path) -> _Columns:
-    """Columns of a CSV or TSV file as text, by their names in the header."""
-    header, rows = tables.read_cells(path)
-    if len(set(header)) < len(header):
-        raise FileError(f"{path}: two columns have the same name")
-    return {name: [row[j] for row in rows] for j, name in enumerate(header)}
-
-
 def _read_labels(
     path: Path,
     *,
@@ -480,7 +472,7 @@ def _read_labels(
     classes: Sequence[Any] | None = None,
 ) -> _LabelTable:
     """Labels and subjects of scans; only columns with both `classes` can then be labels."""
-    table = _read_columns(path)
+    table = tables.read_table(path).columns
     ids = _column(table, id_column, (*_SCAN_IDS, *_SUBJECT_IDS, *_OTHER_IDS), "id_column", path)
     if ids is None:
         raise OptionError(f"{path}: no column names the scans; {setting('id_column')} names one of {', '.join(table)}")
@@ -542,7 +534,7 @@ def read_atlas(path: str | Path, n: int | None = None) -> Rois:
     (('left', 'right'), [-40.0, 0.0, 0.0], ('motor', 'motor'))
     """
     file = Path(path)
-    table = _read_columns(file)
+    table = tables.read_table(file).columns
     count = len(next(iter(table.values())))
     if n is not None and count != n:
         raise FileError(f"{file}: it has {count} regions and the scans have {n}: pass their own atlas")

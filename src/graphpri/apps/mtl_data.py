@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -350,8 +349,7 @@ def read_table(path: str) -> Any:
     import pandas as pd
 
     if not path.casefold().endswith(".parquet"):
-        header, rows = tables.read_cells(Path(path))
-        return pd.DataFrame(rows, columns=header, dtype=object)
+        return pd.DataFrame(tables.read_table(path).columns, dtype=object)
     try:
         return pd.read_parquet(path)
     except FileNotFoundError:

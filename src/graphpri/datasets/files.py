@@ -395,5 +395,4 @@ def scans(name: str) -> Scans:
 
 
 def _columns(data: bytes) -> Columns:
-    table = read_table(io.BytesIO(data), ",")
-    return {name: tuple(cell or "" for cell in cells) for name, cells in table.columns().items()}
+    return {name: tuple(cells) for name, cells in read_table(io.BytesIO(data), ",").columns.items()}
