@@ -319,6 +319,40 @@ def label_nodes(
     return Nodes(label_sequence(parse_labels(list(seen))), rest)
 
 
+def ends_by_id(
+    source: InputStream,
+    ids: Sequence[Any],
+    node_lines: Sequence[int],
+    pairs: Sequence[tuple[Any, Any]],
+    edge_lines: Sequence[int],
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Ends of edges that a file gives by the ids of nodes, as positions among these.
+
+    Parameters
+    ----------
+    source : InputStream
+    ids, node_lines : sequence
+        The id of each node, and where it stands.
+    pairs, edge_lines : sequence
+        The ids of both ends of each edge, and where it stands.
+
+    Raises
+    ------
+    FileError
+        For an id that stands twice, and one that is no node's.
+    """
+    place: dict[Any, int] = {}
+    for i, (key, line) in enumerate(zip(ids, node_lines, strict=True)):
+        if place.setdefault(key, i) != i:
+            raise source.error(f"the node id {key!r} stands in line {node_lines[place[key]]} already", line)
+    for pair, line in zip(pairs, edge_lines, strict=True):
+        for name, key in zip(("source", "target"), pair, strict=True):
+            if key not in place:
+                raise source.error(f"the edge's {name} {key!r} is not the id of a node", line)
+    u, v = (np.array([place[pair[side]] for pair in pairs], id_dtype(len(ids))) for side in (0, 1))
+    return u, v
+
+
 # Back to text, with notes on what a format can't hold
 
 

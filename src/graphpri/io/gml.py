@@ -10,8 +10,9 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from graphpri.graph import EdgeTable, id_dtype
+from graphpri.graph import EdgeTable
 from graphpri.io.columns import (
+    ends_by_id,
     gather_columns,
     has_parallel,
     label_nodes,
@@ -67,15 +68,11 @@ def read_gml(source: InputStream, options: ReadOptions) -> EdgeTable:
     graph = graphs[0]
     nodes, edges = _blocks(source, graph, "node"), _blocks(source, graph, "edge")
     ids = [_one(source, node, "id", "node") for node in nodes]
-    place: dict[Any, int] = {}
-    for i, (key, node) in enumerate(zip(ids, nodes, strict=True)):
-        if place.setdefault(key, i) != i:
-            raise source.error(f"the node id {key!r} stands in line {nodes[place[key]].line} already", node.line)
+    pairs = [(_one(source, edge, "source", "edge"), _one(source, edge, "target", "edge")) for edge in edges]
+    lines, edge_lines = [node.line for node in nodes], [edge.line for edge in edges]
+    u, v = ends_by_id(source, ids, lines, pairs, edge_lines)
     columns = gather_columns([node.plain(("id",)) for node in nodes])
-    labels, attributes = label_nodes(source, ids, columns, [node.line for node in nodes], options.label, "label")
-    ends = np.array([[_end(source, edge, name, place) for edge in edges] for name in ("source", "target")], np.int64)
-    u, v = ends.reshape(2, -1).astype(id_dtype(len(nodes)))
-    lines = np.array([edge.line for edge in edges], np.int64)
+    labels, attributes = label_nodes(source, ids, columns, lines, options.label, "label")
     return EdgeTable(
         len(nodes),
         u,
@@ -85,7 +82,7 @@ def read_gml(source: InputStream, options: ReadOptions) -> EdgeTable:
         gather_columns([edge.plain(("source", "target")) for edge in edges]),
         attributes,
         graph.plain(("node", "edge", "directed", "multigraph")),
-        source.row_name(lines),
+        source.row_name(np.array(edge_lines, np.int64)),
     )
 
 
@@ -156,13 +153,6 @@ def _one(source: InputStream, block: _Block, key: str, what: str) -> int | str:
     if len(values) != 1 or not isinstance(values[0], int | str):
         raise source.error(f"the {what} should have one {key!r}", block.line)
     return values[0]
-
-
-def _end(source: InputStream, edge: _Block, name: str, place: dict[Any, int]) -> int:
-    key = _one(source, edge, name, "edge")
-    if key not in place:
-        raise source.error(f"the edge's {name} {key!r} is not the id of a node", edge.line)
-    return place[key]
 
 
 def write_gml(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:

@@ -13,10 +13,11 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from graphpri.errors import FileError
-from graphpri.graph import EdgeTable, id_dtype
+from graphpri.graph import EdgeTable
 from graphpri.io.columns import (
     Column,
     alike,
+    ends_by_id,
     gather_columns,
     label_nodes,
     label_texts,
@@ -35,21 +36,21 @@ _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _PORTS = {"sourceport": "source_port", "targetport": "target_port"}
 
 
-def _whole(text: str) -> int:
-    return int(text) if _INTEGER.fullmatch(text) else int("no number")
+def _number(kind: Callable[[str], Any], pattern: re.Pattern[str]) -> Callable[[str], Any]:
+    """What reads a number of a kind, and raises a ValueError for text that doesn't match the pattern."""
 
+    def read(text: str) -> Any:
+        if not pattern.fullmatch(bare := text.strip()):
+            raise ValueError(f"{text!r} is no number")
+        return kind(bare)
 
-def _number(text: str) -> float:
-    return float(text) if ANY_NUMBER.fullmatch(text) else float("no number")
+    return read
 
 
 _TYPES: dict[str, Callable[[str], Any]] = {
     "boolean": lambda text: _TRUTH[text.strip().lower()],
-    "int": lambda text: _whole(text.strip()),
-    "integer": lambda text: _whole(text.strip()),
-    "long": lambda text: _whole(text.strip()),
-    "float": lambda text: _number(text.strip()),
-    "double": lambda text: _number(text.strip()),
+    **dict.fromkeys(("int", "integer", "long"), _number(int, _INTEGER)),
+    **dict.fromkeys(("float", "double"), _number(float, ANY_NUMBER)),
     "string": str,
 }
 
@@ -92,16 +93,11 @@ def read_graphml(source: InputStream, options: ReadOptions) -> EdgeTable:
     if handler.graph is None:
         raise source.error("there is no <graph> in it")
     nodes, edges = handler.nodes, handler.edges
-    place: dict[str, int] = {}
-    for i, node in enumerate(nodes):
-        if place.setdefault(node.xml["id"], i) != i:
-            first = nodes[place[node.xml["id"]]].line
-            raise source.error(f"the node id {node.xml['id']!r} stands in line {first} already", node.line)
+    ids, lines = [node.xml["id"] for node in nodes], [node.line for node in nodes]
+    pairs, edge_lines = [(edge.xml["source"], edge.xml["target"]) for edge in edges], [edge.line for edge in edges]
+    u, v = ends_by_id(source, ids, lines, pairs, edge_lines)
     columns = gather_columns([handler.record(node) for node in nodes])
-    lines = [node.line for node in nodes]
-    labels, attributes = label_nodes(source, list(place), columns, lines, options.label)
-    ends = [[_end(source, edge, name, place) for edge in edges] for name in ("source", "target")]
-    u, v = np.array(ends, id_dtype(len(nodes))).reshape(2, -1)
+    labels, attributes = label_nodes(source, ids, columns, lines, options.label)
     name = handler.graph.xml.get("id")
     graph_id = {} if name is None else {"id": python_values(parse_cells([name]))[0]}
     return EdgeTable(
@@ -113,7 +109,7 @@ def read_graphml(source: InputStream, options: ReadOptions) -> EdgeTable:
         _edge_columns(handler, edges),
         attributes,
         graph_id | handler.record(handler.graph),
-        source.row_name(np.array([edge.line for edge in edges], np.int64)),
+        source.row_name(np.array(edge_lines, np.int64)),
     )
 
 
@@ -143,13 +139,6 @@ def _parse(source: InputStream) -> _Handler:
             parser.getLineNumber(),
         ) from None
     return handler
-
-
-def _end(source: InputStream, edge: _Item, name: str, place: dict[str, int]) -> int:
-    key = edge.xml[name]
-    if key not in place:
-        raise source.error(f"the edge's {name} {key!r} is not the id of a node", edge.line)
-    return place[key]
 
 
 def _is_directed(source: InputStream, graph: _Item, edges: Sequence[_Item]) -> bool:

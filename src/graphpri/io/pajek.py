@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable, id_dtype
@@ -218,20 +217,17 @@ def _pairs(source: InputStream, tokens: list[tuple[str, bool]], line: int) -> di
 
 
 def _read_links(network: _Network, section: _Section) -> _Links:
-    directed = _LINKS[section.kind]
     if section.kind.endswith("list"):
-        u, v, lines, columns = _read_lists(network, section)
-    elif (grid := _regular(network, section)) is not None:
-        u, v, lines, columns = grid
+        links = _read_lists(network, section)
     else:
-        u, v, lines, columns = _read_lines(network, section)
+        links = _regular(network, section) or _read_lines(network, section)
     if section.words.startswith(":"):
         number, _, name = section.words.partition(" ")
-        columns["relation"] = [name.strip(' \t"') or number[1:]] * u.size
-    return _Links(directed, u, v, lines, columns)
+        links.columns["relation"] = [name.strip(' \t"') or number[1:]] * links.u.size
+    return links
 
 
-def _regular(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, dict[str, Column]] | None:
+def _regular(network: _Network, section: _Section) -> _Links | None:
     """Links that are all two vertices, or two vertices and a weight; None for any others."""
     if b'"' in section.body or b"[" in section.body or b"/*" in section.body:
         return None
@@ -247,10 +243,10 @@ def _regular(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, di
     columns: dict[str, Column] = {}
     if rows.n_columns == 3:
         columns["weight"] = read_weights(network.source, rows, 2, ends=(0, 1))
-    return u - 1, v - 1, np.array(rows.lines, np.int64), columns
+    return _Links(_LINKS[section.kind], u - 1, v - 1, np.array(rows.lines, np.int64), columns)
 
 
-def _read_lines(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, dict[str, Column]]:
+def _read_lines(network: _Network, section: _Section) -> _Links:
     ends: list[tuple[int, int]] = []
     lines: list[int] = []
     records: list[dict[str, str]] = []
@@ -266,16 +262,17 @@ def _read_lines(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints,
             record["weight"] = rest.pop(0)[0]
         records.append(record | _pairs(network.source, rest, line))
     u, v = np.array(ends, np.int64).reshape(-1, 2).T
-    return u, v, np.array(lines, np.int64), gather_columns(records, parse_cells)
+    columns = gather_columns(records, parse_cells)
+    return _Links(_LINKS[section.kind], u, v, np.array(lines, np.int64), columns)
 
 
-def _read_lists(network: _Network, section: _Section) -> tuple[Ints, Ints, Ints, dict[str, Column]]:
+def _read_lists(network: _Network, section: _Section) -> _Links:
     ends: list[tuple[int, int, int]] = []
     for line, text in _rows(section.body, section.line + 1):
         first, *others = (_vertex(network, word, line) for word in text.split())
         ends += [(first, other, line) for other in others]
     u, v, lines = np.array(ends, np.int64).reshape(-1, 3).T
-    return u, v, lines, {}
+    return _Links(_LINKS[section.kind], u, v, lines, {})
 
 
 def _read_matrix(network: _Network, section: _Section) -> _Links:
@@ -320,12 +317,11 @@ def _both_ways(links: _Links) -> _Links:
     order = np.concatenate([np.arange(links.u.size), back])
     forward = np.arange(order.size) < links.u.size
     u, v = links.u[order], links.v[order]
-    columns = {name: _pick(column, order) for name, column in links.columns.items()}
+    columns: dict[str, Column] = {
+        name: column[order] if isinstance(column, np.ndarray) else [column[i] for i in order.tolist()]
+        for name, column in links.columns.items()
+    }
     return _Links(True, np.where(forward, u, v), np.where(forward, v, u), links.lines[order], columns)
-
-
-def _pick(column: Column, order: NDArray[np.int64]) -> Column:
-    return column[order] if isinstance(column, np.ndarray) else [column[i] for i in order.tolist()]
 
 
 def _join(links: list[_Links]) -> dict[str, Column]:
