@@ -104,7 +104,12 @@ def order_labels(labels: Sequence[Hashable]) -> tuple[NDArray[np.int64], Sequenc
         if label in seen:
             raise _twice(label)
         seen.add(label)
-    order = np.asarray(_order(labels), np.int64)
+    kinds = {_kind(x) for x in labels}
+    try:
+        keys: Sequence[Any] = labels if kinds <= {"number"} or kinds <= {"text"} else [_sort_key(x) for x in labels]
+        order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+    except TypeError:
+        order = np.arange(len(labels))
     ordered = tuple(labels[i] for i in order)
     plain = all(type(x) is int for x in ordered) and ordered == tuple(range(len(ordered)))
     return order, None if plain else ordered
@@ -124,15 +129,6 @@ def _order_array(labels: NDArray[Any]) -> tuple[NDArray[np.int64], Sequence[Hash
 
 def _twice(label: Any) -> GraphError:
     return GraphError(f"the node label {plain_label(label)!r} stands twice: labels must be unique")
-
-
-def _order(labels: Sequence[Hashable]) -> Sequence[int]:
-    kinds = {_kind(x) for x in labels}
-    try:
-        keys: Sequence[Any] = labels if kinds <= {"number"} or kinds <= {"text"} else [_sort_key(x) for x in labels]
-        return sorted(range(len(keys)), key=keys.__getitem__)
-    except TypeError:
-        return range(len(labels))
 
 
 def _kind(label: Any) -> str:
