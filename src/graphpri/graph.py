@@ -105,14 +105,15 @@ def order_labels(labels: Sequence[Hashable]) -> tuple[NDArray[np.int64], Sequenc
             raise _twice(label)
         seen.add(label)
     kinds = {_kind(x) for x in labels}
+    order = list(range(len(labels)))
     try:
-        keys: Sequence[Any] = labels if kinds <= {"number"} or kinds <= {"text"} else [_sort_key(x) for x in labels]
-        order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+        keys: list[Any] = list(labels) if kinds <= {"number"} or kinds <= {"text"} else [_sort_key(x) for x in labels]
+        order.sort(key=keys.__getitem__)
     except TypeError:
-        order = np.arange(len(labels))
+        order = list(range(len(labels)))
     ordered = tuple(labels[i] for i in order)
     plain = all(type(x) is int for x in ordered) and ordered == tuple(range(len(ordered)))
-    return order, None if plain else ordered
+    return np.array(order, np.int64), None if plain else ordered
 
 
 def _order_array(labels: NDArray[Any]) -> tuple[NDArray[np.int64], Sequence[Hashable] | None]:
