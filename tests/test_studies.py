@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -26,21 +27,31 @@ from judging import read, rewrite
 DATA = bool(os.environ.get("GRAPHPRI_DATA"))
 
 
-@pytest.fixture(scope="session")
-def everything(quick_studies: Path) -> tuple[list[studies.Result], Path]:
+@pytest.fixture(scope="module")
+def everything(
+    quick_study: Callable[[str], studies.Result], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[list[studies.Result], Path]:
     """All studies in their quick sizes."""
-    out = quick_studies
-    found = studies.reproduce(studies.names(), out, quick=True)
+    out = tmp_path_factory.mktemp("page")
+    found = [quick_study(name) for name in studies.names()]
     studies.write_verdicts(found, out)
     studies.write_page(found, out)
     return found, out
+
+
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tests do not ask more processes for is done in their own."""
+    monkeypatch.setenv("GRAPHPRI_THREADS", "1")
 
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the study tradeoff in its quick size."""
     out = tmp_path_factory.mktemp("one")
-    studies.reproduce(["tradeoff"], out, quick=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRAPHPRI_THREADS", "1")
+        studies.reproduce(["tradeoff"], out, quick=True)
     return out
 
 
@@ -115,7 +126,6 @@ def test_pieces_that_are_done_are_not_done_again(one: Path, tmp_path: Path, monk
     worked: list[dict[str, Any]] = []
     honest = tradeoff.work
     monkeypatch.setattr(tradeoff, "work", lambda cell, seed: (worked.append(cell), honest(cell, seed))[1])
-    monkeypatch.setenv("GRAPHPRI_THREADS", "1")
     studies.reproduce(["tradeoff"], tmp_path / "copy", quick=True)
     assert len(worked) == 1
     assert content(tmp_path / "copy" / "tradeoff") == content(one / "tradeoff")
