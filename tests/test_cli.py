@@ -1302,7 +1302,7 @@ def test_a_large_graph_is_described_measured_and_compared(cli: Cli, large: Path)
 
 
 def test_estimates_show_their_errors_in_every_command(cli: Cli, tmp_path: Path):
-    write(graph_table(graphpri.datasets.barabasi_albert(1500, 4, seed=1)), tmp_path / "g.npyd")
+    write(graph_table(graphpri.datasets.barabasi_albert(3000, 4, seed=1)), tmp_path / "g.npyd")
     fast = ["--effort", "fast"]
     arguments = ["g.npyd", "--keep", "0.3", "--entropy", "stochastic", *fast]
     told = cli("sparsify", *arguments, "-o", "small.npyd").out
