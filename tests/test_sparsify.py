@@ -205,12 +205,11 @@ FINGERPRINT = """
 import hashlib, sys
 import networkx as nx
 from graphpri import methods, path, sparsify
-G = nx.les_miserables_graph()
+G = nx.karate_club_graph()
 results = [sparsify(G, keep=0.4, method=m, **({"effort": "fast"} if m == "pri" else {})) for m in methods()]
-results += [sparsify(G, keep=0.4, reweight=True, effort="fast", connected=True), sparsify(G, beta=1, effort="fast")]
+results += [sparsify(G, keep=0.5, reweight=True, effort="fast", connected=True), sparsify(G, beta=1, effort="fast")]
 results += [sparsify(G, solver="gumbel", steps=20), sparsify(G, keep=0.4, method="random", seed=7)]
-K = nx.karate_club_graph()
-results += path(K, beta=[0, 2, 5], effort="fast") + path(K, keep=[0.6, 0.3], effort="fast")
+results += path(G, beta=[0, 2, 5], effort="fast") + path(G, keep=[0.6, 0.3], effort="fast")
 for r in results:
     pairs = sorted(map(str, r.graph.edges))
     arrays = r.mask.tobytes() + r.scores.tobytes() + r.weights.tobytes()

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,13 @@ def test_same_seed_same_files_in_any_number_of_processes(
     assert content(tmp_path / "tradeoff") == content(one / "tradeoff")
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The study tradeoff without its picture, which takes longer than its pieces of work."""
+    monkeypatch.setattr(tradeoff, "draw", lambda frames: [])
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_another_seed_gives_other_numbers(one: Path, tmp_path: Path) -> None:
     studies.reproduce(["tradeoff"], tmp_path, quick=True, seed=1)
     assert content(tmp_path / "tradeoff")["random.csv"] != content(one / "tradeoff")["random.csv"]
@@ -176,6 +184,7 @@ def test_a_study_that_has_not_run_can_not_be_judged(tmp_path: Path) -> None:
 # Verdicts
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_changed_number_changes_the_verdict(one: Path, tmp_path: Path) -> None:
     shutil.copytree(one / "tradeoff", tmp_path / "tradeoff")
     table = tmp_path / "tradeoff" / "random.csv"
@@ -300,6 +309,7 @@ def test_a_studys_text_is_shown_as_text(tmp_path: Path) -> None:
 # Without data sets
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_without_its_data_a_study_says_so_and_the_others_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GRAPHPRI_DATA", raising=False)
     monkeypatch.setenv("GRAPHPRI_CACHE", str(tmp_path / "cache"))
@@ -350,6 +360,7 @@ sys.exit(main(["reproduce", "--list"]))
     assert all(name in done.stdout for name in studies.names())
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_prints_verdicts_as_text_and_as_json(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = run("tradeoff", "--quick", "--out", str(one))
     assert done.returncode == 0
@@ -385,9 +396,19 @@ def test_the_command_refuses_what_can_not_be(
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "graphpri", "reproduce", "tradeoff", "--out", str(out)]
+    # Pieces that are shorter than the full ones, and long enough to be interrupted.
+    cells = [{"model": m, "degree": d, "n": 100, "repeats": 60} for m, d in product(("ER", "BA"), (30, 20, 10))]
+    monkeypatch.setattr(tradeoff, "cells", lambda quick: cells)
+    code = f"""
+import sys
+from graphpri.cli import main
+from graphpri.studies import tradeoff
+
+tradeoff.cells = lambda quick: {cells}
+sys.exit(main(["reproduce", "tradeoff", "--out", {str(out)!r}]))
+"""
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-c", code],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "GRAPHPRI_THREADS": "2"},
@@ -401,7 +422,7 @@ def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path, monkeypatch
     assert process.returncode == 1
     assert message == f"graphpri: interrupted; the same command goes on where it was, with what {out} keeps\n"
     kept = pieces(out)
-    assert 0 < len(kept) < len(tradeoff.cells(False))
+    assert 0 < len(kept) < len(cells)
     times = [piece.stat().st_mtime_ns for piece in kept]
 
     def stop(step: studies.StudyProgress) -> bool:
