@@ -1,3 +1,5 @@
+"""The protocol of brain networks: folds of subjects, tuning, permutations, stability of edges, and kept pieces."""
+
 from dataclasses import replace
 
 import numpy as np

@@ -1138,8 +1138,8 @@ def test_progress_appears_only_after_a_while():
         while "reading a stream" not in held.getvalue() and monotonic() < deadline:
             sleep(0.02)
         sleep(2 * progress._INTERVAL)
-        slow.step(Progress("kick", 3, 12, 1.5, 0.5))
-        while "kick 3" not in held.getvalue() and monotonic() < deadline:
+        slow.step(Progress("perturb", 3, 12, 1.5, 0.5))
+        while "perturb 3" not in held.getvalue() and monotonic() < deadline:
             sleep(0.02)
     assert "reading karate" in held.getvalue()
     assert "reading a stream" in held.getvalue()

@@ -136,7 +136,7 @@ def test_no_swap_of_two_edges_improves_a_stop(page: Exploration) -> None:
                 assert objective.value(objective.selection(swapped)) > value - 1e-9
 
 
-def test_polish_that_is_stopped_keeps_what_it_found(karate: Any) -> None:
+def test_a_search_that_is_stopped_keeps_what_it_found(karate: Any) -> None:
     seen: list[str] = []
 
     def stop(progress: Any) -> bool:

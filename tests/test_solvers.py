@@ -83,7 +83,7 @@ SETTINGS = [
 
 @pytest.mark.parametrize("name", ["exact", "degree", "local"])
 @pytest.mark.parametrize(("beta", "alpha", "mixture", "weighted"), SETTINGS)
-def test_landscape_predicts_flips_and_swaps(name, beta, alpha, mixture, weighted):
+def test_moves_are_evaluated_as_j_changes(name, beta, alpha, mixture, weighted):
     graph = karate(weighted)
     objective = Objective(graph, beta, alpha, name, mixture)
     evaluator = EVALUATORS[name](objective)
@@ -104,7 +104,7 @@ def test_landscape_predicts_flips_and_swaps(name, beta, alpha, mixture, weighted
 
 @pytest.mark.parametrize("name", ["exact", "degree", "local"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_landscape_predicts_single_changes_of_a_free_size(name, weighted):
+def test_flips_of_a_free_size_are_evaluated_as_j_changes(name, weighted):
     graph = karate(weighted)
     objective = Objective(graph, 4.0, 0.0, name)
     evaluator = EVALUATORS[name](objective, fixed_size=False)
@@ -317,7 +317,7 @@ def test_large_graphs_are_swept(entropy, connected):
 # Determinism, progress and interruption.
 
 
-def test_same_seed_same_result_and_seeds_only_matter_for_kicks():
+def test_same_seed_same_result_and_seeds_only_matter_for_perturbations():
     objective = Objective(karate(), 8.0)
     first, again, other = (solve(objective, 40, seed=seed) for seed in (5, 5, 6))
     assert np.array_equal(first.mask, again.mask)

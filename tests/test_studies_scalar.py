@@ -100,7 +100,7 @@ def test_better_numbers_make_it_a_curve_and_a_chain(done: studies.Result, tmp_pa
         assert about(done, words).outcome == "not reproduced"
 
 
-def test_a_path_that_ends_higher_is_told(done: studies.Result, tmp_path: Path) -> None:
+def test_a_path_that_ends_higher_changes_the_verdict(done: studies.Result, tmp_path: Path) -> None:
     def change(row: Row) -> None:
         if row["start"] == "path":
             row["J"] = str(float(row["J"]) + 1)

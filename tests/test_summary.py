@@ -1,3 +1,5 @@
+"""The page on one result: its numbers, its text, and the command that writes it."""
+
 import re
 
 import networkx as nx

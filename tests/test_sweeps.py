@@ -390,7 +390,7 @@ def test_the_paper_s_solver_refuses_an_entropy_with_noise():
         graphpri.sparsify(zoo.ring(9), keep=4, entropy="stochastic", solver="gumbel")
 
 
-# Through the front, on graphs that are large.
+# By `sparsify` and `path`, on graphs that are large.
 
 
 @pytest.mark.parametrize("weighted", [False, True])
