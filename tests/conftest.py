@@ -43,6 +43,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
     """Runs a study in its quick size: once for all tests, in this process, and with shipped data where that is said."""
     from graphpri import studies
+    from graphpri.studies import figures
     from graphpri.studies.catalogue import find
 
     out = tmp_path_factory.mktemp("studies")
@@ -52,6 +53,7 @@ def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Res
         study = find(name)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("GRAPHPRI_THREADS", "1")
+            patch.setitem(figures._STYLE, "savefig.dpi", 60)
             if not (study.needs if study.needs_quick is None else study.needs_quick):
                 patch.delenv("GRAPHPRI_DATA", raising=False)
             (found,) = studies.reproduce([name], out, quick=True)

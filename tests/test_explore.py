@@ -126,14 +126,13 @@ def test_no_stop_is_worse_than_the_path_along_its_budgets(karate: Any, page: Exp
 
 def test_no_swap_of_two_edges_improves_a_stop(page: Exploration) -> None:
     objective = Objective(page.graph, 4.0)
-    for k in page.budgets[:2]:
-        kept = page.mask(4, k)
-        value = objective.value(objective.selection(kept))
-        for out in np.flatnonzero(kept):
-            for into in np.flatnonzero(~kept):
-                swapped = kept.copy()
-                swapped[[out, into]] = False, True
-                assert objective.value(objective.selection(swapped)) > value - 1e-9
+    kept = page.mask(4, page.budgets[0])
+    value = objective.value(objective.selection(kept))
+    for out in np.flatnonzero(kept):
+        for into in np.flatnonzero(~kept):
+            swapped = kept.copy()
+            swapped[[out, into]] = False, True
+            assert objective.value(objective.selection(swapped)) > value - 1e-9
 
 
 def test_a_search_that_is_stopped_keeps_what_it_found(karate: Any) -> None:
@@ -252,11 +251,11 @@ class Elements(HTMLParser):
 
 
 def test_labels_cant_break_out(karate: Any) -> None:
-    plain = Elements(explore(karate, beta=[4], keep=[0.5], title="plain").html)
+    plain = Elements(explore(karate, beta=[4], keep=[0.5], methods=["random"], title="plain").html)
     for title in HOSTILE:
         graph = nx.relabel_nodes(karate, dict(enumerate(HOSTILE)))
         nx.set_node_attributes(graph, {label: label[:9] for label in HOSTILE}, "</script>")
-        page = explore(graph, beta=[4], keep=[0.5], title=title)
+        page = explore(graph, beta=[4], keep=[0.5], methods=["random"], title=title)
         found = Elements(page.html)
         assert found.tags == plain.tags
         assert found.handlers == []
