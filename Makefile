@@ -48,8 +48,8 @@ demo: $(INSTALLED)
 	$(BIN)/graphpri sparsify karate -o out/karate.graphml --keep 0.3 --beta 2 --plot out/karate.png --force
 	@echo "Picture: out/karate.png   Graph: out/karate.graphml"
 
-# A test file at a time on each core. The browser tests use an installed Chromium; without one they are skipped, unless
-# BROWSER=install says to get Debian's package (as root).
+# A test file at a time on each core; the files of studies on the same one (tests/conftest.py). The browser tests use an
+# installed Chromium; without one they are skipped, unless BROWSER=install says to get Debian's package (as root).
 test: $(INSTALLED) browser-$(BROWSER)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
 

@@ -17,21 +17,30 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fill_tables import PAGES
 
 RUNNER = """
-import contextlib, io, json, sys
-namespace, printed = {"__name__": "__main__"}, []
-for name, line, code in json.load(sys.stdin):
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile("\\n" * line + code, name, "exec"), namespace)
-    printed.append(out.getvalue())
-json.dump(printed, sys.stdout)
+import contextlib, io, json, os, sys, traceback, warnings
+pages = []
+for folder, blocks in json.load(sys.stdin):
+    os.chdir(folder)
+    namespace, printed, error = {"__name__": "__main__"}, [], None
+    with warnings.catch_warnings():
+        for name, line, code in blocks:
+            out = io.StringIO()
+            try:
+                with contextlib.redirect_stdout(out):
+                    exec(compile("\\n" * line + code, name, "exec"), namespace)
+            except BaseException:
+                error = traceback.format_exc()
+                break
+            printed.append(out.getvalue())
+    pages.append((printed, error))
+json.dump(pages, sys.stdout)
 """
 NUMBER = re.compile(r"[−-]?\d+(?:\.(\d+))?")
 SECONDS = re.compile(r"\d+\.\d+ s\b")
@@ -87,13 +96,24 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
-def run_python(page: Path, folder: Path) -> list[Run]:
-    """Run the Python blocks of a page in one process, one after the other."""
-    found = blocks(page)
-    code = [block for block in found if block.kind == "python"]
-    if not code:
-        return []
-    given = [(str(block.page), block.start, "\n".join(block.lines)) for block in code]
+def run_python(pages: Sequence[Path], folder: Path) -> list[list[Run]]:
+    """Run the Python blocks of each page, one after the other: pages in folders and namespaces of their own.
+
+    One process runs them, so that what they import is loaded once; a page that changes what is imported has its own.
+    """
+    apart = [page for page in pages if "sys.modules" in page.read_text(encoding="utf-8")]
+    together = [page for page in pages if page not in apart]
+    runs: dict[Path, list[Run]] = {}
+    for group in [together, *([page] for page in apart)]:
+        runs |= zip(group, _in_one_process(group, folder), strict=True)
+    return [runs[page] for page in pages]
+
+
+def _in_one_process(pages: Sequence[Path], folder: Path) -> list[list[Run]]:
+    given: list[tuple[str, list[tuple[str, int, str]]]] = []
+    for page in pages:
+        code = [(str(page), block.start, "\n".join(block.lines)) for block in blocks(page) if block.kind == "python"]
+        given.append((tempfile.mkdtemp(prefix=page.stem, dir=folder), code))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", RUNNER],
         input=json.dumps(given),
@@ -104,15 +124,21 @@ def run_python(page: Path, folder: Path) -> list[Run]:
         check=False,
     )
     if done.returncode:
-        return [Run(page.name, done.returncode, done.stderr.splitlines(), None, page, 0, 0)]
+        return [[Run(page.name, done.returncode, done.stderr.splitlines(), None, page, 0, 0)] for page in pages]
+    return [_compared(page, *found) for page, found in zip(pages, json.loads(done.stdout), strict=True)]
+
+
+def _compared(page: Path, printed_by: list[str], error: str | None) -> list[Run]:
+    """What the Python blocks of a page printed, up to the one that failed, beside what the page shows."""
+    found = blocks(page)
     runs: list[Run] = []
-    for block, printed in zip(code, json.loads(done.stdout), strict=True):
+    for block, printed in zip([b for b in found if b.kind == "python"], printed_by, strict=False):
         output = found[found.index(block) + 1 : found.index(block) + 2]
         # One empty line between the two fences, so that they belong together.
         shown = next((b for b in output if b.kind == "text" and b.start == block.stop + 3), None)
         ends = (shown.start, shown.stop) if shown else (0, 0)
         runs.append(Run(block.where, 0, printed.splitlines(), list(shown.lines) if shown else None, page, *ends))
-    return runs
+    return runs if error is None else [*runs, Run(page.name, 1, error.splitlines(), None, page, 0, 0)]
 
 
 def run_console(page: Path, folder: Path) -> list[Run]:
@@ -232,9 +258,11 @@ def write(runs: list[Run]) -> None:
 def main() -> int:
     """Run every page; 1 where something fails or differs."""
     wrong = 0
-    for page in PAGES:
+    with tempfile.TemporaryDirectory() as name:
+        by_page = run_python(PAGES, Path(name))
+    for page, runs in zip(PAGES, by_page, strict=True):
         with tempfile.TemporaryDirectory() as name:
-            runs = run_python(page, Path(name)) + run_console(page, Path(name))
+            runs += run_console(page, Path(name))
         for run in runs:
             if run.code:
                 print(f"{run.where}: failed with {run.code}", *run.printed, sep="\n  ")

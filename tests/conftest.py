@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+# Test processes that run side by side share the cores: threads of BLAS and OpenMP would only wait for each other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from graphpri.studies import Result
 
 # A run in the background of a shell ignores Ctrl-C, and so would the commands that tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Every run draws the same examples, so that a failure is there for everyone; look for new ones with
 # `make test PYTEST_ARGS=--hypothesis-profile=explore`.
-settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("repeatable", max_examples=50, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("repeatable")
 
@@ -29,9 +40,39 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def quick_studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder that all tests run the studies' quick sizes into, so that each piece of work is done once."""
-    return tmp_path_factory.mktemp("studies")
+def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
+    """Runs a study in its quick size: once for all tests, in this process, and with shipped data where that is said."""
+    from graphpri import studies
+    from graphpri.studies import figures
+    from graphpri.studies.catalogue import find
+
+    out = tmp_path_factory.mktemp("studies")
+
+    @cache
+    def run(name: str) -> Result:
+        study = find(name)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("GRAPHPRI_THREADS", "1")
+            patch.setitem(figures._STYLE, "savefig.dpi", 60)
+            if not (study.needs if study.needs_quick is None else study.needs_quick):
+                patch.delenv("GRAPHPRI_DATA", raising=False)
+            (found,) = studies.reproduce([name], out, quick=True)
+        return found
+
+    return run
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A test file at a time for each process; the tests of studies are for one process, which runs each study once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class BySubject(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "studies" if "test_studies" in file else file
+
+    return BySubject(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture

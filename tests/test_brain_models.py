@@ -1,3 +1,5 @@
+"""The graph networks and the readout of brain networks: what they learn, their masks, and that runs repeat."""
+
 import numpy as np
 import pytest
 

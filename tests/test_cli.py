@@ -1038,6 +1038,7 @@ TEXTS = st.text(max_size=12) | st.sampled_from(
 )
 
 
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.sampled_from(OPTIONS), TEXTS), max_size=3))
 def test_no_value_of_an_option_is_an_internal_error(
     tmp_path_factory: pytest.TempPathFactory, given: list[tuple[str, str]]
@@ -1049,7 +1050,7 @@ def test_no_value_of_an_option_is_an_internal_error(
     assert code in (0, 2), (arguments, said.getvalue())
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 def test_no_arguments_are_an_internal_error(tmp_path_factory: pytest.TempPathFactory, given: list[str]):
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
@@ -1137,8 +1138,8 @@ def test_progress_appears_only_after_a_while():
         while "reading a stream" not in held.getvalue() and monotonic() < deadline:
             sleep(0.02)
         sleep(2 * progress._INTERVAL)
-        slow.step(Progress("kick", 3, 12, 1.5, 0.5))
-        while "kick 3" not in held.getvalue() and monotonic() < deadline:
+        slow.step(Progress("perturb", 3, 12, 1.5, 0.5))
+        while "perturb 3" not in held.getvalue() and monotonic() < deadline:
             sleep(0.02)
     assert "reading karate" in held.getvalue()
     assert "reading a stream" in held.getvalue()
@@ -1302,7 +1303,8 @@ def test_a_large_graph_is_described_measured_and_compared(cli: Cli, large: Path)
 
 def test_estimates_show_their_errors_in_every_command(cli: Cli, tmp_path: Path):
     write(graph_table(graphpri.datasets.barabasi_albert(3000, 4, seed=1)), tmp_path / "g.npyd")
-    arguments = ["g.npyd", "--keep", "0.3", "--entropy", "stochastic"]
+    fast = ["--effort", "fast"]
+    arguments = ["g.npyd", "--keep", "0.3", "--entropy", "stochastic", *fast]
     told = cli("sparsify", *arguments, "-o", "small.npyd").out
     for word in ("entropy S", "divergence D", "objective J"):
         assert " ± " in next(line for line in told.splitlines() if word in line)
@@ -1312,13 +1314,13 @@ def test_estimates_show_their_errors_in_every_command(cli: Cli, tmp_path: Path):
         error = np.hypot(report[f"{name}_error"], measured[f"{name}_error"])
         assert abs(report[name] - measured[name]) < 5 * error < 0.02
     assert cli("measure", "g.npyd", "small.npyd", "--measures", "core").out.count(" ± ") == 4
-    table = cli("path", "g.npyd", "--beta", "0,4", "--keep", "0.3", "--entropy", "stochastic", "-o", "path.csv").out
+    table = cli("path", *arguments, "--beta", "0,4", "-o", "path.csv").out
     assert table.count(" ± ") == 6
     assert float(rows_of(tmp_path / "path.csv")[1]["entropy_error"]) == pytest.approx(report["entropy_error"], rel=5)
     assert cli("compare", *arguments, "--method", "random", "-o", "c.csv").out.count(" ± ") == 4
     assert float(rows_of(tmp_path / "c.csv")[0]["divergence_error"]) < 0.001
     assert cli("sparsify", *arguments[:1], "karate", *arguments[1:]).out.count(" ± ") == 3
-    assert " ± " not in cli("sparsify", *arguments[:3], "--entropy", "local").out
+    assert " ± " not in cli("sparsify", *arguments[:3], "--entropy", "local", *fast).out
 
 
 @pytest.mark.parametrize("name", ["star", "path"])
@@ -1333,14 +1335,14 @@ def test_stars_and_paths_of_a_hundred_thousand_edges(name: str, cli: Cli, large:
 
 
 def test_equal_scores_keep_exactly_the_budget_and_depend_on_the_seed_alone(cli: Cli, tmp_path: Path):
-    write(graph_table(graphpri.datasets.ring_knn(3000, 10)), tmp_path / "ring.npyd")
+    write(graph_table(graphpri.datasets.ring_knn(1200, 10)), tmp_path / "ring.npyd")
     for method in ("pri", "local-degree", "jaccard", "effective-resistance"):
         found: list[np.ndarray] = []
         for seed, threads in ((0, 1), (0, 2), (7, 2)):
             options = ["--method", method, "--seed", seed, "--threads", threads, "-o", "k.npyd", "--force", "-q"]
-            assert cli("sparsify", "ring.npyd", "--keep", "4000", *options) == Result(0, "", "")
+            assert cli("sparsify", "ring.npyd", "--keep", "1600", *options) == Result(0, "", "")
             found.append(np.stack([read(tmp_path / "k.npyd").source, read(tmp_path / "k.npyd").target]))
-        assert found[0].shape == (2, 4000)
+        assert found[0].shape == (2, 1600)
         assert np.array_equal(found[0], found[1])
         assert method == "pri" or not np.array_equal(found[0], found[2])
 
@@ -1352,13 +1354,14 @@ def test_extreme_weights_of_large_graphs(cli: Cli, tmp_path: Path):
     weights |= {"two": np.where(rng.random(graph.n_edges) < 0.5, 1e-300, 1e300)}
     weights |= {"huge": np.full(graph.n_edges, 1e300), "wide": 10.0 ** rng.uniform(-300, 300, graph.n_edges)}
     reports: dict[str, Any] = {}
+    budget = ["--keep", "900", "--effort", "fast"]
     for name, column in weights.items():
         write(graph_table(graph, column), tmp_path / f"{name}.npyd")
-        told = cli("sparsify", f"{name}.npyd", "--keep", "900", "--effort", "fast", "-o", f"{name}.csv", "--json")
+        told = cli("sparsify", f"{name}.npyd", *budget, "-o", f"{name}.csv", "--json")
         reports[name] = told.json
         assert np.isfinite([reports[name][key] for key in ("entropy", "divergence", "objective")]).all()
         assert reports[name]["edges_kept"] == 900
-        assert name != "wide" or cli("path", f"{name}.npyd", "--beta", "0,4", "--keep", "0.3", "-q").code == 0
+        assert name != "wide" or cli("path", f"{name}.npyd", *budget, "--beta", "0,4", "-q").code == 0
         arguments = ["--method", "weight,local-degree", "--keep", "0.3", "--measures", "objective,components"]
         assert cli("compare", f"{name}.npyd", *arguments, "-q").code == 0
     assert reports["tiny"]["objective"] == pytest.approx(reports["one"]["objective"], rel=1e-9)
@@ -1524,7 +1527,7 @@ def test_results_are_equal_across_processes_threads_and_edge_orders(
         ends = (sorted((table.label(u), table.label(v))) for u, v in zip(table.source, table.target, strict=True))
         return sorted(f"{e} {w:.9g}" for e, w in zip(ends, table.edge_attributes["weight"], strict=True))
 
-    assert kept("plain", 1) == kept("plain", 2) == kept("shuffled", 2)
+    assert kept("plain", 1) == kept("shuffled", 2)
 
 
 def test_pipes_between_programs():
@@ -1602,8 +1605,9 @@ def read_terminal(file: int) -> bytes:
 
 @pytest.mark.parametrize("name", ["g1", "g2", "karate", "madrid", "polbooks", "jazz"])
 def test_the_papers_graphs_at_three_budgets(cli: Cli, data: Path, name: str):
+    weights = ("weight", "none") if "weight" in graphpri.datasets.load(name).edge_attributes else ("weight",)
     # Below the forest a connected budget is refused, and the message says how many edges it takes.
-    for keep, connected, weight in itertools.product((0.2, 0.5, 0.8), (False, True), ("weight", "none")):
+    for keep, connected, weight in itertools.product((0.2, 0.5, 0.8), (False, True), weights):
         options = ["--connected"] if connected else []
         told = cli(
             "sparsify", name, "--keep", keep, "--weight", weight, "--effort", "fast", "--json", "--force",

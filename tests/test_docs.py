@@ -42,9 +42,19 @@ def wrong(runs: list[run_blocks.Run]) -> str:
     return "\n".join(found)
 
 
+@pytest.fixture(scope="module")
+def python_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, list[run_blocks.Run]]:
+    """What the Python blocks of all pages printed."""
+    return dict(zip(PAGES, run_blocks.run_python(PAGES, tmp_path_factory.mktemp("blocks")), strict=True))
+
+
 @every_page
-def test_python_blocks_run_and_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
-    assert not wrong(run_blocks.run_python(page, tmp_path))
+def test_python_blocks_run_and_print_what_the_page_shows(
+    page: Path, python_runs: dict[Path, list[run_blocks.Run]]
+) -> None:
+    blocks = [block for block in run_blocks.blocks(page) if block.kind == "python"]
+    assert len(python_runs[page]) == len(blocks)
+    assert not wrong(python_runs[page])
 
 
 @every_page
@@ -76,7 +86,8 @@ def page(tmp_path: Path) -> Path:
 
 def run_page(page: Path, text: str, folder: Path) -> list[run_blocks.Run]:
     page.write_text(text, encoding="utf-8")
-    return run_blocks.run_python(page, folder) + run_blocks.run_console(page, folder)
+    (python,) = run_blocks.run_python([page], folder)
+    return python + run_blocks.run_console(page, folder)
 
 
 @pytest.mark.parametrize(

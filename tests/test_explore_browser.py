@@ -401,23 +401,14 @@ def test_small_and_odd_graphs_are_drawn(open_tab: Any, folder: Path) -> None:
         assert tab("document.querySelector('#keep').disabled")
 
 
-def test_large_graphs_are_quick_and_say_what_is_sampled(open_tab: Any, folder: Path, capsys: Any) -> None:
-    for m, n in ((30_000, 6000), (45_000, 6000)):
-        graph = zoo.random_graph(n, m, 0)
-        at = np.random.default_rng(0).normal(size=(n, 2))
-        page = explore(graph, beta=[1, 4], keep=[0.05, 0.3, 0.7, 1.0], entropy="degree", layout=at, methods=["random"])
-        page.save(folder / f"{m}.html")
-        tab = open_tab(folder / f"{m}.html")
-        steps = tab(
-            """() => [0, 1, 2, 3, 2, 1, 0].map((keep) => {
-                const begin = performance.now(); graphpri.go(1, keep); graphpri.flush();
-                return performance.now() - begin; })"""
-        )
-        first = tab("graphpri.state().firstPicture")
-        with capsys.disabled():
-            print(
-                f"\n{m} edges: first picture {first:.0f} ms, a step {np.median(steps):.0f} ms (most {max(steps):.0f})"
-            )
-        tab("graphpri.go(1, 3)")
-        assert len(tab("graphpri.kept()")) == m
-        assert ("1 in 2 drawn" in tab.page.inner_text("#legend")) == (m > 40_000)
+@pytest.mark.parametrize(("m", "sampled"), [(30_000, False), (45_000, True)])
+def test_large_graphs_say_what_is_sampled(open_tab: Any, folder: Path, m: int, sampled: bool) -> None:
+    n = 6000
+    graph, at = zoo.random_graph(n, m, 0), np.random.default_rng(0).normal(size=(n, 2))
+    page = explore(graph, beta=[4], keep=[0.3, 1.0], entropy="degree", layout=at, methods=["random"])
+    page.save(folder / f"{m}.html")
+    tab = open_tab(folder / f"{m}.html")
+    assert tab("graphpri.state().firstPicture") > 0
+    tab("graphpri.go(0, 1)")
+    assert len(tab("graphpri.kept()")) == m
+    assert ("1 in 2 drawn" in tab.page.inner_text("#legend")) == sampled

@@ -108,12 +108,13 @@ def test_the_report_is_one_page_with_a_picture(done: Path) -> None:
     assert "graphpri mtl" in text
 
 
-def test_five_rows_are_enough(tmp_path: Path) -> None:
+def test_five_rows_are_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "five.csv").write_text(FIVE)
-    found = run(tmp_path / "five.csv", "--task", "school", "--target", "score", "-o", tmp_path / "out")
-    assert found.returncode == 0, found.stderr
-    assert "a single row, which was learned from and never tested" in found.stdout
-    assert "not sparsified" in found.stdout
+    columns = ["--task", "school", "--target", "score"]
+    assert main(["mtl", str(tmp_path / "five.csv"), *columns, "-o", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "a single row, which was learned from and never tested" in said
+    assert "not sparsified" in said
 
 
 def test_one_task_and_rows_of_tasks_that_can_not_be_tested(tmp_path: Path) -> None:
@@ -135,9 +136,13 @@ def test_the_same_seed_gives_the_same_files(exams: Path, tmp_path: Path) -> None
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
 
-def test_json_has_the_comparison_and_nothing_else(exams: Path, tmp_path: Path) -> None:
-    found = run(exams, "--task", "school", "--target", "score", "--json", "--folds", "2", "-o", tmp_path / "out")
-    assert {row["model"] for row in json.loads(found.stdout)["comparison"]} >= {"graph", "per-task ridge"}
+def test_json_has_the_comparison_and_nothing_else(
+    exams: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--task", "school", "--target", "score", "--json", "--folds", "2", "-o", str(tmp_path / "out")]
+    assert main(["mtl", str(exams), *options]) == 0
+    comparison = json.loads(capsys.readouterr().out)["comparison"]
+    assert {row["model"] for row in comparison} >= {"graph", "per-task ridge"}
 
 
 @pytest.mark.parametrize("parameters", [{"penalty": "l2", "gamma": 1.0}, {"gamma": 1.0}])

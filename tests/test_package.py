@@ -1,4 +1,4 @@
-"""The package's front door: names are there when asked for, and cost nothing until then."""
+"""The package: names are there when asked for, and cost nothing until then."""
 
 from __future__ import annotations
 

@@ -150,7 +150,6 @@ def test_subsets_stay_with_other_instructions_and_threads():
         return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "GRAPHPRI_THREADS"), str(count))
 
     settings = [
-        {},
         {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX2 FMA3 AVX512F", "NUMBA_CPU_NAME": "generic"} | threads(1),
         threads(2),
     ]

@@ -46,6 +46,25 @@ def values_of(objective: Objective, masks: list[np.ndarray]) -> np.ndarray:
     return np.array([objective.value(mask.astype(float)) for mask in masks])
 
 
+def values_by_definition(graph: Graph, beta: float, masks: np.ndarray) -> np.ndarray:
+    """J = S(σ) + 2βD of all these subsets, by dense matrices and their eigenvalues (Eq. 4 without the barrier)."""
+    incidence = np.zeros((graph.n_edges, graph.n_nodes))
+    edges = np.arange(graph.n_edges)
+    incidence[edges, graph.source], incidence[edges, graph.target] = 1, -1
+
+    def state(weights: np.ndarray) -> np.ndarray:
+        laplacians = np.einsum("bm,mi,mj->bij", weights, incidence, incidence, optimize=True)
+        return laplacians / (2 * weights.sum(axis=1))[:, None, None]
+
+    def entropy(states: np.ndarray) -> np.ndarray:
+        lam = np.maximum(np.linalg.eigvalsh(states), 1e-300)
+        return -(lam * np.log(lam)).sum(axis=1)
+
+    rho, sigma = state(graph.weights[None]), state(masks * graph.weights)
+    divergence = entropy((rho + sigma) / 2) - (entropy(rho) + entropy(sigma)) / 2
+    return entropy(sigma) + 2 * beta * divergence
+
+
 def flipped(mask: np.ndarray, *edges: int) -> np.ndarray:
     new = mask.copy()
     new[list(edges)] ^= True
@@ -64,7 +83,7 @@ SETTINGS = [
 
 @pytest.mark.parametrize("name", ["exact", "degree", "local"])
 @pytest.mark.parametrize(("beta", "alpha", "mixture", "weighted"), SETTINGS)
-def test_landscape_predicts_flips_and_swaps(name, beta, alpha, mixture, weighted):
+def test_moves_are_evaluated_as_j_changes(name, beta, alpha, mixture, weighted):
     graph = karate(weighted)
     objective = Objective(graph, beta, alpha, name, mixture)
     evaluator = EVALUATORS[name](objective)
@@ -85,7 +104,7 @@ def test_landscape_predicts_flips_and_swaps(name, beta, alpha, mixture, weighted
 
 @pytest.mark.parametrize("name", ["exact", "degree", "local"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_landscape_predicts_single_changes_of_a_free_size(name, weighted):
+def test_flips_of_a_free_size_are_evaluated_as_j_changes(name, weighted):
     graph = karate(weighted)
     objective = Objective(graph, 4.0, 0.0, name)
     evaluator = EVALUATORS[name](objective, fixed_size=False)
@@ -165,7 +184,7 @@ def test_small_budgets_are_solved_to_optimality(weighted, beta, connected):
         masks = [np.isin(np.arange(12), kept) for kept in combinations(range(12), k)]
         if connected:
             masks = [mask for mask in masks if graph.components(mask)[0] == graph.components()[0]]
-        best = values_of(objective, masks).min()
+        best = values_by_definition(graph, beta, np.array(masks)).min()
         found = solve(objective, k, Constraints(connected))
         assert found.objective == pytest.approx(best, rel=1e-3)
         assert found.objective == pytest.approx(objective.value(found.mask.astype(float)), abs=1e-9)
@@ -176,10 +195,12 @@ def test_free_sizes_are_solved_to_optimality(beta):
     for seed in range(3):
         graph = random_graph(seed, 7, 11, False)
         objective = Objective(graph, beta)
-        masks = [np.isin(np.arange(11), kept) for k in range(1, 12) for kept in combinations(range(11), k)]
+        forest = graph.n_nodes - graph.components()[0]
+        masks = [np.isin(np.arange(11), kept) for k in range(forest, 12) for kept in combinations(range(11), k)]
         masks = [mask for mask in masks if graph.components(mask)[0] == graph.components()[0]]
         found = solve(objective, None, Constraints(connected=True))
-        assert found.objective == pytest.approx(values_of(objective, masks).min(), rel=1e-3)
+        best = values_by_definition(graph, beta, np.array(masks)).min()
+        assert found.objective == pytest.approx(best, rel=1e-3, abs=1e-9)
 
 
 def best_known(*names: str) -> list[tuple[str, int, float, float]]:
@@ -296,7 +317,7 @@ def test_large_graphs_are_swept(entropy, connected):
 # Determinism, progress and interruption.
 
 
-def test_same_seed_same_result_and_seeds_only_matter_for_kicks():
+def test_same_seed_same_result_and_seeds_only_matter_for_perturbations():
     objective = Objective(karate(), 8.0)
     first, again, other = (solve(objective, 40, seed=seed) for seed in (5, 5, 6))
     assert np.array_equal(first.mask, again.mask)
@@ -380,8 +401,8 @@ def test_a_stopped_path_keeps_what_it_has_and_says_so(how):
 def test_gumbel_keeps_all_edges_for_large_beta_and_fewer_for_small():
     graph = karate()
     kept = {
-        beta: int(Gumbel(steps=1500).solve(Objective(graph, beta), None, seed=0).mask.sum())
-        for beta in (0.0, 2.0, 50.0)
+        beta: int(Gumbel(steps=steps).solve(Objective(graph, beta), None, seed=0).mask.sum())
+        for beta, steps in ((0.0, 300), (2.0, 300), (50.0, 1500))
     }
     assert kept[0.0] < kept[2.0] < kept[50.0]
     assert kept[50.0] == 78
@@ -457,7 +478,7 @@ def test_reweighting_is_a_stationary_point_of_the_divergence():
     assert np.abs(gradient * weights)[inner].max() < 1e-5
 
 
-@given(st.floats(1e-3, 1e3))
+@pytest.mark.parametrize("scale", [1e-3, 0.7, 3.0, 1e3])
 def test_scale_of_the_weights_changes_nothing(scale):
     graph = karate(True)
     scaled = Graph.from_edges(graph.source, graph.target, graph.weights * scale)
@@ -474,7 +495,7 @@ def test_extreme_weights_are_solved(weights):
     extreme = Graph.from_edges(graph.source, graph.target, w)
     for entropy in ("exact", "degree", "local"):
         objective = Objective(extreme, 4.0, 0.0, entropy)
-        found = solve(objective, 30)
+        found = solve(objective, 30, effort="fast")
         assert found.mask.sum() == 30
         assert np.isfinite(found.objective)
         assert np.isfinite(objective.gradient(found.mask.astype(float))).all()

@@ -206,11 +206,12 @@ FINGERPRINT = """
 import hashlib, sys
 import networkx as nx
 from graphpri import methods, path, sparsify
-G = nx.les_miserables_graph()
-results = [sparsify(G, keep=0.4, method=m, **({"effort": "fast"} if m == "pri" else {})) for m in methods()]
-results += [sparsify(G, keep=0.4, reweight=True, effort="fast", connected=True), sparsify(G, beta=1, effort="fast")]
-results += [sparsify(G, solver="gumbel", steps=60), sparsify(G, keep=0.4, method="random", seed=7)]
-results += path(nx.karate_club_graph(), beta=[0, 2, 5]) + path(nx.karate_club_graph(), keep=[0.6, 0.3])
+G = nx.karate_club_graph()
+names = [m for m in methods() if m != "simmelian"]
+results = [sparsify(G, keep=0.4, method=m, **({"effort": "fast"} if m == "pri" else {})) for m in names]
+results += [sparsify(G, keep=0.5, reweight=True, effort="fast", connected=True), sparsify(G, beta=1, effort="fast")]
+results += [sparsify(G, solver="gumbel", steps=20), sparsify(G, keep=0.4, method="random", seed=7)]
+results += path(G, beta=[0, 2, 5], effort="fast") + path(G, keep=[0.6, 0.3], effort="fast")
 for r in results:
     pairs = sorted(map(str, r.graph.edges))
     arrays = r.mask.tobytes() + r.scores.tobytes() + r.weights.tobytes()
@@ -231,8 +232,21 @@ def test_processes_and_threads_agree_to_the_last_bit():
             env=os.environ | environment,
         )
         outputs.append(done.stdout.splitlines())
-    assert len(outputs[0]) == len(METHODS) + 9
+    assert len(outputs[0]) == len(METHODS) - 1 + 9
     assert outputs[0] == outputs[1]
+
+
+def test_networkit_s_threads_change_nothing():  # in this process, since NetworKit takes seconds to import
+    import networkit as nk
+
+    before, found = nk.getMaxNumberOfThreads(), []
+    try:
+        for threads in (1, 2):
+            nk.setNumberOfThreads(threads)
+            found.append(by_label(sparsify(KARATE, keep=0.4, method="simmelian")))
+    finally:
+        nk.setNumberOfThreads(before)
+    assert found[0] == found[1]
 
 
 def test_the_caller_s_thread_limit_is_irrelevant_and_stays():
@@ -919,7 +933,8 @@ def test_laws_along_beta_on_karate():
 @pytest.mark.parametrize("name", ["madrid", "polbooks"])
 def test_laws_along_beta_on_real_data(data, name):
     rows = np.loadtxt(data / name / "edges.csv", delimiter=",", skiprows=1)
-    check_laws(path(Graph.from_edges(rows[:, 0].astype(int), rows[:, 1].astype(int)), beta=BETAS))
+    graph = Graph.from_edges(rows[:, 0].astype(int), rows[:, 1].astype(int))
+    check_laws(path(graph, beta=[0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0]))
 
 
 def test_points_come_in_the_order_asked_for_and_twice_where_asked_twice():

@@ -10,13 +10,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphpri import studies
+from graphpri.cli import main
 from graphpri.errors import FileError, OptionError
 from graphpri.studies import tradeoff
 from graphpri.studies.catalogue import find
@@ -26,21 +29,31 @@ from judging import read, rewrite
 DATA = bool(os.environ.get("GRAPHPRI_DATA"))
 
 
-@pytest.fixture(scope="session")
-def everything(quick_studies: Path) -> tuple[list[studies.Result], Path]:
+@pytest.fixture(scope="module")
+def everything(
+    quick_study: Callable[[str], studies.Result], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[list[studies.Result], Path]:
     """All studies in their quick sizes."""
-    out = quick_studies
-    found = studies.reproduce(studies.names(), out, quick=True)
+    out = tmp_path_factory.mktemp("page")
+    found = [quick_study(name) for name in studies.names()]
     studies.write_verdicts(found, out)
     studies.write_page(found, out)
     return found, out
+
+
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tests do not ask more processes for is done in their own."""
+    monkeypatch.setenv("GRAPHPRI_THREADS", "1")
 
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the study tradeoff in its quick size."""
     out = tmp_path_factory.mktemp("one")
-    studies.reproduce(["tradeoff"], out, quick=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRAPHPRI_THREADS", "1")
+        studies.reproduce(["tradeoff"], out, quick=True)
     return out
 
 
@@ -102,6 +115,13 @@ def test_same_seed_same_files_in_any_number_of_processes(
     assert content(tmp_path / "tradeoff") == content(one / "tradeoff")
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The study tradeoff without its picture, which takes longer than its pieces of work."""
+    monkeypatch.setattr(tradeoff, "draw", lambda frames: [])
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_another_seed_gives_other_numbers(one: Path, tmp_path: Path) -> None:
     studies.reproduce(["tradeoff"], tmp_path, quick=True, seed=1)
     assert content(tmp_path / "tradeoff")["random.csv"] != content(one / "tradeoff")["random.csv"]
@@ -115,7 +135,6 @@ def test_pieces_that_are_done_are_not_done_again(one: Path, tmp_path: Path, monk
     worked: list[dict[str, Any]] = []
     honest = tradeoff.work
     monkeypatch.setattr(tradeoff, "work", lambda cell, seed: (worked.append(cell), honest(cell, seed))[1])
-    monkeypatch.setenv("GRAPHPRI_THREADS", "1")
     studies.reproduce(["tradeoff"], tmp_path / "copy", quick=True)
     assert len(worked) == 1
     assert content(tmp_path / "copy" / "tradeoff") == content(one / "tradeoff")
@@ -165,6 +184,7 @@ def test_a_study_that_has_not_run_can_not_be_judged(tmp_path: Path) -> None:
 # Verdicts
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_changed_number_changes_the_verdict(one: Path, tmp_path: Path) -> None:
     shutil.copytree(one / "tradeoff", tmp_path / "tradeoff")
     table = tmp_path / "tradeoff" / "random.csv"
@@ -289,6 +309,7 @@ def test_a_studys_text_is_shown_as_text(tmp_path: Path) -> None:
 # Without data sets
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_without_its_data_a_study_says_so_and_the_others_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GRAPHPRI_DATA", raising=False)
     monkeypatch.setenv("GRAPHPRI_CACHE", str(tmp_path / "cache"))
@@ -310,10 +331,11 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
 
 
-def test_the_command_lists_the_studies() -> None:
+def test_the_command_lists_the_studies(capsys: pytest.CaptureFixture[str]) -> None:
     text = run("--list").stdout
     assert all(name in text for name in studies.names())
-    named = json.loads(run("--list", "--json").stdout)["studies"]
+    assert main(["reproduce", "--list", "--json"]) == 0
+    named = json.loads(capsys.readouterr().out)["studies"]
     assert [row["name"] for row in named] == list(studies.names())
 
 
@@ -338,13 +360,17 @@ sys.exit(main(["reproduce", "--list"]))
     assert all(name in done.stdout for name in studies.names())
 
 
-def test_the_command_prints_verdicts_as_text_and_as_json(one: Path) -> None:
+@pytest.mark.usefixtures("undrawn")
+def test_the_command_prints_verdicts_as_text_and_as_json(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = run("tradeoff", "--quick", "--out", str(one))
     assert done.returncode == 0
     assert "REPRODUCED" in done.stdout
-    found = json.loads(run("tradeoff", "--quick", "--out", str(one), "--json").stdout)
+    command = ["reproduce", "tradeoff", "--quick", "--out", str(one)]
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
     assert [row["verdict"] for row in found["verdicts"]] == ["reproduced", "reproduced"]
-    assert run("tradeoff", "--quick", "--out", str(one), "--quiet").stdout == ""
+    assert main([*command, "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(
@@ -358,19 +384,31 @@ def test_the_command_prints_verdicts_as_text_and_as_json(one: Path) -> None:
         (["tradeoff", "--threads", "0"], "--threads 0"),
     ],
 )
-def test_the_command_refuses_what_can_not_be(arguments: list[str], message: str, tmp_path: Path) -> None:
-    done = run(*arguments, "--quick", "--out", str(tmp_path))
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+def test_the_command_refuses_what_can_not_be(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduce", *arguments, "--quick", "--out", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "graphpri", "reproduce", "tradeoff", "--out", str(out)]
+    # Pieces that are shorter than the full ones, and long enough to be interrupted.
+    cells = [{"model": m, "degree": d, "n": 100, "repeats": 60} for m, d in product(("ER", "BA"), (30, 20, 10))]
+    monkeypatch.setattr(tradeoff, "cells", lambda quick: cells)
+    code = f"""
+import sys
+from graphpri.cli import main
+from graphpri.studies import tradeoff
+
+tradeoff.cells = lambda quick: {cells}
+sys.exit(main(["reproduce", "tradeoff", "--out", {str(out)!r}]))
+"""
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-c", code],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "GRAPHPRI_THREADS": "2"},
@@ -384,13 +422,14 @@ def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert message == f"graphpri: interrupted; the same command goes on where it was, with what {out} keeps\n"
     kept = pieces(out)
-    assert 0 < len(kept) < len(tradeoff.cells(False))
+    assert 0 < len(kept) < len(cells)
     times = [piece.stat().st_mtime_ns for piece in kept]
 
     def stop(step: studies.StudyProgress) -> bool:
-        assert step.done > len(kept)
+        assert step.done == len(kept) + 1
         return True
 
+    monkeypatch.setattr(tradeoff, "work", lambda cell, seed: {})
     with pytest.raises(KeyboardInterrupt):
         studies.reproduce(["tradeoff"], out, callback=stop)
     assert times == [piece.stat().st_mtime_ns for piece in kept]

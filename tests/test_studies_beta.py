@@ -27,12 +27,9 @@ Row = dict[str, str]
 
 
 @pytest.fixture(scope="module")
-def done(quick_studies: Path) -> dict[str, studies.Result]:
+def done(quick_study: Callable[[str], studies.Result]) -> dict[str, studies.Result]:
     """Both studies in their quick sizes."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRAPHPRI_THREADS", "1")
-        patch.delenv("GRAPHPRI_DATA", raising=False)
-        return {result.study.name: result for result in studies.reproduce(NAMES, quick_studies, quick=True)}
+    return {name: quick_study(name) for name in NAMES}
 
 
 def rows_of(result: studies.Result, table: str) -> list[Row]:

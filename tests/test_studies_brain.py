@@ -22,17 +22,15 @@ needs_data = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def planted(quick_studies: Path) -> studies.Result:
+def planted(quick_study: Callable[[str], studies.Result]) -> studies.Result:
     """The study of planted edges in its quick size."""
-    (found,) = studies.reproduce(["brain-planted"], quick_studies, quick=True)
-    return found
+    return quick_study("brain-planted")
 
 
 @pytest.fixture(scope="module")
-def eoec(quick_studies: Path) -> studies.Result:
+def eoec(quick_study: Callable[[str], studies.Result]) -> studies.Result:
     """The study of eyes open or closed in its quick size."""
-    (found,) = studies.reproduce(["brain-eoec"], quick_studies, quick=True)
-    return found
+    return quick_study("brain-eoec")
 
 
 def changed(folder: Path, to: Path, table: str, change: Callable[[Row], object]) -> dict[str, studies.Verdict]:
@@ -102,8 +100,8 @@ def test_labels_that_say_nothing_are_at_chance_by_folds_of_subjects(eoec: studie
 
 
 @needs_data
-def test_the_second_data_set_is_judged_too(quick_studies: Path) -> None:
-    (found,) = studies.reproduce(["brain-devfmri"], quick_studies, quick=True)
+def test_the_second_data_set_is_judged_too(quick_study: Callable[[str], studies.Result]) -> None:
+    found = quick_study("brain-devfmri")
     assert not found.missing
     assert [name for name, _ in found.pictures] == ["devfmri_accuracy"]
 

@@ -18,10 +18,9 @@ needs_data = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def out(quick_studies: Path) -> Path:
-    """The studies in their quick sizes."""
-    studies.reproduce(["mtl-synthetic"], quick_studies, quick=True)
-    return quick_studies
+def synthetic(quick_study: Callable[[str], studies.Result]) -> Path:
+    """The folder of the study of synthetic tasks in its quick size."""
+    return quick_study("mtl-synthetic").folder
 
 
 def changed(folder: Path, to: Path, table: str, change: Callable[[Row], object]) -> tuple[studies.Verdict, ...]:
@@ -29,16 +28,16 @@ def changed(folder: Path, to: Path, table: str, change: Callable[[Row], object])
     return judged(find(folder.name), folder, to / folder.name, table, change).verdicts
 
 
-def test_a_lower_error_early_in_pruning_turns_the_verdict(out: Path, tmp_path: Path) -> None:
+def test_a_lower_error_early_in_pruning_turns_the_verdict(synthetic: Path, tmp_path: Path) -> None:
     def better(row: dict[str, str]) -> None:
         if row["method"] == "pri" and row["after"] == "fixed" and row["graph"] == "unit":
             row["rmse"] = str(0.5 + 0.001 * int(row["draw"]))
 
-    assert changed(out / "mtl-synthetic", tmp_path, "errors", better)[0].outcome == "reproduced"
+    assert changed(synthetic, tmp_path, "errors", better)[0].outcome == "reproduced"
 
 
-def test_pruned_graphs_keep_their_share(out: Path) -> None:
-    rows = read(out / "mtl-synthetic" / "errors.csv")
+def test_pruned_graphs_keep_their_share(synthetic: Path) -> None:
+    rows = read(synthetic / "errors.csv")
     whole = {(r["draw"], r["graph"]): int(float(r["edges"])) for r in rows if r["model"] == "graph"}
     for row in rows:
         if row["method"] and row["status"] == "fitted":
@@ -47,8 +46,8 @@ def test_pruned_graphs_keep_their_share(out: Path) -> None:
 
 
 @needs_data
-def test_real_tasks_are_compared_and_own_ridges_do_no_worse(quick_studies: Path) -> None:
-    for found in studies.reproduce(["mtl-parkinsons", "mtl-school"], quick_studies, quick=True):
+def test_real_tasks_are_compared_and_own_ridges_do_no_worse(quick_study: Callable[[str], studies.Result]) -> None:
+    for found in map(quick_study, ("mtl-parkinsons", "mtl-school")):
         assert not found.missing
         outcome = {verdict.claim: verdict.outcome for verdict in found.verdicts}
         assert (

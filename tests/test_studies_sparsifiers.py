@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,9 @@ NAMES = ("spectral-distance", "centrality")
 
 
 @pytest.fixture(scope="module")
-def done(quick_studies: Path) -> Iterator[dict[str, studies.Result]]:
+def done(quick_study: Callable[[str], studies.Result]) -> dict[str, studies.Result]:
     """Both studies in their quick sizes, whose graphs are shipped; those of the full sizes are not needed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRAPHPRI_THREADS", "1")
-        patch.delenv("GRAPHPRI_DATA", raising=False)
-        yield {result.study.name: result for result in studies.reproduce(NAMES, quick_studies, quick=True)}
+    return {name: quick_study(name) for name in NAMES}
 
 
 def changed(result: studies.Result, folder: Path, change: Callable[[Row], object]) -> studies.Result:

@@ -28,13 +28,9 @@ Row = dict[str, str]
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, studies.Result]:
+def done(quick_study: Callable[[str], studies.Result]) -> dict[str, studies.Result]:
     """The three studies in their quick sizes, with the graphs that are shipped alone."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRAPHPRI_THREADS", "1")
-        patch.delenv("GRAPHPRI_DATA", raising=False)
-        out = tmp_path_factory.mktemp("theory")
-        return {result.study.name: result for result in studies.reproduce(NAMES, out, quick=True)}
+    return {name: quick_study(name) for name in NAMES}
 
 
 def changed(result: studies.Result, folder: Path, table: str, change: Callable[[Row], object]) -> studies.Result:

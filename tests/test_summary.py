@@ -1,6 +1,6 @@
+"""The page on one result: its numbers, its text, and the command that writes it."""
+
 import re
-import subprocess
-import sys
 
 import networkx as nx
 import pytest
@@ -8,19 +8,14 @@ import pytest
 import graphpri
 from graphpri._summary import BASELINES, page
 from graphpri._version import versions
+from graphpri.cli import main
 
 pytest.importorskip("matplotlib")
 
 
-def run(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "graphpri", *map(str, arguments)], capture_output=True, text=True, cwd=cwd
-    )
-
-
 @pytest.fixture(scope="module")
 def karate():
-    return graphpri.sparsify(nx.karate_club_graph(), keep=0.3)
+    return graphpri.sparsify(nx.karate_club_graph(), keep=0.3, effort="fast")
 
 
 def cells(html, measure):
@@ -74,25 +69,37 @@ def test_method_that_can_not_keep_that_many_edges_says_why():
     assert "spanning-forest" in html
 
 
-def test_command_writes_the_page_and_says_how_to_make_it_again(tmp_path):
-    done = run("sparsify", "karate", "--keep", "0.3", "--report", "k.html", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "k.html" in done.stdout
+@pytest.fixture
+def sparsify(tmp_path, monkeypatch, capsys):
+    """Runs the command in an empty folder: exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        code = main(["sparsify", *arguments, "--keep", "0.3", "--effort", "fast"])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_command_writes_the_page_and_says_how_to_make_it_again(tmp_path, sparsify):
+    code, out, err = sparsify("karate", "--report", "k.html")
+    assert code == 0, err
+    assert "k.html" in out
     html = (tmp_path / "k.html").read_text("utf-8")
-    assert "graphpri sparsify karate --keep 0.3 --report k.html" in html
-    assert run("sparsify", "karate", "--keep", "0.3", "--report", "k.html", cwd=tmp_path).returncode != 0
+    assert "graphpri sparsify karate --report k.html --keep 0.3 --effort fast" in html
+    assert sparsify("karate", "--report", "k.html")[0] == 2
 
 
-def test_command_writes_a_page_for_each_input(tmp_path):
-    done = run("sparsify", "karate", "lesmis", "--keep", "0.3", "--report", "pages/", "-q", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert sorted(file.name for file in (tmp_path / "pages").iterdir()) == ["karate.html", "lesmis.html"]
+def test_command_writes_a_page_for_each_input(tmp_path, sparsify):
+    code, _, err = sparsify("karate", "g1", "--report", "pages/", "-q")
+    assert code == 0, err
+    assert sorted(file.name for file in (tmp_path / "pages").iterdir()) == ["g1.html", "karate.html"]
 
 
 @pytest.mark.parametrize("name", ["k.txt", "nowhere/k.html"])
-def test_page_that_can_not_be_written_is_refused_before_the_work(tmp_path, name):
-    done = run("sparsify", "karate", "--keep", "0.3", "--report", name, cwd=tmp_path)
-    assert done.returncode != 0
-    assert name in done.stderr
-    assert "Traceback" not in done.stderr
+def test_page_that_can_not_be_written_is_refused_before_the_work(tmp_path, name, sparsify):
+    code, _, err = sparsify("karate", "--report", name)
+    assert code == 2
+    assert name in err
+    assert "Traceback" not in err
     assert not list(tmp_path.iterdir())

@@ -19,9 +19,10 @@ import graphpri
 import zoo
 from graphpri._entropy import LARGE_EDGES
 from graphpri._objective import Objective
-from graphpri._runtime import in_chunks, workers
+from graphpri._runtime import CHUNK, in_chunks, workers
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
+from graphpri.solvers import budgeted
 from graphpri.solvers.budgeted import solve
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.reweight import reweighted
@@ -209,9 +210,9 @@ def test_ranks_are_those_of_numpy(values):
 @pytest.mark.parametrize("beta", [0.5, 4.0, 30.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sweeps_are_about_as_good_as_single_moves(entropy, beta, weighted):
-    graph = zoo.random_graph(80, 500, 11, weighted=weighted)
-    swept = solve(small_objective(graph, beta, 0.0, entropy), 200).objective
-    moved = solve(by_numpy(graph, beta, 0.0, entropy), 200).objective
+    graph = zoo.random_graph(50, 250, 11, weighted=weighted)
+    swept = solve(small_objective(graph, beta, 0.0, entropy), 100).objective
+    moved = solve(by_numpy(graph, beta, 0.0, entropy), 100, effort="fast").objective
     assert swept <= moved + 0.01 * abs(moved)
 
 
@@ -310,10 +311,15 @@ def test_corrected_prices_are_the_ones_given():
 
 
 @pytest.mark.parametrize(("keep", "connected"), [(0.3, False), (0.4, True), (None, True)])
-def test_corrected_prices_improve_on_the_local_entropy(keep, connected):
-    graph = clustered(700)
+def test_corrected_prices_improve_on_the_local_entropy(keep, connected, monkeypatch):
+    monkeypatch.setattr(budgeted, "CORRECTED_NODES", 200)
+    monkeypatch.setattr(budgeted, "DRAFT_NODES", 200)
+    graph = clustered(250)
     judge = Objective(graph, 4.0)
-    by = {name: graphpri.sparsify(graph, keep=keep, connected=connected, entropy=name) for name in ("local", "exact")}
+    by = {
+        name: graphpri.sparsify(graph, keep=keep, connected=connected, entropy=name, effort="fast")
+        for name in ("local", "exact")
+    }
     local, exact = (judge.value(by[name].mask.astype(float)) for name in ("local", "exact"))
     assert by["exact"].objective == pytest.approx(exact)
     assert exact < local - 5e-4
@@ -335,11 +341,18 @@ def test_corrected_searches_keep_to_protected_and_forbidden_edges():
 
 # The stochastic entropy, which the local one searches for.
 
+HUBS = graphpri.datasets.barabasi_albert(300, 4, seed=2)
+ESTIMATED = {"entropy": "stochastic", "effort": "fast"}
 
-def test_stochastic_results_come_with_errors_that_cover_the_exact_values():
-    graph = graphpri.datasets.barabasi_albert(700, 4, seed=2)
-    result = graphpri.sparsify(graph, keep=0.4, entropy="stochastic")
-    same = graphpri.sparsify(graph, keep=0.4, entropy="local")
+
+@pytest.fixture(scope="module")
+def estimated():
+    return graphpri.sparsify(HUBS, keep=0.4, **ESTIMATED)
+
+
+def test_stochastic_results_come_with_errors_that_cover_the_exact_values(estimated):
+    graph, result = HUBS, estimated
+    same = graphpri.sparsify(graph, keep=0.4, entropy="local", effort="fast")
     exact = Objective(graph, 4.0)
     terms = exact.terms(result.mask.astype(float))
     assert np.array_equal(result.mask, same.mask)
@@ -353,12 +366,10 @@ def test_stochastic_results_come_with_errors_that_cover_the_exact_values():
     assert "entropy_error" not in same.report()
 
 
-def test_stochastic_results_can_be_reweighted_and_lie_on_paths():
-    graph = graphpri.datasets.barabasi_albert(700, 4, seed=2)
-    plain = graphpri.sparsify(graph, keep=0.4, entropy="stochastic")
-    weighed = graphpri.sparsify(graph, keep=0.4, entropy="stochastic", reweight=True)
-    assert weighed.divergence < plain.divergence - 4 * (plain.errors.divergence + weighed.errors.divergence)
-    along = graphpri.path(graph, keep=0.4, beta=[2, 8], entropy="stochastic")
+def test_stochastic_results_can_be_reweighted_and_lie_on_paths(estimated):
+    weighed = graphpri.sparsify(HUBS, keep=0.4, reweight=True, **ESTIMATED)
+    assert weighed.divergence < estimated.divergence - 4 * (estimated.errors.divergence + weighed.errors.divergence)
+    along = graphpri.path(HUBS, keep=0.4, beta=[2, 8], **ESTIMATED)
     assert [r.report()["entropy_by"] for r in along] == ["stochastic"] * 2
     assert along[0].divergence > along[1].divergence
 
@@ -367,11 +378,10 @@ def test_ctrl_c_while_estimating_keeps_the_subset(monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    graph = graphpri.datasets.barabasi_albert(700, 4, seed=2)
     monkeypatch.setattr("graphpri._stochastic.estimate", interrupted)
-    result = graphpri.sparsify(graph, keep=0.4, entropy="stochastic")
+    result = graphpri.sparsify(HUBS, keep=0.4, **ESTIMATED)
     assert result.status.startswith("interrupted while estimating")
-    assert result.mask.sum() == round(0.4 * graph.n_edges)
+    assert result.mask.sum() == round(0.4 * HUBS.n_edges)
     assert result.report()["entropy_by"] == "local"
 
 
@@ -380,21 +390,21 @@ def test_the_paper_s_solver_refuses_an_entropy_with_noise():
         graphpri.sparsify(zoo.ring(9), keep=4, entropy="stochastic", solver="gumbel")
 
 
-# Through the front, on graphs that are large.
+# By `sparsify` and `path`, on graphs that are large.
 
 
-@pytest.mark.parametrize("threads", ["1", "3"])
-def test_results_do_not_depend_on_the_number_of_threads(threads):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_results_do_not_depend_on_the_number_of_threads(weighted, monkeypatch):
     graph = graphpri.datasets.barabasi_albert(60_000, 5, seed=1)
-    rng = np.random.default_rng(0)
-    weighted = Graph.from_edges(graph.source, graph.target, rng.lognormal(size=graph.n_edges), n_nodes=graph.n_nodes)
-    found = []
-    for limit in (threads, "2"):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("GRAPHPRI_THREADS", limit)
-            results = [graphpri.sparsify(g, keep=0.3, entropy="local") for g in (graph, weighted)]
-            found.append([(r.mask.tobytes(), r.scores.tobytes(), r.objective) for r in results])
-    assert found[0] == found[1]
+    assert graph.n_edges > CHUNK
+    if weighted:
+        graph = zoo.reweighted(graph, np.random.default_rng(0).lognormal(size=graph.n_edges))
+    found = set()
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("GRAPHPRI_THREADS", threads)
+        result = graphpri.sparsify(graph, keep=0.3, entropy="local", effort="fast")
+        found.add((result.mask.tobytes(), result.scores.tobytes(), result.objective))
+    assert len(found) == 1
 
 
 def test_stopping_gives_the_best_so_far_with_the_exact_budget():
@@ -478,9 +488,9 @@ def test_paths_over_budgets_warm_start():
 def test_small_graphs_do_not_load_the_compiler():
     code = (
         "import sys, networkx as nx, graphpri; G = nx.karate_club_graph();"
-        "graphpri.sparsify(G, keep=0.5); graphpri.sparsify(G, keep=0.5, entropy='local');"
-        "graphpri.sparsify(G, keep=0.5, method='local-degree'); graphpri.report(G, graphpri.sparsify(G, keep=0.5));"
-        "graphpri.path(G, beta=[1, 2]); print('numba' in sys.modules)"
+        "kept = graphpri.sparsify(G, keep=0.5); graphpri.sparsify(G, keep=0.5, entropy='local', effort='fast');"
+        "graphpri.sparsify(G, keep=0.5, method='local-degree'); graphpri.report(G, kept);"
+        "graphpri.path(G, beta=[1, 2], effort='fast'); print('numba' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=dict(os.environ)

@@ -1,0 +1,9 @@
+"""Settings of the examples in docstrings."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Studies run in this process: starting others takes longer than what an example does."""
+    monkeypatch.setenv("GRAPHPRI_THREADS", "1")
