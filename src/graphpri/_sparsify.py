@@ -13,17 +13,18 @@ from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, cast, get_a
 import numpy as np
 
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta, entropy_for
+from graphpri._runtime import Deadline, deadline, within
 from graphpri._selection import check_budget, count_edges
 from graphpri._version import __version__
 from graphpri.baselines import METHODS, find, run
-from graphpri.errors import GraphError, OptionError, argument, named, setting
+from graphpri.errors import GraphError, Interrupted, OptionError, argument, in_stages, named, setting
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
 from graphpri.interop import Policies, Source, edge_selector, load
 from graphpri.solvers.budgeted import EffortName, least_size, solve
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.path import solve_betas
-from graphpri.solvers.reweight import reweighted
+from graphpri.solvers.reweight import Reweighting, reweighted
 from graphpri.solvers.solution import Callback, Ending, Outcome, Progress, Solution, Status
 
 SolverName = Literal["auto", "budgeted", "gumbel"]
@@ -93,7 +94,7 @@ class Sparsified:
     status : Status
         What ended the search and, where it matters, what to do about it: text with an ``outcome``.
     interrupted : bool
-        Whether the user interrupted the work, so that this is the best so far.
+        Whether the user interrupted the work, so that this is the best so far, from :class:`graphpri.Interrupted`.
     trace : tuple of Progress
         Steps of the solver; empty for other methods.
     probabilities : ndarray of float64, shape (M,), or None
@@ -280,7 +281,8 @@ def sparsify(
     effort : {"fast", "normal", "best"}, optional
         How long the budgeted solver searches; "normal" where absent.
     time_limit : float, optional
-        Seconds after which the solver returns its best so far.
+        Seconds for the whole call, new weights and estimates included, after which it returns the best so far. What
+        can't be divided is done whole: reading the graph, one evaluation of J, one step of a solver.
     callback : callable, optional
         Gets a :class:`Progress` after each step of the solver; returning True stops it.
     directed : {"refuse", "symmetrize"}
@@ -303,6 +305,8 @@ def sparsify(
         are not positive and finite, or without edges.
     OptionError
         For values out of range, budgets that can't be met, and options that the method doesn't use.
+    Interrupted
+        On Ctrl-C, a KeyboardInterrupt: its ``result`` is the :class:`Sparsified` of the best so far.
 
     Notes
     -----
@@ -317,6 +321,7 @@ def sparsify(
     >>> result.graph.number_of_edges(), result.mask.sum()
     (23, np.int64(23))
     """
+    limit = Deadline(time_limit)
     _check_names(method=method, entropy=entropy)
     reweight = _switch("reweight", reweight)
     run_by = _Run(method, solver, effort, _seed(seed), time_limit, callback, options)
@@ -329,21 +334,30 @@ def sparsify(
     objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
     if solver == "gumbel" and objective.is_stochastic:
         raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
-    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings()
-    if method == "pri":
-        solution = run_by.solve(objective, k, constraints)
-        try:
-            result = _result(source, objective, solution, settings, reweight)
-        except KeyboardInterrupt:
-            if not objective.is_stochastic:
-                raise
-            solution = replace(solution, status=Ending.UNESTIMATED.status())
-            result = _result(source, _local_if_stochastic(objective), solution, settings | {"entropy_by": "local"})
-    else:
-        solution = run_by.score(graph, cast("int", k), constraints)
-        result = _result(source, objective, solution, settings, reweight)
-    _ = result.graph  # built now, so that the input may change from here on
-    return result
+    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings() | {"reweight": reweight}
+
+    def search() -> Solution:
+        if method != "pri":
+            return run_by.score(graph, cast("int", k), constraints)
+        with within(limit.part(_SEARCHING) if reweight or objective.is_stochastic else limit):
+            return run_by.solve(objective, k, constraints)
+
+    def weigh(solution: Solution) -> Solution:
+        # What was interrupted is finished as quickly as can be.
+        with within(Deadline(0.0) if solution.status.interrupted else limit):
+            return _with_new_weights(solution, objective, method) if reweight else solution
+
+    def measure(solution: Solution) -> Sparsified:
+        with within(limit):
+            result = _measured(source, objective, solution, settings)
+        _ = result.graph  # built now, so that the input may change from here on
+        return result
+
+    return in_stages(search, lambda solution: in_stages(lambda: weigh(solution), measure))
+
+
+_SEARCHING = 0.5
+"""Share of a time limit that the search may take where new weights or estimates come after it."""
 
 
 class _Run(NamedTuple):
@@ -398,7 +412,7 @@ class _Run(NamedTuple):
             solver: Any = Gumbel(**self.options).solve
         else:
             solver = partial(solve, effort=self.effort or "normal")
-        solution = solver(objective, k, constraints, seed=self.seed, callback=self.callback, time_limit=self.time_limit)
+        solution = solver(objective, k, constraints, seed=self.seed, callback=self.callback)
         return _explained(solution, objective, k, constraints)
 
     def score(self, graph: Graph, k: int, constraints: Constraints) -> Solution:
@@ -539,9 +553,32 @@ def _explained(solution: Solution, objective: Objective, k: int | None, constrai
     return replace(solution, status=status)
 
 
-def _result(
-    source: Source, objective: Objective, solution: Solution, settings: dict[str, Any], reweight: bool = False
-) -> Sparsified:
+def _with_new_weights(solution: Solution, objective: Objective, method: str) -> Solution:
+    """The solution with the weights that minimise D; where that ended early, its status says so."""
+    if solution.weights is not None:
+        raise OptionError(f"method {method!r} sets weights of its own: leave reweight out")
+
+    def weighted(found: Reweighting) -> Solution:
+        is_cut = found.status is not None and not solution.status.interrupted
+        return replace(solution, weights=found.weights, status=found.status if is_cut else solution.status)
+
+    return in_stages(lambda: reweighted(_local_if_stochastic(objective), solution.mask), weighted)
+
+
+def _measured(source: Source, objective: Objective, solution: Solution, settings: dict[str, Any]) -> Sparsified:
+    """The result; what was interrupted is measured by the local entropy where estimating would take long."""
+    by_local = _local_if_stochastic(objective), settings | {"entropy_by": _local_if_stochastic(objective).entropy}
+    if solution.status.interrupted:
+        return _result(source, by_local[0], solution, by_local[1])
+    try:
+        return _result(source, objective, solution, settings)
+    except KeyboardInterrupt:
+        ending = Ending.UNESTIMATED if objective.is_stochastic else Ending.UNMEASURED
+        cut = replace(solution, status=ending.status())
+        raise Interrupted(lambda: _result(source, by_local[0], cut, by_local[1])) from None
+
+
+def _result(source: Source, objective: Objective, solution: Solution, settings: dict[str, Any]) -> Sparsified:
     graph, mask, order = source.graph, solution.mask, source.edges
     selection = objective.selection(mask)
     if solution.scores is None:
@@ -550,12 +587,7 @@ def _result(
     else:
         terms, scores = objective.terms(selection), solution.scores
     errors = objective.estimated(selection)[1] if objective.is_stochastic else None
-    new, status = solution.weights, solution.status
-    if reweight:
-        if new is not None:
-            raise OptionError(f"method {settings['method']!r} sets weights of its own: leave reweight out")
-        new, note = reweighted(_local_if_stochastic(objective), mask)
-        status = status.noted(note)
+    new = solution.weights
     if new is not None:
         new = np.where(mask, new, 0.0)
         terms, errors = _reweighed(terms, objective, new)
@@ -569,16 +601,26 @@ def _result(
         scores=scores[order],
         terms=terms,
         errors=errors,
-        status=status,
+        status=solution.status.noted(_imprecise(errors)),
         trace=solution.trace,
         probabilities=None if chances is None else chances[order],
         reweighted=new is not None,
         notes=source.notes,
-        settings=settings | {"reweight": reweight},
+        settings=settings,
         _original_entropy=objective.original_entropy,
         _original_error=objective.original_estimate.error if objective.is_stochastic else 0.0,
         _rebuild=partial(source.rebuild, mask, new),
     )
+
+
+def _imprecise(errors: Terms | None) -> str:
+    """What to say where a time limit ended estimating before the errors were as small as they should be."""
+    if errors is None or not deadline().is_over():
+        return ""
+    from graphpri._stochastic import TARGET
+
+    is_rough = max(errors.entropy, errors.divergence) > TARGET
+    return f"{argument('time_limit', deadline().seconds, 'g')} ended estimating: see the errors" if is_rough else ""
 
 
 def _local_if_stochastic(objective: Objective) -> Objective:
@@ -637,6 +679,8 @@ def path(
     ------
     OptionError
         Unless exactly one of `beta` and `keep` is a sequence; and as :func:`sparsify`.
+    Interrupted
+        On Ctrl-C: its ``result`` is the list with the best subsets found until then.
 
     Examples
     --------
@@ -664,26 +708,39 @@ def path(
     seed = _seed(seed)
 
     def result(at: Objective, solution: Solution, asked: Any) -> Sparsified:
-        settings = _settings(at, asked, constraints, seed) | {"solver": "budgeted"}
-        return _result(source, at, solution, settings)
+        settings = _settings(at, asked, constraints, seed) | {"solver": "budgeted", "reweight": False}
+        return _measured(source, at, solution, settings)
 
     if name == "beta":
         k = budgets[0][1]
-        solutions = solve_betas(objective, betas, k, constraints, seed=seed, callback=callback)
         points = [replace(objective, beta=b) for b in betas]
-        return [
-            result(at, _explained(solution, at, k, constraints), keeps[0])
-            for at, solution in zip(points, solutions, strict=True)
-        ]
-    # From the largest budget to the smallest, each starting from the one before.
-    halt = _Halt(callback)
-    found: dict[int, Solution] = {}
-    start: BoolArray | None = None
+        return in_stages(
+            lambda: solve_betas(objective, betas, k, constraints, seed=seed, callback=callback),
+            lambda solutions: [
+                result(at, _explained(solution, at, k, constraints), keeps[0])
+                for at, solution in zip(points, solutions, strict=True)
+            ],
+        )
     sizes = [cast("int", k) for _, k in budgets]
-    for k in sorted(set(sizes), reverse=True):
-        solution = solve(objective, k, constraints, effort=effort, seed=seed, callback=halt, start=start)
-        found[k], start = halt.follow(solution), solution.mask
-    return [result(objective, found[k], asked) for asked, k in zip(keeps, sizes, strict=True)]
+    halt, order = _Halt(callback), sorted(set(sizes), reverse=True)
+
+    def along(found: dict[int, Solution]) -> list[Sparsified]:
+        """From the largest budget to the smallest, each starting from the one before."""
+        for before, k in zip([0, *order], order, strict=False):
+            if k in found:
+                continue
+            start = found[before].mask if before else None
+            try:
+                solution = solve(objective, k, constraints, effort=effort, seed=seed, callback=halt, start=start)
+            except Interrupted as stop:
+                raise Interrupted(partial(cut_short, found, k, stop)) from None
+            found[k] = halt.follow(solution)
+        return [result(objective, found[k], asked) for asked, k in zip(keeps, sizes, strict=True)]
+
+    def cut_short(found: dict[int, Solution], k: int, stop: Interrupted) -> list[Sparsified]:
+        return along(found | {k: halt.follow(stop.result)})
+
+    return along({})
 
 
 def several(values: Any, name: str) -> list[Any]:
