@@ -40,11 +40,6 @@ class Pieces:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
-        if folder is not None:
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise FileError(f"{folder}: the folder can't be made: {error.strerror}") from None
 
     def get(self, key: Sequence[Any], make: Callable[[], Any]) -> Any:
         """What is kept under a key; where nothing is, what `make` gives, which is kept.
@@ -52,7 +47,8 @@ class Pieces:
         Parameters
         ----------
         key : sequence
-            All that the piece depends on: numbers, texts, arrays and graphs, and lists and dicts of these.
+            All that the piece depends on: numbers, texts, arrays and graphs (but for their labels), and lists and dicts
+            of these.
         make : callable
             Makes the piece, of JSON's types; numbers of NumPy become those of Python. What it raises is raised, and
             nothing is kept.
@@ -61,6 +57,13 @@ class Pieces:
         -------
         object
             As JSON gives it back, whether it was kept or made: tuples are lists.
+
+        Raises
+        ------
+        FileError
+            Where the folder can't be written.
+        TypeError
+            For a key or a piece of other types.
         """
         if self.folder is None:
             return make()
@@ -68,6 +71,10 @@ class Pieces:
         found = _read(path)
         if found is None:
             text = json.dumps(make(), default=_plain)
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise FileError(f"{self.folder}: the folder can't be made: {error.strerror}") from None
             tables.write_text(path, f'{{"sha256": "{_sha256(text)}", "result": {text}}}\n')
             found = (json.loads(text),)
         return found[0]
@@ -87,6 +94,9 @@ class Pieces:
         for part in _bytes([__version__, *key]):
             digest.update(part)
         return self.folder / f"{digest.hexdigest()[:32]}.json"
+
+
+NOTHING_KEPT = Pieces(None)
 
 
 def _read(path: Path) -> tuple[Any] | None:
