@@ -20,6 +20,7 @@ import baselines
 import estimates
 import files_study
 import firsts
+import interruptions
 import large
 import quality
 import real
@@ -61,6 +62,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "polish": strategy.polish,
         "real-graphs": real.real_graphs,
         "many-tasks": tasks.many_tasks,
+        "interruptions": interruptions.interruptions,
     }
 
 

@@ -369,10 +369,21 @@ def test_ctrl_c_while_estimating_keeps_the_subset(monkeypatch):
 
     graph = graphpri.datasets.barabasi_albert(700, 4, seed=2)
     monkeypatch.setattr("graphpri._stochastic.estimate", interrupted)
-    result = graphpri.sparsify(graph, keep=0.4, entropy="stochastic")
+    with pytest.raises(graphpri.Interrupted) as stop:
+        graphpri.sparsify(graph, keep=0.4, entropy="stochastic")
+    result = stop.value.result
     assert result.status.startswith("interrupted while estimating")
     assert result.mask.sum() == round(0.4 * graph.n_edges)
     assert result.report()["entropy_by"] == "local"
+
+
+def test_a_time_limit_ends_estimating_with_larger_errors(monkeypatch):
+    graph = graphpri.datasets.barabasi_albert(700, 4, seed=2)
+    full = graphpri.sparsify(graph, keep=0.4, entropy="stochastic", effort="fast")
+    result = graphpri.sparsify(graph, keep=0.4, entropy="stochastic", effort="fast", time_limit=1e-9)
+    assert "time_limit=1e-09 ended estimating: see the errors" in result.status
+    assert result.errors.entropy > 2 * full.errors.entropy
+    assert abs(result.entropy - graphpri.von_neumann_entropy(result.kept, entropy="exact")) < 4 * result.errors.entropy
 
 
 def test_the_paper_s_solver_refuses_an_entropy_with_noise():
@@ -416,7 +427,9 @@ def test_ctrl_c_gives_the_best_so_far_with_the_exact_budget():
     def interrupt(_):
         raise KeyboardInterrupt
 
-    result = graphpri.sparsify(zoo.large(), keep=0.25, connected=True, entropy="local", callback=interrupt)
+    with pytest.raises(graphpri.Interrupted) as stop:
+        graphpri.sparsify(zoo.large(), keep=0.25, connected=True, entropy="local", callback=interrupt)
+    result = stop.value.result
     assert result.status.startswith("interrupted")
     assert result.mask.sum() == 25_000
     assert result.kept.components()[0] == result.original.components()[0]
@@ -447,8 +460,10 @@ def test_reweighting_can_be_interrupted(monkeypatch):
         return real(self, w)
 
     monkeypatch.setattr(Objective, "divergence_and_gradient", interrupted)
-    weights, note = reweighted(objective, mask)
-    assert "interrupted" in note
+    with pytest.raises(graphpri.Interrupted) as stop:
+        reweighted(objective, mask)
+    weights, status = stop.value.result
+    assert status.interrupted
     assert weights[mask].min() > 0
     assert weights.sum() == pytest.approx(300)
 

@@ -220,7 +220,7 @@ class Deadline:
 
     seconds: float | None = None
     share: float = 1.0
-    begun: float = field(default_factory=time.monotonic)
+    begun: float = field(default_factory=lambda: time.monotonic())
 
     def is_over(self) -> bool:
         """Whether the time is up."""
