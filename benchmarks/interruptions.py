@@ -28,10 +28,11 @@ COMMAND = ("reproduce", "karate", "--quick", "-q", "--out")
 
 
 class Moment(NamedTuple):
-    """A signal, and the seconds after which the command gets it."""
+    """A signal, and when the command gets it: after some seconds, and once its folder has some finished pieces."""
 
     number: signal.Signals
-    after: float
+    after: float = 0.0
+    pieces: int = 0
 
 
 class Ended(NamedTuple):
@@ -43,7 +44,11 @@ class Ended(NamedTuple):
 
 
 def run(arguments: Sequence[str], workers: int, moment: Moment | None = None) -> Ended:
-    """Run a command of the program; the signal goes to all its processes, as Ctrl-C does, or SIGKILL to the first."""
+    """Run a command of the program, the folder of its results last.
+
+    The signal goes to all its processes, as Ctrl-C does; SIGKILL to the first alone.
+    """
+    start = time.monotonic()
     process = subprocess.Popen(
         [sys.executable, "-m", "graphpri", *arguments],
         env=os.environ | {"GRAPHPRI_THREADS": str(workers)},
@@ -53,15 +58,15 @@ def run(arguments: Sequence[str], workers: int, moment: Moment | None = None) ->
         text=True,
     )
     cut = False
-    if moment is not None:
-        try:
-            process.wait(moment.after)
-        except subprocess.TimeoutExpired:
-            cut = True
-            if moment.number == signal.SIGKILL:
-                process.kill()  # those that it started have to find that out
-            else:
-                os.killpg(process.pid, moment.number)
+    while moment is not None and process.poll() is None and not cut:
+        time.sleep(0.02)
+        kept = len(list(Path(arguments[-1]).rglob("pieces/*.json"))) if moment.pieces else 0
+        cut = kept >= moment.pieces and time.monotonic() - start >= moment.after
+    if moment is not None and cut:
+        if moment.number == signal.SIGKILL:
+            process.kill()  # those that it started have to find that out
+        else:
+            os.killpg(process.pid, moment.number)
     # Processes that outlive the first one keep the pipe open: reading to its end waits for all of them.
     _, error = process.communicate(timeout=600)
     return Ended(process.returncode, cut, error)

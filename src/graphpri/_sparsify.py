@@ -344,7 +344,8 @@ def sparsify(
 
     def weigh(solution: Solution) -> Solution:
         # What was interrupted is finished as quickly as can be.
-        with within(Deadline(0.0) if solution.status.interrupted else limit):
+        left = limit.part(_WEIGHING) if objective.is_stochastic else limit
+        with within(Deadline(0.0) if solution.status.interrupted else left):
             return _with_new_weights(solution, objective, method) if reweight else solution
 
     def measure(solution: Solution) -> Sparsified:
@@ -356,8 +357,9 @@ def sparsify(
     return in_stages(search, lambda solution: in_stages(lambda: weigh(solution), measure))
 
 
-_SEARCHING = 0.5
-"""Share of a time limit that the search may take where new weights or estimates come after it."""
+_SEARCHING, _WEIGHING = 0.5, 0.75
+"""Shares of a time limit after which the search ends where new weights or estimates come after it, and after which
+reweighting ends where estimates do."""
 
 
 class _Run(NamedTuple):
@@ -580,17 +582,21 @@ def _measured(source: Source, objective: Objective, solution: Solution, settings
 
 def _result(source: Source, objective: Objective, solution: Solution, settings: dict[str, Any]) -> Sparsified:
     graph, mask, order = source.graph, solution.mask, source.edges
-    selection = objective.selection(mask)
-    if solution.scores is None:
-        terms, gradient = objective.terms_and_gradient(selection)
-        scores = -gradient
-    else:
-        terms, scores = objective.terms(selection), solution.scores
-    errors = objective.estimated(selection)[1] if objective.is_stochastic else None
-    new = solution.weights
+    selection, scores, terms = objective.selection(mask), solution.scores, None
+    if scores is None:
+        # Estimating slopes takes long: where the time is up, those of the local entropy have to do.
+        sloped = _local_if_stochastic(objective) if deadline().is_over() else objective
+        found, gradient = sloped.terms_and_gradient(selection)
+        scores, terms = -gradient, found if sloped is objective else None
+    new, w = solution.weights, selection
     if new is not None:
         new = np.where(mask, new, 0.0)
-        terms, errors = _reweighed(terms, objective, new)
+        w = new / graph.weights
+    if terms is None or new is not None:
+        terms = objective.terms(w)
+    if new is not None:  # the barrier is that of the degrees before
+        terms = Terms.of(objective.beta, terms.entropy, terms.divergence, objective.barrier.at(selection))
+    errors = objective.estimated(w)[1] if objective.is_stochastic else None
     weights = np.where(mask, graph.weights, 0.0) if new is None else new
     chances = solution.probabilities
     return Sparsified(
@@ -619,20 +625,14 @@ def _imprecise(errors: Terms | None) -> str:
         return ""
     from graphpri._stochastic import TARGET
 
-    is_rough = max(errors.entropy, errors.divergence) > TARGET
-    return f"{argument('time_limit', deadline().seconds, 'g')} ended estimating: see the errors" if is_rough else ""
+    if max(errors.entropy, errors.divergence) <= TARGET:
+        return ""
+    limit = argument("time_limit", deadline().seconds, "g")
+    return f"{limit} ended estimating: see the errors; scores are by the local entropy"
 
 
 def _local_if_stochastic(objective: Objective) -> Objective:
     return replace(objective, entropy="local") if objective.is_stochastic else objective
-
-
-def _reweighed(before: Terms, objective: Objective, weights: FloatArray) -> tuple[Terms, Terms | None]:
-    """The terms with new weights and their errors; the barrier is that of the degrees before."""
-    w = weights / objective.graph.weights
-    now = objective.terms(w)
-    errors = objective.estimated(w)[1] if objective.is_stochastic else None
-    return Terms.of(objective.beta, now.entropy, now.divergence, before.barrier), errors
 
 
 def path(
