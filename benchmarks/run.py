@@ -22,6 +22,7 @@ import files_study
 import firsts
 import interruptions
 import large
+import limits
 import quality
 import real
 import speed
@@ -63,6 +64,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "real-graphs": real.real_graphs,
         "many-tasks": tasks.many_tasks,
         "interruptions": interruptions.interruptions,
+        "time-limits": limits.time_limits,
     }
 
 
