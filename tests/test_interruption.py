@@ -161,8 +161,9 @@ def pressed(method: Callable[..., Any], call: int) -> Any:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signals of this kind")
-def test_a_study_that_is_cut_ends_as_if_left_alone(tmp_path: Path) -> None:
+def test_a_study_that_is_cut_ends_as_if_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fixed part of benchmarks/interruptions.py: a run is cut twice, with one and with two workers."""
+    monkeypatch.setenv("GRAPHPRI_THREADS", "1")
     studies.reproduce(["assumption"], tmp_path / "alone", quick=True)
     command = ["reproduce", "assumption", "--quick", "-q", "--out", str(tmp_path / "cut")]
     for workers, moment in ((2, Moment(signal.SIGKILL, pieces=1)), (1, Moment(signal.SIGTERM, pieces=3))):
