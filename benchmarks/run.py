@@ -20,7 +20,9 @@ import baselines
 import estimates
 import files_study
 import firsts
+import interruptions
 import large
+import limits
 import quality
 import real
 import speed
@@ -61,6 +63,8 @@ def rows(best_known: Path) -> dict[str, Row]:
         "polish": strategy.polish,
         "real-graphs": real.real_graphs,
         "many-tasks": tasks.many_tasks,
+        "interruptions": interruptions.interruptions,
+        "time-limits": limits.time_limits,
     }
 
 

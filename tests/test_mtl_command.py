@@ -60,7 +60,7 @@ def done(exams: Path) -> Path:
 
 def test_every_file_is_there_and_has_a_row_for_everything(exams: Path, done: Path) -> None:
     names = {path.name for path in done.iterdir()}
-    assert names == {"comparison.csv", "predictions.csv", "coefficients.csv", "edges.csv", "report.html"}
+    assert names == {"comparison.csv", "predictions.csv", "coefficients.csv", "edges.csv", "report.html", "pieces"}
     assert [row["model"] for row in rows_of(done / "comparison.csv")] == [
         *protocol.GRAPH_FREE,
         "graph",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import zoo
 from graphpri._objective import Objective
 from graphpri._selection import count_edges
-from graphpri.errors import OptionError
+from graphpri.errors import Interrupted, OptionError
 from graphpri.graph import Graph
 from graphpri.solvers.budgeted import EVALUATORS, solve
 from graphpri.solvers.gumbel import Gumbel
@@ -350,7 +350,9 @@ def test_interruption_keeps_the_best_so_far(k, step):
             raise KeyboardInterrupt
 
     connected = k is None
-    found = solve(Objective(karate(), 4.0), k, Constraints(connected), callback=interrupt)
+    with pytest.raises(Interrupted) as stop:
+        solve(Objective(karate(), 4.0), k, Constraints(connected), callback=interrupt)
+    found = stop.value.result
     assert found.status.startswith("interrupted")
     assert found.mask.sum() == k or (connected and karate().components(found.mask)[0] == 1)
 
@@ -389,7 +391,11 @@ def test_a_stopped_path_keeps_what_it_has_and_says_so(how):
             raise KeyboardInterrupt
         return len(seen) == 3
 
-    found = solve_betas(Objective(karate(), 0.0), [0.0, 2.0, 4.0, 6.0, 20.0], 30, callback=stop)
+    try:
+        found = solve_betas(Objective(karate(), 0.0), [0.0, 2.0, 4.0, 6.0, 20.0], 30, callback=stop)
+        assert how == "callback"
+    except Interrupted as interrupted:
+        found = interrupted.result
     assert len(seen) == 3
     assert all(s.mask.sum() == 30 for s in found)
     assert all(s.status.startswith(("stopped by the callback", "interrupted")) for s in found)

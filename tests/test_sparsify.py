@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import re
+import signal
 import subprocess
 import sys
 import warnings
@@ -35,7 +36,7 @@ from graphpri._objective import Objective
 from graphpri._selection import count_edges
 from graphpri._sparsify import Sparsified
 from graphpri.baselines import METHODS as BASELINES
-from graphpri.errors import GraphError, OptionError
+from graphpri.errors import GraphError, Interrupted, OptionError
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the import of PyG sets off PyTorch's own deprecations
@@ -854,6 +855,15 @@ def test_a_time_limit_ends_a_long_search():
     assert result.status.startswith("time limit of 0.3 s reached")
 
 
+def ended(interrupt, call):
+    """What a call returns; where it is interrupted it raises, and its best is in the exception."""
+    if not interrupt:
+        return call()
+    with pytest.raises(Interrupted) as stop:
+        call()
+    return stop.value.result
+
+
 @pytest.mark.parametrize("options", SOLVERS, ids=str)
 @pytest.mark.parametrize("step", [1, 4])
 @pytest.mark.parametrize("interrupt", [False, True], ids=["stop", "interrupt"])
@@ -866,12 +876,112 @@ def test_the_caller_can_stop_with_the_best_so_far(options, step, interrupt):
             raise KeyboardInterrupt
         return len(seen) == step
 
-    result = sparsify(KARATE, callback=callback, **options)
+    result = ended(interrupt, lambda: sparsify(KARATE, callback=callback, **options))
     assert len(seen) == step
     assert result.status.startswith("interrupted" if interrupt else "stopped by the callback")
+    assert result.interrupted == interrupt
     assert result.mask.sum() == options.get("keep", result.mask.sum())
     assert "connected" not in options or result.kept.components()[0] == 1
     assert tuple(seen) == result.trace
+
+
+def test_a_second_interruption_raises_too(monkeypatch):
+    """Making the best of an interrupted search takes time as well, and can be interrupted."""
+    with pytest.raises(Interrupted) as stop:
+        sparsify(KARATE, keep=0.5, callback=press)
+    monkeypatch.setattr("graphpri._objective.Objective.terms_and_gradient", press)
+    with pytest.raises(KeyboardInterrupt):
+        _ = stop.value.result
+
+
+def press(*_):
+    raise KeyboardInterrupt
+
+
+def test_interruption_after_the_search_keeps_its_subset(monkeypatch):
+    plain = sparsify(KARATE, keep=0.5)
+    once = iter([press, Objective.terms_and_gradient])
+    monkeypatch.setattr(Objective, "terms_and_gradient", lambda *given: next(once)(*given))
+    result = ended(True, lambda: sparsify(KARATE, keep=0.5))
+    assert np.array_equal(result.mask, plain.mask)
+    assert result.objective == plain.objective
+    assert result.status.startswith("interrupted while J, S and D")
+
+
+def test_interruption_while_reweighting_keeps_the_weights_so_far(monkeypatch):
+    plain, calls = sparsify(KARATE, keep=0.5, weight=None), []
+    honest = Objective.divergence_and_gradient
+
+    def pressed(*given):
+        calls.append(1)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return honest(*given)
+
+    monkeypatch.setattr(Objective, "divergence_and_gradient", pressed)
+    result = ended(True, lambda: sparsify(KARATE, keep=0.5, weight=None, reweight=True))
+    assert result.reweighted
+    assert result.status == "interrupted; these are the best weights so far"
+    assert np.array_equal(result.mask, plain.mask)
+    assert result.divergence < plain.divergence
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals of this kind")
+def test_ctrl_c_reaches_a_call_within_a_loop():
+    """A loop over calls ends at the first one that is interrupted: none takes the interruption for itself."""
+    done = []
+
+    def press_once(progress):
+        if len(done) == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    def several():
+        for keep in (0.3, 0.5, 0.7):
+            sparsify(KARATE, keep=keep, callback=press_once)
+            done.append(keep)
+
+    with pytest.raises(KeyboardInterrupt):
+        several()
+    assert done == [0.3]
+
+
+class Ticking:
+    """A clock that goes on by a second each time that it is looked at."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        self.now += 1
+        return self.now
+
+
+LIMITED = [
+    {"keep": 0.5, "reweight": True, "time_limit": 30},
+    {"keep": 0.5, "solver": "gumbel", "patience": 0, "time_limit": 30},
+    {"keep": 0.5, "solver": "gumbel", "patience": 0, "reweight": True, "time_limit": 30},
+]
+
+
+@pytest.mark.parametrize("options", LIMITED, ids=str)
+def test_a_time_limit_holds_for_the_whole_call(options, monkeypatch):
+    """Whatever takes long looks at the clock at each step: 30 looks and a few to end, where they took hundreds."""
+    clock = Ticking()
+    monkeypatch.setattr("graphpri._runtime.time", clock)
+    result = sparsify(zoo.random_graph(40, 150, 0), **options)
+    assert result.status.startswith("time limit of 30 s reached")
+    assert clock.now < 40
+    assert result.mask.sum() == 75
+    assert result.reweighted == ("reweight" in options)
+
+
+def test_half_of_a_time_limit_is_left_to_new_weights(monkeypatch):
+    graph = zoo.random_graph(40, 150, 0)
+    monkeypatch.setattr("graphpri._runtime.time", Ticking())
+    result = sparsify(graph, keep=0.5, effort="best", reweight=True, time_limit=40)
+    assert result.status == "time limit of 40 s reached; these are the best weights so far"
+    objective = Objective(result.original, 4.0)
+    assert result.divergence < objective.terms(objective.selection(result.mask)).divergence
 
 
 def test_errors_in_the_callback_are_the_caller_s():
@@ -889,7 +999,7 @@ def test_a_path_over_budgets_stops_as_a_whole(interrupt):
             raise KeyboardInterrupt
         return len(seen) == 5
 
-    results = path(KARATE, keep=[0.2, 0.7, 0.5, 0.3], callback=callback)
+    results = ended(interrupt, lambda: path(KARATE, keep=[0.2, 0.7, 0.5, 0.3], callback=callback))
     assert len(seen) == 5
     assert [r.mask.sum() for r in results] == [16, 55, 39, 23]
     assert all(r.status.startswith("interrupted" if interrupt else "stopped by the callback") for r in results)

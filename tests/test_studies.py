@@ -59,7 +59,7 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pieces(out: Path) -> list[Path]:
     """What a run has kept of the study tradeoff's pieces of work."""
-    return sorted((out / "tradeoff" / "pieces").rglob("output.pkl"))
+    return sorted((out / "tradeoff" / "pieces").glob("*.json"))
 
 
 def content(folder: Path) -> dict[str, bytes]:

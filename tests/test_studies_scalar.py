@@ -33,7 +33,7 @@ def at(beta: float, **values: Any) -> Callable[[Row], object]:
 
 def test_the_study_judges_and_draws(done: studies.Result) -> None:
     assert len(done.verdicts) == 11
-    assert {verdict.outcome for verdict in done.verdicts} <= set(studies.OUTCOMES)
+    assert {verdict.outcome for verdict in done.verdicts} <= set(studies.GRADES)
     assert not any("nan" in v.measured + v.condition for v in done.verdicts)
     assert [name for name, _ in done.pictures] == ["scalar-pri", "scalar-pri-widths"]
     for words in ("never raise J", "single point", "Minima are found", "Started at the data"):

@@ -379,10 +379,27 @@ def test_ctrl_c_while_estimating_keeps_the_subset(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("graphpri._stochastic.estimate", interrupted)
-    result = graphpri.sparsify(HUBS, keep=0.4, **ESTIMATED)
+    with pytest.raises(graphpri.Interrupted) as stop:
+        graphpri.sparsify(HUBS, keep=0.4, **ESTIMATED)
+    result = stop.value.result
     assert result.status.startswith("interrupted while estimating")
     assert result.mask.sum() == round(0.4 * HUBS.n_edges)
     assert result.report()["entropy_by"] == "local"
+
+
+def test_a_time_limit_ends_estimating_with_larger_errors(monkeypatch):
+    monkeypatch.setattr("graphpri._stochastic.TARGET", 1e-9)  # out of reach: all probes are taken
+    monkeypatch.setattr("graphpri._stochastic.MOST_PROBES", 128)
+    graph = graphpri.datasets.barabasi_albert(300, 4, seed=2)
+    options = {"keep": 0.4, "entropy": "stochastic", "effort": "fast"}
+    full = graphpri.sparsify(graph, **options)
+    result = graphpri.sparsify(graph, **options, time_limit=1e-9)
+    assert "time_limit=1e-09 ended estimating: see the errors" in result.status
+    assert "ended estimating" not in full.status
+    assert result.errors.entropy > 1.5 * full.errors.entropy
+    assert abs(result.entropy - graphpri.von_neumann_entropy(result.kept, entropy="exact")) < 4 * result.errors.entropy
+    local = graphpri.Objective(result.original, 4.0, entropy="local")
+    assert np.array_equal(result.scores, -local.gradient(local.selection(result.mask)))
 
 
 def test_the_paper_s_solver_refuses_an_entropy_with_noise():
@@ -426,7 +443,9 @@ def test_ctrl_c_gives_the_best_so_far_with_the_exact_budget():
     def interrupt(_):
         raise KeyboardInterrupt
 
-    result = graphpri.sparsify(zoo.large(), keep=0.25, connected=True, entropy="local", callback=interrupt)
+    with pytest.raises(graphpri.Interrupted) as stop:
+        graphpri.sparsify(zoo.large(), keep=0.25, connected=True, entropy="local", callback=interrupt)
+    result = stop.value.result
     assert result.status.startswith("interrupted")
     assert result.mask.sum() == 25_000
     assert result.kept.components()[0] == result.original.components()[0]
@@ -457,8 +476,10 @@ def test_reweighting_can_be_interrupted(monkeypatch):
         return real(self, w)
 
     monkeypatch.setattr(Objective, "divergence_and_gradient", interrupted)
-    weights, note = reweighted(objective, mask)
-    assert "interrupted" in note
+    with pytest.raises(graphpri.Interrupted) as stop:
+        reweighted(objective, mask)
+    weights, status = stop.value.result
+    assert status.interrupted
     assert weights[mask].min() > 0
     assert weights.sum() == pytest.approx(300)
 

@@ -18,10 +18,11 @@ from graphpri._output import aligned
 from graphpri._sparsify import Sparsified, several, sparsify
 from graphpri._stochastic import Estimate
 from graphpri.baselines import find
-from graphpri.errors import GraphPRIError, MissingExtraError, OptionError, argument
+from graphpri.errors import GraphPRIError, Interrupted, MissingExtraError, OptionError, argument
 from graphpri.graph import Directed, Loops, Parallel
 from graphpri.interop import Policies, load
 from graphpri.io import tables
+from graphpri.io.pieces import Pieces
 from graphpri.measures import MEASURES, Measure, Settings, View, choose
 from graphpri.measures.information import check_edges, check_unit
 from graphpri.measures.registry import Unit
@@ -200,6 +201,7 @@ def compare(
     effort: EffortName | None = None,
     time_limit: float | None = None,
     callback: Callable[[Step], object] | None = None,
+    store: str | os.PathLike[str] | None = None,
     weight: str | None = "weight",
     directed: Directed = "refuse",
     loops: Loops = "refuse",
@@ -234,6 +236,8 @@ def compare(
         For method ``"pri"``, as in :func:`graphpri.sparsify`; `time_limit` is per row.
     callback : callable, optional
         Gets a :class:`Step` after each row; returning True stops with the rows so far.
+    store : path, optional
+        Folder that keeps each finished row; a later call with the same graph and arguments goes on from them.
     weight, directed, loops, parallel
         As in :func:`graphpri.as_graph`.
 
@@ -249,6 +253,10 @@ def compare(
     OptionError
         For unknown methods and measures, and where not one combination can be done; one that can't among
         others that can is a row that says why.
+    FileError
+        Where `store` can't be written.
+    Interrupted
+        On Ctrl-C: its ``result`` is the :class:`Comparison` of the finished rows.
 
     Examples
     --------
@@ -272,28 +280,38 @@ def compare(
         checked = Objective(graph, b, alpha, "degree", mixture)
         settings = Settings(checked.beta, checked.alpha, by, checked.mixture, unit, 0)
         tables.append(_Table(View(graph, settings), chosen, given | {"beta": b}, solver, len(betas) > 1))
+    pieces = Pieces(None if store is None else Path(store))
     rows: list[dict[str, Any]] = []
     cells = list(product(tables, named, budgets, all_seeds))
-    for table, (name, options), k, seed in cells:
-        row, ended = table.row(name, options, k, seed)
-        rows.append(row)
-        stopped = callback is not None and callback(Step(len(rows), len(cells), row)) is True
-        if stopped or ended:
-            break
-    if all(map(_failed, rows)):
-        failure = tables[0].failures[0]
-        raise OptionError(f"no combination could be done; the first, {rows[0]['method']}: {failure.message}")
-    origin = tables[0].origin
-    asked = asdict(origin.settings) | ({"beta": [table.origin.settings.beta for table in tables]} if betas[1:] else {})
-    notes = dict.fromkeys(note for notes in (source.notes, origin.notes, *(t.notes for t in tables)) for note in notes)
-    original = _measured(origin, [m for m in chosen if m.both])
-    return from_rows(rows, tuple(m.name for m in chosen), original, left_out, tuple(notes), asked)
+
+    def compared() -> Comparison:
+        if all(map(_failed, rows)):
+            failure = tables[0].failures[0]
+            raise OptionError(f"no combination could be done; the first, {rows[0]['method']}: {failure.message}")
+        origin = tables[0].origin
+        given = [table.origin.settings.beta for table in tables]
+        asked = asdict(origin.settings) | ({"beta": given} if betas[1:] else {})
+        notes = dict.fromkeys(
+            note for known in (source.notes, origin.notes, *(t.notes for t in tables)) for note in known
+        )
+        original = _measured(origin, [m for m in chosen if m.both])
+        return _filled(Comparison(rows, tuple(m.name for m in chosen), original, left_out, tuple(notes), asked))
+
+    try:
+        for table, (name, options), k, seed in cells:
+            rows.append(table.row(name, options, k, seed, pieces))
+            if callback is not None and callback(Step(len(rows), len(cells), rows[-1])) is True:
+                break
+        return compared()
+    except KeyboardInterrupt:
+        if all(map(_failed, rows)):
+            raise KeyboardInterrupt from None
+        raise Interrupted(compared) from None
 
 
-def from_rows(rows: list[dict[str, Any]], measures: tuple[str, ...], *rest: Any) -> Comparison:
-    """A comparison of rows of which some may lack errors: those that failed, and exact values."""
-    found = Comparison(rows, measures, *rest)
-    for row in rows:
+def _filled(found: Comparison) -> Comparison:
+    """The comparison with errors in all rows: also in those that failed, and of exact values."""
+    for row in found.rows:
         missing = np.nan if _failed(row) else 0.0
         full = {column: row.get(column, missing) for column in found.columns}
         row.clear()
@@ -329,24 +347,39 @@ class _Table:
     notes: list[str] = field(default_factory=list[str])
     failures: list[GraphPRIError] = field(default_factory=list[GraphPRIError])
 
-    def row(self, name: str, options: dict[str, Any], keep: Any, seed: Any) -> tuple[dict[str, Any], bool]:
-        """The row of one combination, failed or not, and whether the user interrupted it."""
+    def row(self, name: str, options: dict[str, Any], keep: Any, seed: Any, pieces: Pieces) -> dict[str, Any]:
+        """The row of one combination, failed or not; what `pieces` keeps is not done again."""
         shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
         beta = {"beta": self.origin.settings.beta} if self.tells_beta else {}
         head: dict[str, Any] = {"method": name, "options": shown, **beta, "keep": keep, "K": None, "seed": seed}
+        asked = name, options, keep, seed
         start = time.perf_counter()
         try:
-            result = self._sparsify(name, options, keep, seed)
+            found = pieces.get(self._key(*asked) if pieces.folder else [], lambda: self._made(*asked))
         except GraphPRIError as error:
             self.failures.append(error)
             nothing = dict.fromkeys((m.name for m in self.chosen), np.nan)
-            return {**head, **nothing, "seconds": time.perf_counter() - start, "status": f"error: {error}"}, False
+            return {**head, **nothing, "seconds": time.perf_counter() - start, "status": f"error: {error}"}
+        self.notes += found["notes"]
+        for note in found["notes of the original"]:
+            self.origin.note(note)
+        return {**head, **found["row"]}
+
+    def _key(self, *asked: Any) -> list[Any]:
+        """All that a row depends on."""
+        graph, settings = self.origin.graph, asdict(self.origin.settings)
+        labels = None if graph.labels is None else [repr(graph.label(i)) for i in range(graph.n_nodes)]
+        return ["row", graph, labels, settings, self.given, self.solver, [m.name for m in self.chosen], *asked]
+
+    def _made(self, name: str, options: dict[str, Any], keep: Any, seed: Any) -> dict[str, Any]:
+        """What is kept of a row that could be done: its values, and what to know about them."""
+        start = time.perf_counter()
+        result = self._sparsify(name, options, keep, seed)
         seconds = time.perf_counter() - start
         view = View(result.kept, self.origin.settings, self.origin)
         values = _measured(view, self.chosen)
-        self.notes += view.notes
-        row = {**head, "K": result.kept.n_edges, **values, "seconds": seconds, "status": result.status}
-        return row, result.interrupted
+        row = {"K": result.kept.n_edges, **values, "seconds": seconds, "status": result.status}
+        return {"row": row, "notes": view.notes, "notes of the original": self.origin.notes}
 
     def _sparsify(self, name: str, options: dict[str, Any], keep: Any, seed: Any) -> Sparsified:
         if unusable := sorted(options.keys() & set(_FIXED)):

@@ -43,7 +43,7 @@ LARGEST_BETA = 1e12
 BARRIER_FLOOR = 1e-3
 """Smallest degree inside the barrier's logarithm, as a share of the graph's smallest weight."""
 _STEEPEST = 1e300  # slope of the barrier where weights lie so far apart that it would overflow
-_BATCHED_NODES = 200  # up to which Algorithm 1 takes one batched eigendecomposition a step
+BATCHED_NODES = 200  # up to which Algorithm 1 takes one batched eigendecomposition a step
 _ROUNDING = 1e-15
 _LARGE_ROUNDING = 1e-12
 _LIGHT = 1e-100  # largest kept weight below which sums over edges are scaled first
@@ -217,7 +217,7 @@ class _Entropies:
         self, selections: FloatArray, of_kept: float, of_mixed: float
     ) -> list[tuple[float, float, FloatArray]]:
         """As :meth:`combination` for several selections, shape (B, M), by one batched eigenproblem where that pays."""
-        if self.entropy != "exact" or self.graph.n_nodes > _BATCHED_NODES:
+        if self.entropy != "exact" or self.graph.n_nodes > BATCHED_NODES:
             return [self.combination(w, of_kept, of_mixed) for w in selections]
         kept = [self.kept(w) for w in selections]
         found = list(zip(*exact_entropies(self.graph, np.array(kept + [self.mixed(y) for y in kept])), strict=True))

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, update_wrapper
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -193,6 +196,53 @@ def _left(folder: Path, limit: str, usage: str) -> int | None:
     return max(int(most) - used, 0)
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# The time that a call may take.
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When a call should end: so many seconds after it began, or never where that is None; a part of it may end before.
+
+    Examples
+    --------
+    >>> Deadline(1e-9).is_over(), Deadline(60.0).is_over(), Deadline().is_over()
+    (True, False, False)
+    """
+
+    seconds: float | None = None
+    share: float = 1.0
+    begun: float = field(default_factory=lambda: time.monotonic())
+
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        return self.seconds is not None and time.monotonic() - self.begun > self.share * self.seconds
+
+    def part(self, share: float) -> Deadline:
+        """The deadline of a part of the call, which may take this share of the time."""
+        return replace(self, share=share)
+
+
+_DEADLINE = ContextVar[Deadline]("_DEADLINE")
+_NEVER = Deadline()
+
+
+@contextmanager
+def within(limit: Deadline) -> Generator[None]:
+    """Context in which whatever takes long looks at :func:`deadline`, and ends there with the best so far."""
+    token = _DEADLINE.set(limit)
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+def deadline() -> Deadline:
+    """The deadline of the work that is being done."""
+    return _DEADLINE.get(_NEVER)
+
+
 THREADS_VARIABLE = "GRAPHPRI_THREADS"
 """Environment variable that limits the library's own threads; all cores that the process may use where unset."""
 
@@ -209,9 +259,79 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def single_thread() -> AbstractContextManager[Any]:
-    """Context in which BLAS uses one thread: faster on small matrices, and the same digits everywhere."""
-    return _controller().limit(limits=1, user_api="blas")
+@lru_cache(maxsize=1)
+def _libraries() -> tuple[list[Any], list[Any]]:
+    """Controllers of BLAS libraries: those whose number of threads the process has, and those where each thread has it.
+
+    OpenBLAS over OpenMP is of the second kind.
+    """
+    found: dict[bool, list[Any]] = {False: [], True: []}
+    for library in cast("list[Any]", _controller().lib_controllers):
+        if library.user_api == "blas":
+            own = library.internal_api == "openblas" and getattr(library, "threading_layer", "") == "openmp"
+            found[own].append(library)
+    return found[False], found[True]
+
+
+def _set_threads(libraries: Iterable[tuple[Any, int]]) -> None:
+    for library, count in libraries:
+        library.set_num_threads(count)
+
+
+class _Limit:
+    """The number of threads of BLAS, which the process has once while calls may run side by side.
+
+    The first call to want one thread sets it, and the last puts back what there was.
+    """
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._before: list[tuple[Any, int]] = []
+        self.renew_lock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.renew_lock)  # another thread may have held it
+
+    def renew_lock(self) -> None:
+        self._lock = Lock()
+
+    def begin(self) -> None:
+        with self._lock:
+            if not self._calls:
+                self._before = [(library, library.num_threads) for library in _libraries()[0]]
+                _set_threads((library, 1) for library, _ in self._before)
+            self._calls += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._calls -= 1
+            if self._calls:
+                return
+            # threadpoolctl 3.8 lets the thread that set the number alone change it, unless it is told otherwise.
+            clear = [getattr(library, "clear_controlling_thread", None) for library, _ in self._before]
+            for let_go in filter(None, clear):
+                let_go(force=True)
+            _set_threads(self._before)
+            for let_go in filter(None, clear):
+                let_go(force=True)
+
+
+_LIMIT = _Limit()
+
+
+@contextmanager
+def single_thread() -> Generator[None]:
+    """Context in which BLAS uses one thread: faster on small matrices, and the same digits everywhere.
+
+    Calls in several threads may be in it at the same time; BLAS has its threads back when the last of them leaves.
+    """
+    own = [(library, library.num_threads) for library in _libraries()[1]]
+    _LIMIT.begin()
+    try:
+        _set_threads((library, 1) for library, _ in own)
+        yield
+    finally:
+        _set_threads(own)
+        _LIMIT.end()
 
 
 def workers() -> int:

@@ -13,17 +13,27 @@ import numpy as np
 
 from graphpri._entropies import entropy_for
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta
+from graphpri._runtime import Deadline, deadline, within
 from graphpri._selection import check_budget, count_edges
 from graphpri._version import __version__
 from graphpri.baselines import METHODS, find, run
-from graphpri.errors import GraphError, OptionError, argument, did_you_mean, named, setting
+from graphpri.errors import (
+    GraphError,
+    Interrupted,
+    OptionError,
+    argument,
+    did_you_mean,
+    in_stages,
+    named,
+    setting,
+)
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
 from graphpri.interop import Policies, Source, edge_selector, load
 from graphpri.solvers.budgeted import EffortName, least_size, solve
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.path import solve_betas
-from graphpri.solvers.reweight import reweighted
+from graphpri.solvers.reweight import Reweighting, reweighted
 from graphpri.solvers.solution import Callback, Ending, Outcome, Progress, Solution, Status
 
 SolverName = Literal["auto", "budgeted", "gumbel"]
@@ -93,7 +103,7 @@ class Sparsified:
     status : Status
         What ended the search and, where it matters, what to do about it: text with an ``outcome``.
     interrupted : bool
-        Whether the user interrupted the work, so that this is the best so far.
+        Whether the user interrupted the work, so that this is the best so far, from :class:`graphpri.Interrupted`.
     trace : tuple of Progress
         Steps of the solver; empty for other methods.
     probabilities : ndarray of float64, shape (M,), or None
@@ -280,7 +290,8 @@ def sparsify(
     effort : {"fast", "normal", "best"}, optional
         How long the budgeted solver searches; "normal" where absent.
     time_limit : float, optional
-        Seconds after which the solver returns its best so far.
+        Seconds for the whole call, new weights and estimates included, after which it returns the best so far. What
+        can't be divided is done whole: reading the graph, one evaluation of J, one step of a solver.
     callback : callable, optional
         Gets a :class:`Progress` after each step of the solver; returning True stops it.
     directed : {"refuse", "symmetrize"}
@@ -303,6 +314,8 @@ def sparsify(
         are not positive and finite, or without edges.
     OptionError
         For values out of range, budgets that can't be met, and options that the method doesn't use.
+    Interrupted
+        On Ctrl-C, a KeyboardInterrupt: its ``result`` is the :class:`Sparsified` of the best so far.
 
     Notes
     -----
@@ -317,6 +330,7 @@ def sparsify(
     >>> result.graph.number_of_edges(), result.mask.sum()
     (23, np.int64(23))
     """
+    limit = Deadline(time_limit)
     _check_names(method=method, entropy=entropy)
     reweight = _switch("reweight", reweight)
     run_by = _MethodCall(method, solver, effort, _seed(seed), time_limit, callback, options)
@@ -329,21 +343,32 @@ def sparsify(
     objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
     if solver == "gumbel" and objective.is_stochastic:
         raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
-    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings()
-    if method == "pri":
-        solution = run_by.solve(objective, k, constraints)
-        try:
-            result = _result(source, objective, solution, settings, reweight)
-        except KeyboardInterrupt:
-            if not objective.is_stochastic:
-                raise
-            solution = replace(solution, status=Ending.UNESTIMATED.status())
-            result = _result(source, _local_if_stochastic(objective), solution, settings | {"entropy_by": "local"})
-    else:
-        solution = run_by.score(graph, cast("int", k), constraints)
-        result = _result(source, objective, solution, settings, reweight)
-    _ = result.graph  # built now, so that the input may change from here on
-    return result
+    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings() | {"reweight": reweight}
+
+    def search() -> Solution:
+        if method != "pri":
+            return run_by.score(graph, cast("int", k), constraints)
+        with within(limit.part(_SEARCHING) if reweight or objective.is_stochastic else limit):
+            return run_by.solve(objective, k, constraints)
+
+    def weigh(solution: Solution) -> Solution:
+        # What was interrupted is finished as quickly as can be.
+        left = limit.part(_WEIGHING) if objective.is_stochastic else limit
+        with within(Deadline(0.0) if solution.status.interrupted else left):
+            return _with_new_weights(solution, objective, method) if reweight else solution
+
+    def measure(solution: Solution) -> Sparsified:
+        with within(limit):
+            result = _measured(source, objective, solution, settings)
+        _ = result.graph  # built now, so that the input may change from here on
+        return result
+
+    return in_stages(search, lambda solution: in_stages(lambda: weigh(solution), measure))
+
+
+_SEARCHING, _WEIGHING = 0.5, 0.75
+"""Shares of a time limit after which the search ends where new weights or estimates come after it, and after which
+reweighting ends where estimates do."""
 
 
 class _MethodCall(NamedTuple):
@@ -398,7 +423,7 @@ class _MethodCall(NamedTuple):
             solver: Any = Gumbel(**self.options).solve
         else:
             solver = partial(solve, effort=self.effort or "normal")
-        solution = solver(objective, k, constraints, seed=self.seed, callback=self.callback, time_limit=self.time_limit)
+        solution = solver(objective, k, constraints, seed=self.seed, callback=self.callback)
         return _explained(solution, objective, k, constraints)
 
     def score(self, graph: Graph, k: int, constraints: Constraints) -> Solution:
@@ -538,26 +563,48 @@ def _explained(solution: Solution, objective: Objective, k: int | None, constrai
     return replace(solution, status=status)
 
 
-def _result(
-    source: Source, objective: Objective, solution: Solution, settings: dict[str, Any], reweight: bool = False
-) -> Sparsified:
+def _with_new_weights(solution: Solution, objective: Objective, method: str) -> Solution:
+    """The solution with the weights that minimise D; where that ended early, its status says so."""
+    if solution.weights is not None:
+        raise OptionError(f"method {method!r} sets weights of its own: leave reweight out")
+
+    def weighted(found: Reweighting) -> Solution:
+        is_cut = found.status is not None and not solution.status.interrupted
+        return replace(solution, weights=found.weights, status=found.status if is_cut else solution.status)
+
+    return in_stages(lambda: reweighted(_local_if_stochastic(objective), solution.mask), weighted)
+
+
+def _measured(source: Source, objective: Objective, solution: Solution, settings: dict[str, Any]) -> Sparsified:
+    """The result; what was interrupted is measured by the local entropy where estimating would take long."""
+    by_local = _local_if_stochastic(objective), settings | {"entropy_by": _local_if_stochastic(objective).entropy}
+    if solution.status.interrupted:
+        return _result(source, by_local[0], solution, by_local[1])
+    try:
+        return _result(source, objective, solution, settings)
+    except KeyboardInterrupt:
+        ending = Ending.UNESTIMATED if objective.is_stochastic else Ending.UNMEASURED
+        cut = replace(solution, status=ending.status())
+        raise Interrupted(lambda: _result(source, by_local[0], cut, by_local[1])) from None
+
+
+def _result(source: Source, objective: Objective, solution: Solution, settings: dict[str, Any]) -> Sparsified:
     graph, mask, order = source.graph, solution.mask, source.edges
-    selection = objective.selection(mask)
-    if solution.scores is None:
-        terms, gradient = objective.terms_and_gradient(selection)
-        scores = -gradient
-    else:
-        terms, scores = objective.terms(selection), solution.scores
-    errors = objective.estimated(selection)[1] if objective.is_stochastic else None
-    new, status = solution.weights, solution.status
-    if reweight:
-        if new is not None:
-            raise OptionError(f"method {settings['method']!r} sets weights of its own: leave reweight out")
-        new, note = reweighted(_local_if_stochastic(objective), mask)
-        status = status.noted(note)
+    selection, scores, terms = objective.selection(mask), solution.scores, None
+    if scores is None:
+        # Estimating slopes takes long: where the time is up, those of the local entropy have to do.
+        sloped = _local_if_stochastic(objective) if deadline().is_over() else objective
+        found, gradient = sloped.terms_and_gradient(selection)
+        scores, terms = -gradient, found if sloped is objective else None
+    new, w = solution.weights, selection
     if new is not None:
         new = np.where(mask, new, 0.0)
-        terms, errors = _reweighed(terms, objective, new)
+        w = new / graph.weights
+    if terms is None or new is not None:
+        terms = objective.terms(w)
+    if new is not None:  # the barrier is that of the degrees before
+        terms = Terms.of(objective.beta, terms.entropy, terms.divergence, objective.barrier.at(selection))
+    errors = objective.estimated(w)[1] if objective.is_stochastic else None
     weights = np.where(mask, graph.weights, 0.0) if new is None else new
     chances = solution.probabilities
     return Sparsified(
@@ -568,28 +615,32 @@ def _result(
         scores=scores[order],
         terms=terms,
         errors=errors,
-        status=status,
+        status=solution.status.noted(_imprecise(errors)),
         trace=solution.trace,
         probabilities=None if chances is None else chances[order],
         reweighted=new is not None,
         notes=source.notes,
-        settings=settings | {"reweight": reweight},
+        settings=settings,
         _original_entropy=objective.original_entropy,
         _original_error=objective.original_estimate.error if objective.is_stochastic else 0.0,
         _rebuild=partial(source.rebuild, mask, new),
     )
 
 
+def _imprecise(errors: Terms | None) -> str:
+    """What to say where a time limit ended estimating before the errors were as small as they should be."""
+    if errors is None or not deadline().is_over():
+        return ""
+    from graphpri._stochastic import TARGET
+
+    if max(errors.entropy, errors.divergence) <= TARGET:
+        return ""
+    limit = argument("time_limit", deadline().seconds, "g")
+    return f"{limit} ended estimating: see the errors; scores are by the local entropy"
+
+
 def _local_if_stochastic(objective: Objective) -> Objective:
     return replace(objective, entropy="local") if objective.is_stochastic else objective
-
-
-def _reweighed(before: Terms, objective: Objective, weights: FloatArray) -> tuple[Terms, Terms | None]:
-    """The terms with new weights and their errors; the barrier is that of the degrees before."""
-    w = weights / objective.graph.weights
-    now = objective.terms(w)
-    errors = objective.estimated(w)[1] if objective.is_stochastic else None
-    return Terms.of(objective.beta, now.entropy, now.divergence, before.barrier), errors
 
 
 def path(
@@ -636,6 +687,8 @@ def path(
     ------
     OptionError
         Unless exactly one of `beta` and `keep` is a sequence; and as :func:`sparsify`.
+    Interrupted
+        On Ctrl-C: its ``result`` is the list with the best subsets found until then.
 
     Examples
     --------
@@ -663,26 +716,39 @@ def path(
     seed = _seed(seed)
 
     def result(at: Objective, solution: Solution, asked: Any) -> Sparsified:
-        settings = _settings(at, asked, constraints, seed) | {"solver": "budgeted"}
-        return _result(source, at, solution, settings)
+        settings = _settings(at, asked, constraints, seed) | {"solver": "budgeted", "reweight": False}
+        return _measured(source, at, solution, settings)
 
     if name == "beta":
         k = budgets[0][1]
-        solutions = solve_betas(objective, betas, k, constraints, seed=seed, callback=callback)
         points = [replace(objective, beta=b) for b in betas]
-        return [
-            result(at, _explained(solution, at, k, constraints), keeps[0])
-            for at, solution in zip(points, solutions, strict=True)
-        ]
-    # From the largest budget to the smallest, each starting from the one before.
-    halt = _Halt(callback)
-    found: dict[int, Solution] = {}
-    start: BoolArray | None = None
+        return in_stages(
+            lambda: solve_betas(objective, betas, k, constraints, seed=seed, callback=callback),
+            lambda solutions: [
+                result(at, _explained(solution, at, k, constraints), keeps[0])
+                for at, solution in zip(points, solutions, strict=True)
+            ],
+        )
     sizes = [cast("int", k) for _, k in budgets]
-    for k in sorted(set(sizes), reverse=True):
-        solution = solve(objective, k, constraints, effort=effort, seed=seed, callback=halt, start=start)
-        found[k], start = halt.follow(solution), solution.mask
-    return [result(objective, found[k], asked) for asked, k in zip(keeps, sizes, strict=True)]
+    halt, order = _Halt(callback), sorted(set(sizes), reverse=True)
+
+    def along(found: dict[int, Solution]) -> list[Sparsified]:
+        """From the largest budget to the smallest, each starting from the one before."""
+        for before, k in zip([0, *order], order, strict=False):
+            if k in found:
+                continue
+            start = found[before].mask if before else None
+            try:
+                solution = solve(objective, k, constraints, effort=effort, seed=seed, callback=halt, start=start)
+            except Interrupted as stop:
+                raise Interrupted(partial(cut_short, found, k, stop)) from None
+            found[k] = halt.follow(solution)
+        return [result(objective, found[k], asked) for asked, k in zip(keeps, sizes, strict=True)]
+
+    def cut_short(found: dict[int, Solution], k: int, stop: Interrupted) -> list[Sparsified]:
+        return along(found | {k: halt.follow(stop.result)})
+
+    return along({})
 
 
 def several(values: Any, name: str) -> list[Any]:

@@ -37,7 +37,7 @@ from graphpri._entropy import (
     xlogx,
 )
 from graphpri._output import format_value
-from graphpri._runtime import compiled, in_chunks, single_thread
+from graphpri._runtime import compiled, deadline, in_chunks, single_thread
 from graphpri.graph import FloatArray, Graph, IntArray
 
 WIDTH = 8
@@ -447,7 +447,7 @@ def estimate(
         S of the second without half of it.
     target : float or sequence of float
         Error in nats that each combination should reach, or one for all; infinite where it doesn't matter. Blocks
-        of 8 (large graphs) or 32 probes are taken until they do, or for 1024 probes.
+        of 8 (large graphs) or 32 probes are taken until they do, for 1024 probes, or until the deadline of the call.
     probes : int, optional
         A fixed number of probes in place of a target, rounded up to whole blocks.
     rng : Generator or int
@@ -480,7 +480,10 @@ def estimate(
                 weighting = ready[i] if ready else _Weighting(pattern, y)
                 sample, steps[i] = weighting.sample(z, steps[i], allowed, most)
                 blocks[-1].append(sample)
-            if probes is None and all(_combined(blocks, c).error <= g for c, g in zip(factors, goals, strict=True)):
+            if probes is None and (
+                deadline().is_over()
+                or all(_combined(blocks, c).error <= g for c, g in zip(factors, goals, strict=True))
+            ):
                 break
     return [_combined(blocks, c) for c in factors]
 
@@ -634,6 +637,8 @@ def log_term(
             rest += 0.5 * _second(laplacian, parts.root, z)
             differences(pattern, z, rest, total, square)
             taken += z.shape[1]
+            if deadline().is_over():
+                break
     mean = total / taken
     noise = np.maximum(square / taken - mean**2, 0.0) / (taken - 1)
     member, size = components.member, components.size

@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _NAME, _VALUE, _OPTION, _END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 _MARK = re.compile(f"{_NAME}([a-z_]+){_VALUE}([^{_END}]*?){_OPTION}([^{_END}]*){_END}", re.DOTALL)
@@ -282,3 +286,54 @@ class MissingExtraError(GraphPRIError, ImportError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.library, self.extra, self.purpose), self.__dict__
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C came during a call: a KeyboardInterrupt that has what was found until then, for those who look at it.
+
+    Every function of the library that searches raises it, so that no program takes what is unfinished for a result.
+    Where there is nothing to show yet, it is a plain KeyboardInterrupt.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the result.
+
+    Examples
+    --------
+    >>> import graphpri
+    >>> karate = graphpri.datasets.load("karate")
+    >>> def press(progress):  # as Ctrl-C would at the first step
+    ...     raise KeyboardInterrupt
+    >>> try:
+    ...     result = graphpri.sparsify(karate, keep=0.3, weight=None, callback=press)
+    ... except graphpri.Interrupted as stop:
+    ...     result = stop.result
+    >>> result.interrupted, result.kept.n_edges
+    (True, 23)
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        super().__init__("interrupted; the attribute 'result' of this exception is the best until then")
+        self._make = make
+
+    @cached_property
+    def result(self) -> Any:
+        """What the call would have returned, of what was found until then; made when it is first asked for."""
+        return self._make()
+
+
+def in_stages(make: Callable[[], T], finish: Callable[[T], R]) -> R:
+    """What `finish` makes of what `make` gives; where Ctrl-C comes in `make`, of its best until then, for who looks.
+
+    Examples
+    --------
+    >>> in_stages(lambda: 2, lambda found: found + 1)
+    3
+    """
+    try:
+        made = make()
+    except Interrupted as stop:
+        best = stop
+        raise Interrupted(lambda: finish(best.result)) from None
+    return finish(made)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -13,14 +12,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from graphpri._version import __version__
 from graphpri.apps import ProgressCallback, Rows
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_edges import ranked
 from graphpri.apps.brain_methods import Settings, find, subject_folds
 from graphpri.errors import OptionError, argument
 from graphpri.graph import BoolArray, FloatArray
-from graphpri.io import tables
+from graphpri.io.pieces import Pieces
 
 DRAWS = 2000
 """Times that subjects are drawn again, for intervals (bootstrap)."""
@@ -162,12 +160,13 @@ def evaluate(
         for fold, (learn, test) in enumerate(subject_folds(scans, protocol.folds, protocol.seed + repeat))
     ]
     scores: Rows = []
+    pieces = Pieces(store)
     for i, (repeat, fold, learn, test) in enumerate(parts):
         for j, name in enumerate(methods):
             on_progress(f"{name}, fold {i + 1} of {len(parts)}", (i + j / len(methods)) / len(parts))
             key = ["scores", _content(scans), name, asdict(settings), protocol.seed + repeat, learn, test]
             make = partial(_score_fold, scans, name, settings, protocol.seed + repeat, learn, test)
-            scores += [{"method": name, "repeat": repeat, "fold": fold, **row} for row in _cached(store, key, make)]
+            scores += [{"method": name, "repeat": repeat, "fold": fold, **row} for row in pieces.get(key, make)]
     on_progress("done", 1.0)
     return Evaluation(scores, summary(scores, protocol.seed))
 
@@ -179,23 +178,6 @@ def _score_fold(scans: Connectomes, name: str, settings: Settings, seed: int, le
         {"scan": scan, "subject": subject, "label": int(label), "score": float(score)}
         for scan, subject, label, score in zip(tested.scans, tested.groups, tested.labels, scores, strict=True)
     ]
-
-
-def _cached(store: Path | None, key: list[Any], make: Callable[[], Any]) -> Any:
-    """What an earlier run with the same key (and version) has put into the store as JSON; or made, and put there."""
-    if store is None:
-        return make()
-    import joblib
-
-    path = store / f"{joblib.hash([__version__, *key])}.json"
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))["result"]
-    except (OSError, ValueError, KeyError, TypeError):  # not there, or cut off
-        pass
-    found = make()
-    store.mkdir(parents=True, exist_ok=True)
-    tables.write_text(path, json.dumps({"result": found}))
-    return found
 
 
 def _content(scans: Connectomes) -> tuple[Any, ...]:
@@ -424,11 +406,11 @@ def permutation_p(
     """
     if protocol.permutations < 1:
         raise OptionError(f"{argument('permutations', protocol.permutations)}: a p-value needs one or more")
-    once, n = replace(protocol, repeats=1), protocol.permutations
+    once, n, pieces = replace(protocol, repeats=1), protocol.permutations, Pieces(store)
 
     def accuracy(held: Connectomes) -> float:
         key = ["permutation", _content(held), name, asdict(once.settings), once.seed, once.folds]
-        return _cached(store, key, lambda: evaluate(held, [name], once).summary[0]["accuracy"])
+        return pieces.get(key, lambda: evaluate(held, [name], once).summary[0]["accuracy"])
 
     observed = accuracy(scans)
     rng = np.random.default_rng(protocol.seed)
@@ -472,7 +454,7 @@ def stability(
     if protocol.half_samples < 2:
         raise OptionError(f"{argument('half_samples', protocol.half_samples)}: stability needs two or more")
     settings = replace(protocol.settings, nested=False, tune=False, time_budget=None)
-    rng = np.random.default_rng(protocol.seed)
+    rng, pieces = np.random.default_rng(protocol.seed), Pieces(store)
     found: list[list[FloatArray]] = []
     for i, held in enumerate((scans, permute_labels(scans, rng))):
         text = f"{name}, half {{}} of {protocol.half_samples}{', random labels' * i}"
@@ -482,7 +464,7 @@ def stability(
             half = held.take(_half_of_subjects(held, rng))
             key = ["half", _content(half), name, asdict(settings), protocol.seed]
             make = partial(_importance, half, name, settings, protocol.seed)
-            importances.append(np.array(_cached(store, key, make)))
+            importances.append(np.array(pieces.get(key, make)))
         found.append(importances)
     frequency, jaccard = _agreement(found[0], top)
     by_luck, shared = _agreement(found[1], top)

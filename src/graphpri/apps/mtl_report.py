@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from graphpri.baselines import find
 from graphpri.errors import OptionError, argument
 from graphpri.graph import FloatArray
 from graphpri.io import tables
+from graphpri.io.pieces import Pieces
 from graphpri.plot import spring
 
 NAMED = 60
@@ -95,7 +96,9 @@ class TaskFindings:
     notes: tuple[str, ...]
 
 
-def study(frame: Any, request: Request, step: ProgressCallback = lambda text, share: None) -> TaskFindings:
+def study(
+    frame: Any, request: Request, step: ProgressCallback = lambda text, share: None, store: Path | None = None
+) -> TaskFindings:
     """Compare by cross-validation, then fit the sparsified model on all rows.
 
     Parameters
@@ -103,7 +106,9 @@ def study(frame: Any, request: Request, step: ProgressCallback = lambda text, sh
     frame : DataFrame
     request : Request
     step : callable
-        Hears what is being done and how much of it is done.
+        Hears what is being done and how much of it is done; what it raises ends the work.
+    store : Path, optional
+        Folder that keeps each fold that is done; a later call with the same data and request goes on from them.
 
     Examples
     --------
@@ -125,14 +130,19 @@ def study(frame: Any, request: Request, step: ProgressCallback = lambda text, sh
     rng = np.random.default_rng(request.seed)
     found: list[list[ModelErrors]] = []
     tested: list[Split] = []
-    wanted = _prunings(request)
+    wanted, pieces = _prunings(request), Pieces(store)
+    content = ["fold", tasks.X, tasks.y, tasks.member, tasks.intercept, [asdict(way) for way in wanted]]
     for number, split in enumerate(folds(tasks, request.folds, rng)):
-        entries: list[ModelErrors] = []
-        for entry in evaluate(standardise(tasks, split), wanted, **request.parameters):
-            entries.append(entry)
-            done = number + len(entries) / (len(GRAPH_FREE) + 1 + len(wanted))
-            step(f"fold {number + 1} of {request.folds}: {entry.model}", done / (request.folds + 1))
-        found.append(entries)
+
+        def fold(number: int = number, split: Split = split) -> list[dict[str, Any]]:
+            entries: list[dict[str, Any]] = []
+            for entry in evaluate(standardise(tasks, split), wanted, **request.parameters):
+                entries.append(entry._asdict() | {"pruning": None})
+                done = number + len(entries) / (len(GRAPH_FREE) + 1 + len(wanted))
+                step(f"fold {number + 1} of {request.folds}: {entry.model}", done / (request.folds + 1))
+            return entries
+
+        found.append([_entry(kept) for kept in pieces.get([*content, request.parameters, *split], fold)])
         tested.append(split)
     step("fitting all rows", request.folds / (request.folds + 1))
     model, scale, notes = _fit_all(tasks, request)
@@ -148,6 +158,12 @@ def study(frame: Any, request: Request, step: ProgressCallback = lambda text, sh
         model=model,
         notes=tuple(notes),
     )
+
+
+def _entry(kept: dict[str, Any]) -> ModelErrors:
+    """What a model did, as it was kept."""
+    arrays: dict[str, Any] = {"errors": np.array(kept["errors"], np.float64), "task": np.array(kept["task"], np.int64)}
+    return ModelErrors(**kept | arrays)
 
 
 def _prunings(request: Request) -> list[Pruning]:

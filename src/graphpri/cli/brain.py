@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _DATA = Group("Data", sort_key=10)
 _PROTOCOL = Group("Protocol", sort_key=20)
-_PIECES = "pieces"
 
 app = App(
     name="brain",
@@ -136,17 +135,18 @@ def brain(
     """
     from graphpri.apps import brain_report
 
-    with outputs.results_folder(output, force=force, kept=_PIECES) as out, limits.held(), Watch(quiet=quiet) as watch:
+    with outputs.results_folder(output, force=force) as out, limits.held(), Watch(quiet=quiet) as watch:
         watch.stage(f"reading {source}")
         try:
             request = _request(plan)
             scans = _scans(source, data, watch)
-            outcome = brain_report.study(scans, request, watch.show, out / _PIECES)
+            outcome = brain_report.study(scans, request, watch.show, out / outputs.PIECES)
         except KeyboardInterrupt:
-            say(f"interrupted; the same command goes on where it was, with what {out / _PIECES} keeps")
+            say(f"interrupted; the same command goes on where it was, with what {out / outputs.PIECES} keeps")
             return FAILED
         watch.stage("writing the report")
-        names = brain_report.write(outcome, out, Path(source).name, command_line())
+        with outputs.unfinished_until_written(out):
+            names = brain_report.write(outcome, out, Path(source).name, command_line())
     _print(outcome, out, names, json=json, quiet=quiet)
     return OK
 

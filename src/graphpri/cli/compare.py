@@ -22,6 +22,7 @@ from graphpri.cli.options import (
     Measuring,
     Plot,
     Quiet,
+    Store,
     TableFile,
     parse_betas,
     parse_integers,
@@ -30,7 +31,7 @@ from graphpri.cli.options import (
     split_names,
 )
 from graphpri.cli.progress import Watch
-from graphpri.errors import OptionError
+from graphpri.errors import Interrupted, OptionError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,11 @@ Examples:
   graphpri compare karate
   graphpri compare graph.csv --keep 0.2,0.5 --method pri,local-degree,random
   graphpri compare graph.csv --keep 0.1:0.9:0.1 --method all -o table.csv
-  graphpri compare jazz --option local-degree:exponent=0.5 --measures all""",
+  graphpri compare jazz --option local-degree:exponent=0.5 --measures all
+  graphpri compare graph.csv --method all --store rows/
+
+Ctrl-C gives the rows that were finished and exits with 1; with --store the
+same command goes on from them.""",
 )
 
 
@@ -129,6 +134,7 @@ def compare(
     ] = "core",
     output: TableFile = None,
     plot: Plot = None,
+    store: Store = None,
     json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -144,6 +150,7 @@ def compare(
     """
     outputs.refuse_two_streams(output, "table", json=json)
     keywords = contest.keywords() | {"measures": split_names(measures), **vars(measuring), **reading.policies()}
+    keywords["store"] = store
     files = outputs.TableFiles(output, plot, force)
     files.check()
     with limits.held(), Watch(quiet=quiet) as watch:
@@ -157,29 +164,23 @@ def compare(
     elif not quiet and output != "-":
         print(found)
     if watch.interrupted:
-        say("interrupted; the table is what was found until then")
+        say("interrupted; the table has the rows that were finished")
         return FAILED
     return OK
 
 
 def _compare(table: Any, keywords: dict[str, Any], watch: Watch) -> Comparison:
-    """The comparison; the rows so far where the user interrupts it."""
-    from graphpri._compare import compare, from_rows
-
-    rows: list[dict[str, Any]] = []
+    """The comparison; the finished rows where the user interrupts it."""
+    from graphpri._compare import compare
 
     def step(at: Step) -> bool:
-        rows.append(at.row)
         return watch.show(f"{at.row['method']}, keep {at.row['keep']}: {at.done} of {at.total}", at.done / at.total)
 
     try:
         return compare(table, callback=step, **keywords)
-    except KeyboardInterrupt:
-        if not rows:
-            raise
-    around = ("method", "options", "beta", "keep", "K", "seed", "seconds", "status")
-    names = tuple(name for name in rows[0] if name not in around and not name.endswith("_error"))
-    return from_rows(rows, names, {}, {}, ("interrupted: these are the rows until then",))
+    except Interrupted as stop:
+        watch.stage("measuring the original")
+        return stop.result
 
 
 def _draw(found: Comparison, ax: Axes) -> None:

@@ -22,11 +22,13 @@ from graphpri.cli.options import (
     Limits,
     Quiet,
     SearchOptions,
+    Store,
     parse_betas,
     parse_keeps,
     split_names,
 )
 from graphpri.cli.progress import Watch
+from graphpri.errors import Interrupted
 
 if TYPE_CHECKING:
     from graphpri.explorer import Exploration
@@ -39,7 +41,8 @@ Examples:
   graphpri explore graph.csv -o page.html --beta 0,1,4,16 --keep 0.1:0.9:0.1
   graphpri explore graph.graphml -o page.html --method local-degree,jaccard --connected
 
-Ctrl-C during the search writes a page of the beta solved so far and exits with 1.""",
+Ctrl-C during the search writes a page of the beta solved so far, if there are
+any, and exits with 1; with --store the same command goes on from there.""",
 )
 
 
@@ -81,6 +84,7 @@ def explore(
         Parameter(name=["--output", "-o"], metavar="FILE", group=OUTPUT, help="The page; '-' is standard output."),
     ],
     title: Annotated[str | None, Parameter(group=OUTPUT, help="Of the page; the input's name where absent.")] = None,
+    store: Store = None,
     json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -97,7 +101,7 @@ def explore(
     outputs.refuse_two_streams(output, "page", json=json)
     if output != "-":
         outputs.check_page(output, "-o", "the page", force=force)
-    keywords = stops.keywords() | {"title": title or ("Graph" if source == "-" else Path(source).name)}
+    keywords = stops.keywords() | {"title": title or ("Graph" if source == "-" else Path(source).name), "store": store}
     begin = time.perf_counter()
     with limits.held(), Watch(quiet=quiet) as watch:
         page = _solve(source, keywords, search, reading, watch)
@@ -121,8 +125,12 @@ def _solve(source: str, keywords: dict[str, Any], search: SearchOptions, reading
     watch.stage("ranking by the other methods, and placing the nodes")
     options = keywords | search.keywords(table) | reading.policies()
     options["connected"] = bool(search.connected)
-    with naming(source), watch.gently():
-        return make(table, callback=watch.step, **options)
+    try:
+        with naming(source):
+            return make(table, callback=watch.step, **options)
+    except Interrupted as stop:
+        say("making the page of what is solved; interrupt again to stop at once")
+        return stop.result
 
 
 def _told(page: Exploration, source: str, output: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Group, Parameter
 
 from graphpri.cli import outputs, show
-from graphpri.cli.commands import OK, command_line
+from graphpri.cli.commands import FAILED, OK, command_line, say
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     IntoFolder,
@@ -39,7 +39,8 @@ Examples:
 
 DATA is a table with a header: CSV or TSV (gzipped too) or parquet, a row an
 observation; or a named one (parkinsons, school).
-DIR gets comparison.csv, predictions.csv, coefficients.csv, edges.csv and report.html.""",
+DIR gets comparison.csv, predictions.csv, coefficients.csv, edges.csv and report.html. A run that was interrupted goes
+on where it was.""",
 )
 
 
@@ -142,10 +143,14 @@ def mtl(
     with outputs.results_folder(output, force=force) as out, limits.held(), Watch(quiet=quiet) as watch:
         watch.stage(f"reading {data}")
         try:
-            outcome = mtl_report.study(_table(data), request, watch.show)
+            outcome = mtl_report.study(_table(data), request, watch.show, out / outputs.PIECES)
         except OptionError as error:
             raise error.at(data) from None
-        names = mtl_report.write(outcome, request, out, Path(data).name, command_line())
+        except KeyboardInterrupt:
+            say(f"interrupted; the same command goes on where it was, with what {out / outputs.PIECES} keeps")
+            return FAILED
+        with outputs.unfinished_until_written(out):
+            names = mtl_report.write(outcome, request, out, Path(data).name, command_line())
     _print(outcome, request, out, names, json=json, quiet=quiet)
     return OK
 

@@ -244,6 +244,14 @@ ResultsFolder = Annotated[
 IntoFolder = Annotated[
     bool, Parameter(negative="", show_default=False, group=OUTPUT, help="Write into a folder that has files.")
 ]
+Store = Annotated[
+    str | None,
+    Parameter(
+        metavar="DIR",
+        group=OUTPUT,
+        help="Keep what is finished in this folder, from which the same command goes on after an interruption.",
+    ),
+]
 Plot = Annotated[
     str | None,
     Parameter(metavar="FILE", group=OUTPUT, help="Draw a picture too: .png, .pdf, .svg (needs matplotlib)."),

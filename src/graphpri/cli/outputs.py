@@ -288,11 +288,17 @@ def _check_distinct(targets: Sequence[Target]) -> None:
             places[place] = target.input
 
 
+PIECES = "pieces"
+"""Folder within one of results that keeps finished pieces of work."""
+_UNFINISHED = Path(PIECES) / "unfinished"
+
+
 @contextmanager
-def results_folder(name: str, *, force: bool, kept: str = "") -> Generator[Path]:
+def results_folder(name: str, *, force: bool) -> Generator[Path]:
     """A folder for results; one made here goes again where nothing came to stand in it.
 
-    `kept` is what an interrupted run may have left there, and the next one uses.
+    Its folder `PIECES` is what an interrupted run may have left there, and the next one uses. A run that was killed
+    while it wrote results, see :func:`unfinished_until_written`, may be done again too.
     """
     path = Path(name)
     made = not path.exists()
@@ -300,18 +306,32 @@ def results_folder(name: str, *, force: bool, kept: str = "") -> Generator[Path]
         raise FileError(f"{name}: it is a file, not a folder; name a folder for the results")
     try:
         path.mkdir(parents=True, exist_ok=True)
-        others = [entry.name for entry in path.iterdir() if entry.name != kept]
+        others = [entry.name for entry in path.iterdir() if entry.name != PIECES]
     except OSError as error:
         raise FileError(f"{name}: the folder can't be made: {error.strerror}") from error
-    if others and not force:
-        again = f": what {kept} keeps is used again" if kept else ""
-        raise FileError(f"{name}: the folder has files; name another one, or give --force{again}")
+    if others and not force and not (path / _UNFINISHED).exists():
+        raise FileError(
+            f"{name}: the folder has files; name another one, or give --force: what {PIECES} keeps is used again"
+        )
     try:
         yield path
     finally:
         if made:
             with suppress(OSError):
                 path.rmdir()
+
+
+@contextmanager
+def unfinished_until_written(folder: Path) -> Generator[None]:
+    """Within this results are written; a file says so, which stays where the run is killed before all are there."""
+    mark = folder / _UNFINISHED
+    try:
+        mark.parent.mkdir(exist_ok=True)
+        mark.touch()
+        yield
+        mark.unlink()
+    except OSError as error:
+        raise FileError(f"{folder}: can't be written: {error.strerror}") from error
 
 
 def refuse_same(paths: Mapping[str, str | None]) -> None:

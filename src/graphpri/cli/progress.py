@@ -27,8 +27,9 @@ _INTERVAL = 0.1
 class Watch:
     """Shows what is going on once it takes long, and takes interruptions (Ctrl-C, SIGTERM).
 
-    An interruption is a KeyboardInterrupt, for which the solvers return their best so far; `interrupted` says that
-    there was one. Signals are left alone outside the main thread, and where they are ignored (in background jobs).
+    An interruption is a KeyboardInterrupt, which the library raises as Interrupted with the best so far; `interrupted`
+    says that there was one. Signals are left alone outside the main thread, and where they are ignored (in background
+    jobs).
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ from graphpri.cli.options import (
     parse_options,
 )
 from graphpri.cli.progress import Watch
-from graphpri.errors import OptionError
+from graphpri.errors import Interrupted, OptionError
 
 if TYPE_CHECKING:
     from graphpri._sparsify import Sparsified
@@ -209,7 +209,10 @@ class Job(NamedTuple):
             options = self.keywords | self.search.keywords(table) | self.reading.policies()
             if options["method"] == "pri":
                 options["callback"] = watch.step
-            result = sparsify(table, **options)
+            try:
+                result = sparsify(table, **options)
+            except Interrupted as stop:
+                result = stop.result
             watch.stage("writing")
             written = self._write(target, result, watch)
         return {"input": target.input, **result.report(), **written, "seconds": time.perf_counter() - begin}

@@ -14,7 +14,7 @@ import numpy as np
 from graphpri._entropies import entropy_for
 from graphpri._objective import Mixture, Objective
 from graphpri._selection import check_budget, count_edges
-from graphpri.errors import OptionError, argument
+from graphpri.errors import OptionError, argument, in_stages
 from graphpri.explorer.page import node_attributes, render
 from graphpri.explorer.positions import place_nodes
 from graphpri.explorer.solutions import (
@@ -31,6 +31,7 @@ from graphpri.explorer.solutions import (
 from graphpri.graph import BoolArray, Directed, Graph, Loops, Order, Parallel
 from graphpri.interop import Policies, Source, edge_selector, load
 from graphpri.io import tables
+from graphpri.io.pieces import Pieces
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.solution import Callback
 
@@ -180,6 +181,7 @@ def explore(
     layout: Any = None,
     title: str | None = None,
     callback: Callback | None = None,
+    store: str | os.PathLike[str] | None = None,
     weight: str | None = "weight",
     directed: Directed = "refuse",
     loops: Loops = "refuse",
@@ -212,6 +214,8 @@ def explore(
     title : str, optional
     callback : callable, optional
         Gets a :class:`Progress` after each step; returning True stops, and the page has the β solved so far.
+    store : path, optional
+        Folder that keeps what is solved; a later call with the same graph and arguments goes on from there.
 
     Returns
     -------
@@ -223,6 +227,10 @@ def explore(
         For a graph that can't be sparsified, one without edges, and one with too many.
     OptionError
         For values out of range, unknown methods, and attributes and positions that don't fit the nodes.
+    FileError
+        Where `store` can't be written.
+    Interrupted
+        On Ctrl-C, once a β is solved: its ``result`` is the :class:`Exploration` of these.
 
     Examples
     --------
@@ -247,10 +255,16 @@ def explore(
     baselines = tuple(rank_by(meter, name, budgets, constraints, seed) for name in names)
     colours = node_attributes(G, source, attributes, meter.origin)
     place = place_nodes(source.graph, layout, seed)
-    grid = solve_grid(meter, choose_betas(beta, source.graph), budgets, constraints, seed=seed, callback=callback)
-    notes = (*source.notes, *_settings(meter.objective, constraints, seed), *grid.notes)
-    html = render(title or "Graph", source.graph, place, colours, grid, baselines, notes)
-    return Exploration(source.graph, html, notes, grid, baselines, source.edges)
+    betas, pieces = choose_betas(beta, source.graph), Pieces(None if store is None else Path(store))
+
+    def page(grid: Grid) -> Exploration:
+        notes = (*source.notes, *_settings(meter.objective, constraints, seed), *grid.notes)
+        html = render(title or "Graph", source.graph, place, colours, grid, baselines, notes)
+        return Exploration(source.graph, html, notes, grid, baselines, source.edges)
+
+    return in_stages(
+        lambda: solve_grid(meter, betas, budgets, constraints, seed=seed, callback=callback, pieces=pieces), page
+    )
 
 
 def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> Constraints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ from graphpri._objective import Objective, Terms, check_beta
 from graphpri._selection import best_forest_by, count_edges, rank
 from graphpri._sparsify import path, several
 from graphpri.baselines import find
-from graphpri.errors import GraphError, OptionError, argument
+from graphpri.errors import GraphError, Interrupted, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph
+from graphpri.io.pieces import NOTHING_KEPT, Pieces
 from graphpri.measures import MEASURES, Settings, View
 from graphpri.solvers.budgeted import solve
 from graphpri.solvers.local_search import Constraints
@@ -171,6 +173,7 @@ def solve_grid(
     *,
     seed: int | None = None,
     callback: Callback | None = None,
+    pieces: Pieces = NOTHING_KEPT,
 ) -> Grid:
     """Solve every β along the budgets; then each budget's subsets are shared by all β, and improved by swaps.
 
@@ -188,6 +191,13 @@ def solve_grid(
     callback : callable, optional
         Gets a :class:`Progress` after each step of the solver; returning True stops: the β done so far are
         the grid's.
+    pieces : Pieces
+        Keeps what is solved, for a later call that goes on from there.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C, once a β is solved: its ``result`` is the grid of these.
 
     Examples
     --------
@@ -200,24 +210,84 @@ def solve_grid(
     pools = [Pool(meter.objective) for _ in budgets]
     done: list[float] = []
     notes = list[str]()
+
+    def collected() -> Grid:
+        return _collected(meter, sorted(done), budgets, pools, notes)
+
+    try:
+        _solve(meter.objective, betas, budgets, constraints, seed, callback, pieces, pools, done, notes)
+    except KeyboardInterrupt:
+        if not done:
+            raise KeyboardInterrupt from None
+        notes.append(_INTERRUPTED[len(done) == len(betas)].format(len(done), len(betas)))
+        raise Interrupted(collected) from None
+    return collected()
+
+
+_INTERRUPTED = {
+    False: "interrupted: {} of {} beta were solved",
+    True: "interrupted: every beta was solved, and swaps may improve some stops",
+}
+
+
+def _solve(
+    objective: Objective,
+    betas: Sequence[float],
+    budgets: Sequence[int],
+    constraints: Constraints,
+    seed: int | None,
+    callback: Callback | None,
+    pieces: Pieces,
+    pools: Sequence[Pool],
+    done: list[float],
+    notes: list[str],
+) -> None:
+    """Fill the pools; `done` has the β that are in them, `notes` what the callback ended early."""
+    key = [objective.graph, objective.alpha, objective.entropy, objective.mixture, vars(constraints)]
     for beta in _spread(betas):
-        begun = _PATHS * len(done) / len(betas)
-        results = _along_budgets(meter.objective, beta, budgets, constraints, seed, _at(beta, begun, callback))
-        stopped = any(result.status.halted for result in results)
+        begun, stopped = _PATHS * len(done) / len(betas), False
+        heard = _at(beta, begun, callback)
+
+        def along(beta: float = beta, heard: Callback | None = heard) -> list[str]:
+            results = _along_budgets(objective, beta, budgets, constraints, seed, heard)
+            if any(result.status.halted for result in results):
+                raise _Halted([result.mask for result in results])
+            return [_packed(result.mask) for result in results]
+
+        try:
+            found = pieces.get(["along", *key, beta, list(budgets), seed], along)
+            masks = [_unpacked(text, objective.graph.n_edges) for text in found]
+        except _Halted as halted:
+            masks, stopped = halted.masks, True
         if stopped and done:
-            notes.append(f"interrupted: {len(done)} of {len(betas)} beta were solved")
-            break
+            notes.append(_INTERRUPTED[False].format(len(done), len(betas)))
+            return
+        for pool, mask in zip(pools, masks, strict=True):
+            pool.add(mask)
         done.append(beta)
-        for pool, result in zip(pools, results, strict=True):
-            pool.add(result.mask)
         if stopped:
             notes.append("interrupted at the first beta: the subsets are the best until then")
-            break
-    if not notes:
-        callbacks = [_at(beta, _PATHS, callback) for beta in betas]
-        if polish(meter.objective, betas, budgets, pools, constraints, callbacks):
-            notes.append("interrupted: every beta was solved, and swaps may improve some stops")
-    return _collected(meter, sorted(done), budgets, pools, notes)
+            return
+    callbacks = [_at(beta, _PATHS, callback) for beta in betas]
+    if polish(objective, betas, budgets, pools, constraints, callbacks, pieces):
+        notes.append(_INTERRUPTED[True])
+
+
+class _Halted(Exception):
+    """The callback asked to stop within a path, whose subsets are the best until then."""
+
+    def __init__(self, masks: list[BoolArray]) -> None:
+        super().__init__()
+        self.masks = masks
+
+
+def _packed(mask: BoolArray) -> str:
+    """A subset as text."""
+    return np.packbits(mask).tobytes().hex()
+
+
+def _unpacked(text: str, n_edges: int) -> BoolArray:
+    return np.unpackbits(np.frombuffer(bytes.fromhex(text), np.uint8), count=n_edges).astype(bool)
 
 
 def _along_budgets(
@@ -311,6 +381,7 @@ def polish(
     pools: Sequence[Pool],
     constraints: Constraints,
     callbacks: Sequence[Callback | None],
+    pieces: Pieces = NOTHING_KEPT,
 ) -> bool:
     """Improve the best subset at every grid point by swaps until none helps, and put what is found into the pools.
 
@@ -327,6 +398,8 @@ def polish(
     constraints : Constraints
     callbacks : sequence
         One for each β, or None.
+    pieces : Pieces
+        Keeps what is found.
 
     Returns
     -------
@@ -346,6 +419,7 @@ def polish(
     if objective.graph.n_edges > POLISHED_EDGES:
         return False
     settled: dict[tuple[int, int], bytes] = {}
+    key = [objective.graph, objective.alpha, objective.entropy, objective.mixture, vars(constraints)]
     for _ in range(_PASSES):
         before = len(settled), sum(len(pool.masks) for pool in pools)
         for i, (beta, callback) in enumerate(zip(betas, callbacks, strict=True)):
@@ -357,14 +431,26 @@ def polish(
                 # Where no swap helps, the solver has no step to report.
                 if callback is not None and callback(Progress("polish", j + 1, k, value, 0.0)) is True:
                     return True
-                found = solve(at, k, constraints, effort="wide", callback=callback, start=start)
-                pool.add(found.mask)
-                settled[i, j] = found.mask.tobytes()
-                if found.status.halted:
+                improve = partial(_improved, at, k, constraints, callback, start)
+                try:
+                    text = pieces.get(["improved", *key, beta, k, _packed(start)], improve)
+                except _Halted as halted:
+                    pool.add(halted.masks[0])
                     return True
+                mask = _unpacked(text, objective.graph.n_edges)
+                pool.add(mask)
+                settled[i, j] = mask.tobytes()
         if before == (len(settled), sum(len(pool.masks) for pool in pools)):
             break
     return False
+
+
+def _improved(at: Objective, k: int, constraints: Constraints, callback: Callback | None, start: BoolArray) -> str:
+    """A subset after swaps, as text."""
+    found = solve(at, k, constraints, effort="wide", callback=callback, start=start)
+    if found.status.halted:
+        raise _Halted([found.mask])
+    return _packed(found.mask)
 
 
 # Other methods: they score edges, so that one order of the edges has every budget in it

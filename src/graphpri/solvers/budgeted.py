@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
 from graphpri._selection import ascending, forest_size, places, settle, take_top, tolerance
-from graphpri.errors import OptionError, argument
+from graphpri.errors import Interrupted, OptionError, argument, in_stages
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.solvers.local_search import (
     ENTROPY_RULES,
@@ -24,7 +24,7 @@ from graphpri.solvers.local_search import (
     perturbed,
 )
 from graphpri.solvers.moves import DegreeEvaluator, ExactEvaluator, LocalEvaluator, MoveEvaluator, scattered
-from graphpri.solvers.solution import Callback, Ending, Monitor, Solution, Stop
+from graphpri.solvers.solution import Callback, Ending, Monitor, Solution, Status, Stop
 from graphpri.solvers.sweeps import Run, Sweeps
 
 EffortName = Literal["fast", "normal", "best"]
@@ -135,6 +135,11 @@ def solve(
     -------
     Solution
 
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C: its ``result`` is the best so far.
+
     Notes
     -----
     The stochastic entropy, and the exact one of a graph with thousands of small components, are searched by the
@@ -145,30 +150,41 @@ def solve(
     exact = objective.entropy == "exact"
     if objective.is_stochastic or (exact and scattered(objective.graph.components()[1])):
         local = replace(objective, entropy="local")
-        found = solve(
-            local, k, constraints, effort=effort, seed=seed, callback=callback, time_limit=time_limit, start=start
-        )
-        # Estimating is left to the caller: it takes long, and an interruption must not cost the subset.
-        return replace(found, objective=objective.value(objective.selection(found.mask))) if exact else found
+
+        def valued(found: Solution) -> Solution:
+            # Estimating is left to the caller: it takes long, and an interruption must not cost the subset.
+            return replace(found, objective=objective.value(objective.selection(found.mask))) if exact else found
+
+        options: Any = {"effort": effort, "seed": seed, "callback": callback, "time_limit": time_limit}
+        return in_stages(lambda: solve(local, k, constraints, start=start, **options), valued)
     monitor = Monitor(callback, time_limit, beta=objective.beta)
     large = objective.is_large
     search = None if large else _search(objective, k, constraints, monitor, seed)
-    with single_thread():
-        try:
+
+    def ended(status: Status) -> Solution:
+        with single_thread():
+            if monitor.best is None and search is None:
+                sweeps, least = Sweeps(objective, constraints, k is not None), least_size(objective, constraints)
+                monitor.offer(*sweeps.cut_short(least if k is None else k))
+            elif monitor.best is None:
+                assert search is not None
+                drafted = None if monitor.draft is None else monitor.draft.best
+                search.reset(_cut_short(search, k) if drafted is None else drafted)
+        assert monitor.best is not None
+        return Solution(monitor.best, monitor.best_value, status, tuple(monitor.trace))
+
+    best = "this is the best subset so far"
+    try:
+        with single_thread():
             if search is None:
                 status = _sweep(objective, k, constraints, level, monitor, start).status()
             else:
                 status = _descend(search, k, level, start).status()
-        except Stop as stop:
-            status = stop.status("this is the best subset so far")
-        except KeyboardInterrupt:
-            status = Ending.INTERRUPTED.status(best="this is the best subset so far")
-        if monitor.best is None:
-            assert search is not None
-            drafted = None if monitor.draft is None else monitor.draft.best
-            search.reset(_cut_short(search, k) if drafted is None else drafted)
-    assert monitor.best is not None
-    return Solution(monitor.best, monitor.best_value, status, tuple(monitor.trace))
+    except Stop as stop:
+        status = stop.status(best)
+    except KeyboardInterrupt:
+        raise Interrupted(lambda: ended(Ending.INTERRUPTED.status(best=best))) from None
+    return ended(status)
 
 
 def _search(
@@ -253,9 +269,10 @@ def _sweep(
             return run.of_size(k, start)
         _offer_single_edges(objective, constraints, monitor)
         return run.of_any_size(least, start)
-    finally:
+    except Stop:
         if monitor.best is None:
             monitor.offer(*sweeps.cut_short(least))
+        raise
 
 
 def _wants_draft(evaluator: ExactEvaluator) -> bool:

@@ -8,10 +8,10 @@ from typing import cast
 
 import numpy as np
 
-from graphpri._objective import Objective
+from graphpri._objective import BATCHED_NODES, Objective
 from graphpri._runtime import single_thread
 from graphpri._selection import settle, take_top
-from graphpri.errors import OptionError, argument
+from graphpri.errors import Interrupted, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.solution import Callback, Ending, Monitor, Solution, Status, Stop
@@ -106,6 +106,8 @@ class Gumbel:
         ------
         OptionError
             For `connected`: the relaxation has no way to hold a graph together.
+        Interrupted
+            On Ctrl-C: its ``result`` has the probabilities so far.
         """
         constraints = constraints or Constraints()
         if constraints.connected:
@@ -116,16 +118,22 @@ class Gumbel:
         monitor = Monitor(callback, time_limit, beta=objective.beta)
         run = _Run(self, objective, k, constraints, rng)
         status = Ending.OUT_OF_STEPS.status(steps=self.steps)
-        with single_thread():
-            try:
+
+        def ended(status: Status) -> Solution:
+            with single_thread():
+                mask = run.subset(run.theta, draw=self.draw)
+                value = objective.value(mask.astype(np.float64))
+            return Solution(mask, value, status, tuple(monitor.trace), expit(run.theta))
+
+        best = "these are the probabilities so far"
+        try:
+            with single_thread():
                 status = run.loop(monitor) or status
-            except Stop as stop:
-                status = stop.status("these are the probabilities so far")
-            except KeyboardInterrupt:
-                status = Ending.INTERRUPTED.status(best="these are the probabilities so far")
-            mask = run.subset(run.theta, draw=self.draw)
-            value = objective.value(mask.astype(np.float64))
-        return Solution(mask, value, status, tuple(monitor.trace), expit(run.theta))
+        except Stop as stop:
+            status = stop.status(best)
+        except KeyboardInterrupt:
+            raise Interrupted(lambda: ended(Ending.INTERRUPTED.status(best=best))) from None
+        return ended(status)
 
 
 class _Run:
@@ -145,7 +153,7 @@ class _Run:
         check = max(1, min(50, self.options.patience or 50))
         best, since, before = np.inf, 0, expit(self.theta).mean()
         for step in range(1, self.options.steps + 1):
-            self._step(step)
+            self._step(step, monitor)
             if step % check:
                 continue
             mask = self.subset(self.theta)
@@ -161,7 +169,7 @@ class _Run:
                 since, before = 0, now
         return None
 
-    def _step(self, step: int) -> None:
+    def _step(self, step: int, monitor: Monitor) -> None:
         tau = self.options.temperature
         noise = self.rng.logistic(size=(self.options.samples, self.theta.size))
         soft = expit((self.theta + noise) / tau)
@@ -169,9 +177,20 @@ class _Run:
         used = hard.any(axis=1)
         if not used.any():
             return
-        _, slopes = self.objective.gradients(hard[used].astype(np.float64))
+        slopes = self._slopes(hard[used].astype(np.float64), monitor)
         straight_through = slopes * soft[used] * (1 - soft[used]) / tau
         self._adam(straight_through.mean(axis=0), step)
+
+    def _slopes(self, selections: FloatArray, monitor: Monitor) -> FloatArray:
+        """Gradients of J at several selections, shape (B, M); stops in between where the time is up."""
+        if self.objective.graph.n_nodes <= BATCHED_NODES:
+            monitor.check_time()
+            return self.objective.gradients(selections)[1]
+        slopes: list[FloatArray] = []
+        for selection in selections:
+            monitor.check_time()
+            slopes.append(self.objective.gradient(selection))
+        return np.array(slopes)
 
     def _adam(self, gradient: FloatArray, step: int) -> None:
         first, second = 0.9, 0.999

@@ -13,10 +13,11 @@ import numpy as np
 
 from graphpri._objective import Objective, Terms
 from graphpri._selection import tolerance
+from graphpri.errors import Interrupted
 from graphpri.graph import BoolArray
 from graphpri.solvers.budgeted import solve
 from graphpri.solvers.local_search import Constraints
-from graphpri.solvers.solution import Callback, Ending, Progress, Solution
+from graphpri.solvers.solution import Callback, Ending, Progress, Solution, Status
 
 AFRESH = 8
 """Paths of up to so many β search each of them from scratch as well."""
@@ -70,6 +71,11 @@ def solve_betas(
         Number of edges to keep; None leaves it to β.
     constraints, seed, callback
         As in :func:`graphpri.solvers.budgeted.solve`.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C: its ``result`` takes the best for every β of the subsets found until then.
     """
     if objective.is_stochastic:
         # Estimates would rank subsets by their noise.
@@ -82,6 +88,12 @@ def solve_betas(
     plan = [(beta, True) for beta in scratch] + [(beta, False) for beta in ascending[::-1] + ascending]
     settled: dict[float, bytes] = {}
     status = (Ending.NO_SWEEP if objective.is_large else Ending.NO_SWAP).status()
+
+    def ended(status: Status) -> list[Solution]:
+        found = [pool.best(float(beta)) for beta in betas]
+        return [Solution(mask, value, status, ()) for mask, value in found]
+
+    best = "these are the best subsets so far"
     try:
         for done, (beta, afresh) in enumerate(plan):
             start = None if afresh or not pool.masks else pool.best(beta)[0]
@@ -91,16 +103,20 @@ def solve_betas(
             solution = solve(replace(objective, beta=beta), k, constraints, effort=effort, seed=seed, start=start)
             pool.add(solution.mask)
             settled[beta] = solution.mask.tobytes()
-            if solution.status.interrupted:
-                raise KeyboardInterrupt
             size = int(solution.mask.sum())
             progress = Progress("path", done + 1, size, solution.objective, (done + 1) / len(plan))
             if callback is not None and callback(progress) is True:
-                status = Ending.CALLBACK.status(best="these are the best subsets so far")
+                status = Ending.CALLBACK.status(best=best)
                 break
-    except KeyboardInterrupt:
-        if not pool.masks:
+    except KeyboardInterrupt as stop:
+        unfinished = stop if isinstance(stop, Interrupted) else None
+        if unfinished is None and not pool.masks:
             raise
-        status = Ending.INTERRUPTED.status(best="these are the best subsets so far")
-    found = [pool.best(float(beta)) for beta in betas]
-    return [Solution(mask, value, status, ()) for mask, value in found]
+
+        def cut_short() -> list[Solution]:
+            if unfinished is not None:
+                pool.add(unfinished.result.mask)
+            return ended(Ending.INTERRUPTED.status(best=best))
+
+        raise Interrupted(cut_short) from None
+    return ended(status)

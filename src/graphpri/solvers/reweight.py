@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from graphpri._objective import Objective
-from graphpri._runtime import single_thread
+from graphpri._runtime import deadline, single_thread
+from graphpri.errors import Interrupted
 from graphpri.graph import BoolArray, FloatArray
+from graphpri.solvers.solution import Ending, Status, Stop
 
 RANGE = 12.0
 """Weights may change by factors up to e^±12."""
@@ -22,7 +24,7 @@ class Reweighting(NamedTuple):
     """New weights in the graph's unit, shape (M,), 0 where an edge is not kept; and what ended the search early."""
 
     weights: FloatArray
-    note: str
+    status: Status | None = None
 
 
 def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500) -> Reweighting:
@@ -43,7 +45,12 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
     Returns
     -------
     Reweighting
-        Its note is empty unless the search was interrupted (Ctrl-C), where the weights are the best so far.
+        With a status where the time limit of the call ended the search, so that the weights are the best so far.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C: its ``result`` has the best weights so far.
     """
     from scipy.optimize import minimize  # slow to import, and few calls need it
 
@@ -59,10 +66,13 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
         w[kept] *= total / float(shares.sum())
         return shares / float(shares.sum())
 
-    best, least, note = np.zeros(kept.size), np.inf, ""
+    best, least = np.zeros(kept.size), np.inf
+    limit = deadline()
 
     def divergence(logs: FloatArray) -> tuple[float, FloatArray]:
         nonlocal best, least
+        if limit.is_over():
+            raise Stop(Ending.TIME_LIMIT, seconds=limit.seconds)
         shares = place(logs)
         value, gradient = objective.divergence_and_gradient(w)
         if value < least:
@@ -70,8 +80,13 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
         slope = gradient[kept] * w[kept]
         return value, slope - shares * float(slope.sum())
 
-    with single_thread():
-        try:
+    def ended(status: Status | None = None) -> Reweighting:
+        place(best)
+        return Reweighting(objective.graph.weights * w, status)
+
+    so_far = "these are the best weights so far"
+    try:
+        with single_thread():
             minimize(
                 divergence,
                 best,
@@ -80,7 +95,8 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
                 bounds=[(-RANGE, RANGE)] * kept.size,
                 options={"maxiter": max_iterations, "ftol": 1e-8 if kept.size > LARGE else 1e-12, "gtol": 1e-9},
             )
-        except KeyboardInterrupt:
-            note = "reweighting interrupted; these are the best weights so far"
-    place(best)
-    return Reweighting(objective.graph.weights * w, note)
+    except Stop as stop:
+        return ended(stop.status(so_far))
+    except KeyboardInterrupt:
+        raise Interrupted(lambda: ended(Ending.INTERRUPTED.status(best=so_far))) from None
+    return ended()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphpri._runtime import Deadline, deadline
 from graphpri._selection import tolerance
 from graphpri.errors import argument, setting, worded
 from graphpri.graph import BoolArray, FloatArray
@@ -86,6 +86,7 @@ class Ending(Enum):
     CALLBACK = Outcome.STOPPED, "stopped by the callback; {best}"
     TIME_LIMIT = Outcome.STOPPED, "time limit of {seconds:g} s reached; {best}"
     INTERRUPTED = Outcome.INTERRUPTED, "interrupted; {best}"
+    UNMEASURED = Outcome.INTERRUPTED, "interrupted while J, S and D of the best subset were computed"
     UNESTIMATED = Outcome.INTERRUPTED, "interrupted while estimating; J, S and D are by the local entropy"
 
     def __init__(self, outcome: Outcome, sentence: str, remedy: str = "") -> None:
@@ -191,7 +192,8 @@ class Stop(Exception):
 class Monitor:
     """Watches a solver: calls back, keeps the trace and the best subset, and stops it.
 
-    The callback may return True to stop; Ctrl-C and the time limit stop as well. What was best stays.
+    The callback may return True to stop; Ctrl-C and the time limit stop as well. What was best stays. Without a time
+    limit of its own it has that of the call.
     """
 
     callback: Callback | None = None
@@ -203,7 +205,7 @@ class Monitor:
     beta: float = 0.0
 
     def __post_init__(self) -> None:
-        self._deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        self._deadline = deadline() if self.time_limit is None else Deadline(self.time_limit)
 
     def for_draft(self) -> Monitor:
         """A monitor of a preliminary search by another entropy, with the same trace, callback and deadline."""
@@ -231,5 +233,15 @@ class Monitor:
         answer = self.callback(progress) if self.callback is not None else None
         if isinstance(answer, bool | np.bool_) and answer:
             raise Stop(Ending.CALLBACK)
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise Stop(Ending.TIME_LIMIT, seconds=self.time_limit)
+        self.check_time()
+
+    def check_time(self) -> None:
+        """Stop the solver where the time limit is reached: its own, or that of the call.
+
+        Raises
+        ------
+        Stop
+            Where it is.
+        """
+        if self._deadline.is_over():
+            raise Stop(Ending.TIME_LIMIT, seconds=self._deadline.seconds)

@@ -1,7 +1,4 @@
-"""Runs studies: pieces of work in processes, each kept when it is done, then tables, verdicts and pictures.
-
-Finished pieces are kept by joblib's ``Memory``.
-"""
+"""Runs studies: pieces of work in processes, each kept when it is done, then tables, verdicts and pictures."""
 
 from __future__ import annotations
 
@@ -9,18 +6,21 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 from graphpri import _runtime, datasets
-from graphpri._version import __version__, versions
-from graphpri.errors import FileError, MissingExtraError, OptionError, argument
+from graphpri._version import versions
+from graphpri.errors import FileError, OptionError, argument
 from graphpri.io import tables
+from graphpri.io.pieces import Pieces
 from graphpri.studies import figures
 from graphpri.studies.catalogue import find
 from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, untested
@@ -105,20 +105,29 @@ class Result:
 
 
 class _Piece(NamedTuple):
-    """A piece of work: the arguments of its function, and the function, which keeps what it returns."""
+    """A piece of work of a study, and the folder that keeps it when it is done."""
 
     study: str
     cell: Cell
     seed: int
-    kept: Any
-    """A memorised :func:`_done`."""
+    folder: Path
 
     @property
-    def arguments(self) -> tuple[str, Cell, int, str]:
-        return self.study, self.cell, self.seed, __version__
+    def key(self) -> list[Any]:
+        return [self.study, self.cell, self.seed]
 
     def is_done(self) -> bool:
-        return self.kept.check_call_in_cache(*self.arguments)
+        return Pieces(self.folder).has(self.key)
+
+    def done(self) -> dict[str, Any]:
+        """The tables, and how long they took: what is kept, or made now and kept."""
+        return Pieces(self.folder).get(self.key, self._work)
+
+    def _work(self) -> dict[str, Any]:
+        start = time.perf_counter()
+        with _runtime.single_thread():
+            found = find(self.study).work(self.cell, self.seed)
+        return {"seconds": time.perf_counter() - start, "tables": found}
 
 
 def reproduce(
@@ -187,7 +196,7 @@ def reproduce(
     pieces = {study.name: _pieces(study, root, quick, seed) for study in found if not lacking[study.name]}
     if fresh:
         for group in pieces.values():
-            group[0].kept.clear(warn=False)
+            Pieces(group[0].folder).clear()
     _work([piece for group in pieces.values() for piece in group], callback)
     results: list[Result] = []
     for study in found:
@@ -306,22 +315,13 @@ def _missing(study: Study, quick: bool) -> tuple[str, ...]:
 
 
 def _pieces(study: Study, root: Path, quick: bool, seed: int) -> list[_Piece]:
-    try:
-        from joblib import Memory
-    except ImportError as error:
-        raise MissingExtraError("joblib", "studies", "running a study") from error
     owner = study.shares or study.name
-    folder = root / owner / "pieces"
-    is_new = not folder.exists()
-    kept: Any = Memory(_folder(folder), verbose=0).cache(_done)
-    if is_new:
-        kept.clear(warn=False)  # notes the function's text once, before processes would do it side by side
-    return [_Piece(owner, cell, seed, kept) for cell in study.cells(quick)]
+    return [_Piece(owner, cell, seed, root / owner / "pieces") for cell in study.cells(quick)]
 
 
 def _work(pieces: list[_Piece], callback: Callable[[StudyProgress], object] | None) -> None:
     """Do the pieces that are not kept, in processes."""
-    distinct = list({json.dumps(piece.arguments, sort_keys=True): piece for piece in pieces}.values())
+    distinct = list({json.dumps([str(piece.folder), *piece.key], sort_keys=True): piece for piece in pieces}.values())
     waiting = [piece for piece in distinct if not piece.is_done()]
     done = len(distinct) - len(waiting)
     count = min(_runtime.workers(), len(waiting))
@@ -339,36 +339,55 @@ def _in_processes(pieces: list[_Piece], count: int) -> Iterator[str]:
     """
     pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_start)
     try:
-        for future in as_completed([pool.submit(_do, piece) for piece in pieces]):
+        with _held_signals():
+            futures = [pool.submit(_do, piece) for piece in pieces]
+        for future in as_completed(futures):
             yield future.result()
         pool.shutdown()
     except BaseException:
         workers = list(pool._processes.values())  # pyright: ignore[reportPrivateUsage]
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
-            worker.terminate()
+            worker.kill()
         raise
 
 
+@contextmanager
+def _held_signals() -> Generator[None]:
+    """Interruptions wait until this is left; processes that are started within never see them, not even at first."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_SIGNALS = signal.SIGINT, signal.SIGTERM
+
+
 def _start() -> None:
-    """Prepare a process: one thread, and interruptions are left to the one that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Prepare a process: one thread, and signals are left to the one that started it, whose end is its own too."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     os.environ[_runtime.THREADS_VARIABLE] = "1"
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, killed for example: nobody would read what it makes."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _do(piece: _Piece) -> str:
     """Do a piece of work and keep what it gave."""
-    piece.kept.call_and_shelve(*piece.arguments)
+    piece.done()
     return piece.study
-
-
-def _done(name: str, cell: Cell, seed: int, version: str) -> dict[str, Any]:
-    """The tables of a piece of work, and how long it took; `version` is that of this library."""
-    del version  # tells results of one version from those of another
-    start = time.perf_counter()
-    with _runtime.single_thread():
-        found = find(name).work(cell, seed)
-    return {"seconds": time.perf_counter() - start, "tables": found}
 
 
 def _collect(study: Study, folder: Path, pieces: list[_Piece], quick: bool, seed: int) -> None:
@@ -376,7 +395,7 @@ def _collect(study: Study, folder: Path, pieces: list[_Piece], quick: bool, seed
     joined: Tables = {}
     seconds = 0.0
     for piece in pieces:
-        kept = piece.kept(*piece.arguments)
+        kept = piece.done()
         seconds += kept["seconds"]
         for name, rows in kept["tables"].items():
             joined.setdefault(name, []).extend(rows)
