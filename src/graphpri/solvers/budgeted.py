@@ -14,17 +14,19 @@ from graphpri.errors import OptionError, argument
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.solvers.local_search import (
     ENTROPY_RULES,
+    Check,
     Constraints,
     Search,
     around_nodes,
     bulk_flips,
     bulk_swaps,
+    check_moves,
     descend,
     eliminate,
     perturbed,
 )
 from graphpri.solvers.moves import DegreeEvaluator, ExactEvaluator, LocalEvaluator, MoveEvaluator, scattered
-from graphpri.solvers.solution import Callback, Ending, Monitor, Solution, Stop
+from graphpri.solvers.solution import Callback, Ending, Monitor, Solution, Status, Stop
 from graphpri.solvers.sweeps import Run, Sweeps
 
 EffortName = Literal["fast", "normal", "best"]
@@ -45,7 +47,8 @@ class Effort:
     nominal machine. A third of that may go to other starts, where β < 2. A free size is searched from
     the `sizes` best sizes of the elimination, and large graphs see at most `bulk_steps` bulk swaps, or
     sweeps that look at `visits` edges. On a graph that is large for the exact entropy, `corrections`
-    rounds of exact prices set those of the local entropy right.
+    rounds of exact prices set those of the local entropy right. Single moves are evaluated by J itself for
+    `check` nominal seconds.
     """
 
     share: float
@@ -56,16 +59,17 @@ class Effort:
     bulk_steps: int
     visits: float
     corrections: int
+    check: float
 
 
 EFFORTS: dict[str, Effort] = {
-    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 3),
-    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8),
+    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 3, 0.1),
+    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8, 0.5),
     # For a point of a path, which starts from its neighbour's solution.
-    "path": Effort(0.1, (24,), 0, 0.0, 1, 12, 0, 2),
+    "path": Effort(0.1, (24,), 0, 0.0, 1, 12, 0, 2, 0.0),
     # For a subset that a path has found: the swaps that its few candidates missed.
-    "wide": Effort(0.1, (64,), 0, 0.0, 1, 12, 0, 2),
-    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30),
+    "wide": Effort(0.1, (64,), 0, 0.0, 1, 12, 0, 2, 0.0),
+    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30, 60.0),
 }
 
 DRAFT_NODES = 600
@@ -158,7 +162,7 @@ def solve(
             if search is None:
                 status = _sweep(objective, k, constraints, level, monitor, start).status()
             else:
-                status = _descend(search, k, level, start).status()
+                status = _descend(search, k, level, start)
         except Stop as stop:
             status = stop.status("this is the best subset so far")
         except KeyboardInterrupt:
@@ -183,7 +187,7 @@ def _search(
     return Search(evaluator, constraints, monitor, rng, sizes_vary=k is None)
 
 
-def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> Ending:
+def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> Status:
     """Search by single moves; returns the status."""
     evaluator = search.evaluator
     if start is None and isinstance(evaluator, ExactEvaluator) and _wants_draft(evaluator):
@@ -192,7 +196,7 @@ def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | No
         if _is_corrected(search):
             _correct(search, k, level.corrections)
             if not level.patience > 1:
-                return Ending.CORRECTED
+                return Ending.CORRECTED.status()
         start = search.monitor.best
     _start(search, k, level, start)
     return _improve(search, level)
@@ -350,7 +354,7 @@ def _share(level: Effort, evaluator: MoveEvaluator) -> float:
     return level.share if evaluator.graph.n_edges <= SWAP_LIMIT else max(level.share, 0.1)
 
 
-def _improve(search: Search, level: Effort) -> Ending:
+def _improve(search: Search, level: Effort) -> Status:
     """Bulk swaps, single swaps, then perturbations from the evaluator's subset; return the status."""
     evaluator = search.evaluator
     if search.sizes_vary:
@@ -358,14 +362,43 @@ def _improve(search: Search, level: Effort) -> Ending:
     size = int(evaluator.mask.sum())
     if evaluator.graph.n_edges > SWAP_LIMIT:
         if bulk_swaps(search, max(size // 20, 1), level.bulk_steps):
-            return Ending.NO_EXCHANGE
-        return Ending.UNFINISHED
+            return Ending.NO_EXCHANGE.status()
+        return Ending.UNFINISHED.status()
     if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
         bulk_swaps(search, max(size // 20, 1), level.bulk_steps)
-    descend(search, level.widths)
+    seconds = level.check
+    check = _settle(search, level, seconds)
     if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
-    return _perturb(search, level) if level.patience else Ending.NO_SWAP
+    spent = False
+    while level.patience and not spent:
+        value, seconds = evaluator.value, seconds - check.seconds
+        spent = _perturb(search, level)
+        check = _settle(search, level, seconds)
+        if not search.lowers(value):
+            break
+    return _verdict(search, check, spent)
+
+
+def _settle(search: Search, level: Effort, seconds: float) -> Check:
+    """Descend until no move that is evaluated by J itself improves it, or the nominal seconds are spent."""
+    spent = 0.0
+    while True:
+        descend(search, level.widths)
+        check = check_moves(search, seconds - spent)
+        spent += check.seconds
+        if check.better is None:
+            return check._replace(seconds=spent)
+        search.reset(check.better)
+
+
+def _verdict(search: Search, check: Check, spent: bool) -> Status:
+    """What is known of the evaluator's subset."""
+    if not check.complete:
+        return Ending.PREDICTED.status(looked_at=check.looked_at, allowed=check.allowed)
+    if spent:
+        return Ending.UNFINISHED.status()
+    return (Ending.NO_MOVE if search.sizes_vary else Ending.NO_SWAP).status()
 
 
 def _try_starts(search: Search, level: Effort) -> None:
@@ -392,8 +425,11 @@ def _try_starts(search: Search, level: Effort) -> None:
     evaluator.reset(best)
 
 
-def _perturb(search: Search, level: Effort) -> Ending:
-    """Iterated local search (Lourenço, Martin and Stützle, 2003): perturb the best subset, descend, keep the better."""
+def _perturb(search: Search, level: Effort) -> bool:
+    """Iterated local search (Lourenço, Martin and Stützle, 2003): perturb the best subset, descend, keep the better.
+
+    Returns whether the work was spent before the patience.
+    """
     evaluator, monitor = search.evaluator, search.monitor
     # Local minima are many where the divergence rules.
     rugged = 1 + 1.5 * min(max(evaluator.beta - 2, 0.0), 18.0)
@@ -420,9 +456,7 @@ def _perturb(search: Search, level: Effort) -> Ending:
                 flips = evaluator.swap_changes()
                 monitor.offer(best, value)
     evaluator.reset(best)
-    if failures >= patience:
-        return Ending.NO_SWAP
-    return Ending.UNFINISHED
+    return failures < patience
 
 
 def _seconds_per_move(search: Search) -> float:

@@ -60,8 +60,14 @@ class Ending(Enum):
     """
 
     NO_SWAP = Outcome.CONVERGED, "converged: no swap improves J"
-    NO_EXCHANGE = Outcome.CONVERGED, "converged: no exchange of edges improves J"
+    NO_MOVE = Outcome.CONVERGED, "converged: no swap, addition or removal of edges improves J"
+    NO_EXCHANGE = Outcome.GOOD, "good: no bulk swap of edges improves J; single swaps were not looked at"
     NO_SWEEP = Outcome.CONVERGED, "converged: no sweep over the edges improves J"
+    PREDICTED = (
+        Outcome.GOOD,
+        "good: no swap that is predicted to improve J does; {looked_at} of {allowed} were looked at",
+        f"{argument('effort', 'best')} looks at more",
+    )
     SAME_SUBSET = Outcome.CONVERGED, "converged after {steps} steps: the most probable subset no longer improves"
     CORRECTED = (
         Outcome.GOOD,
