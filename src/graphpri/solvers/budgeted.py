@@ -9,7 +9,7 @@ import numpy as np
 
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
-from graphpri._selection import ascending, forest_size, places, settle, take_top, tolerance
+from graphpri._selection import ascending, forest_size, levels, places, settle, take_top, tolerance
 from graphpri.errors import OptionError, argument
 from graphpri.graph import BoolArray, FloatArray
 from graphpri.solvers.local_search import (
@@ -91,6 +91,18 @@ LEAST_DESCENT = 20
 
 BULK_FIRST = 4000
 """Above this many edges, a bulk swap comes before the single ones."""
+
+SYMMETRIC, MOST_SYMMETRIC = 2.0, 64.0
+"""Edges per distinct slope from which equal edges are tried in other orders, and up to which patience grows."""
+
+UNEQUAL = 4.0
+"""Factor of the patience where weights differ, and swaps move the trace."""
+
+PERTURBED = 3
+"""Most times that perturbations start again since a move that was evaluated by J has improved their result."""
+
+CHECKED = 3
+"""Most checks of all moves in a row, in units of the time of one, after moves that were evaluated by J."""
 
 SWAP_LIMIT = 30_000
 """Above this many edges, edges are exchanged in bulk only."""
@@ -366,38 +378,39 @@ def _improve(search: Search, level: Effort) -> Status:
         return Ending.UNFINISHED.status()
     if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
         bulk_swaps(search, max(size // 20, 1), level.bulk_steps)
-    seconds = level.check
-    check = _settle(search, level, seconds)
+    check = _settle(search, level, level.check / 8)
     if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
     spent = False
-    while level.patience and not spent:
-        value, seconds = evaluator.value, seconds - check.seconds
-        spent = _perturb(search, level)
-        check = _settle(search, level, seconds)
+    for _ in range(PERTURBED if level.patience else 1):
+        spent = bool(level.patience) and _perturb(search, level)
+        value = evaluator.value
+        check = _settle(search, level, level.check)
         if not search.lowers(value):
             break
     return _verdict(search, check, spent)
 
 
 def _settle(search: Search, level: Effort, seconds: float) -> Check:
-    """Descend until no move that is evaluated by J itself improves it, or the nominal seconds are spent."""
+    """Descend until no move that is evaluated by J itself improves it, or that took too long; return the last check."""
     spent = 0.0
     while True:
         descend(search, level.widths)
-        check = check_moves(search, seconds - spent)
+        check = check_moves(search, seconds)
         spent += check.seconds
         if check.better is None:
-            return check._replace(seconds=spent)
+            return check
         search.reset(check.better)
+        if spent > CHECKED * seconds:
+            return check
 
 
 def _verdict(search: Search, check: Check, spent: bool) -> Status:
     """What is known of the evaluator's subset."""
-    if not check.complete:
-        return Ending.PREDICTED.status(looked_at=check.looked_at, allowed=check.allowed)
-    if spent:
+    if check.better is not None or (check.complete and spent):
         return Ending.UNFINISHED.status()
+    if not check.complete:
+        return Ending.EVALUATED.status(looked_at=check.looked_at, allowed=check.allowed)
     return (Ending.NO_MOVE if search.sizes_vary else Ending.NO_SWAP).status()
 
 
@@ -434,14 +447,19 @@ def _perturb(search: Search, level: Effort) -> bool:
     # Local minima are many where the divergence rules.
     rugged = 1 + 1.5 * min(max(evaluator.beta - 2, 0.0), 18.0)
     joined = int(np.count_nonzero(evaluator.graph.degrees()))
-    patience = round(level.patience * max(2.0, joined / 16) * rugged)
+    symmetry = _symmetry(evaluator.objective)
+    hard = symmetry if evaluator.exact_swaps else max(symmetry, UNEQUAL)
+    patience = round(level.patience * max(2.0, joined / 16) * rugged * hard)
     budget = level.work / _seconds_per_move(search)
     best, value, flips = evaluator.mask.copy(), evaluator.value, evaluator.swap_changes()
     failures, number, moves = 0, 0, 0.0
     reset_moves = 3 * max(1.0, evaluator.work**0.5 / 200)
     while failures < patience and moves < budget:
         evaluator.mask = best
-        subset = perturbed(search, number, flips)
+        if symmetry >= SYMMETRIC and number % 8 == 5:
+            subset = _restarted(search, int(best.sum()), level)
+        else:
+            subset = perturbed(search, number, flips)
         number += 1
         failures += 1
         if np.array_equal(subset, best):
@@ -457,6 +475,25 @@ def _perturb(search: Search, level: Effort) -> bool:
                 monitor.offer(best, value)
     evaluator.reset(best)
     return failures < patience
+
+
+def _restarted(search: Search, k: int, level: Effort) -> BoolArray:
+    """A subset of `k` edges by an elimination that takes equal edges in another order."""
+    other = replace(search)
+    start = np.ones(search.free.size, bool) if search.constraints.forbid is None else ~search.constraints.forbid
+    *_, mask = eliminate(other, start, k, _share(level, search.evaluator))
+    return mask
+
+
+def _symmetry(objective: Objective) -> float:
+    """Edges per distinct slope of the whole graph's entropy, up to `MOST_SYMMETRIC`.
+
+    Where edges are alike, as on rings and lattices, many moves are equal, and which of them comes first decides
+    where a descent ends.
+    """
+    slopes = objective.gradient(np.ones(objective.graph.n_edges))
+    alike = slopes.size / levels(slopes, float(np.abs(slopes).max()))
+    return min(alike**1.5, MOST_SYMMETRIC)
 
 
 def _seconds_per_move(search: Search) -> float:

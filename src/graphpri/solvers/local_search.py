@@ -383,8 +383,7 @@ def check_moves(search: Search, seconds: float) -> Check:
     known error, as with equal weights, counts as looked at where it is predicted to raise J by more than that.
     """
     evaluator, mask = search.evaluator, search.evaluator.mask
-    candidates, allowed, bounded = _candidates(search, seconds)
-    spent = min(seconds, allowed * evaluator.seconds_per_pair)
+    candidates, allowed, bounded, spent = _candidates(search, seconds / 2)
     most = int((seconds - spent) / evaluator.seconds_per_value)
     chunk = max(8, min(512, int(2e6 / evaluator.work)))
     for low in range(0, min(most, len(candidates)), chunk):
@@ -403,10 +402,11 @@ def check_moves(search: Search, seconds: float) -> Check:
     return Check(None, looked_at, allowed, spent)
 
 
-def _candidates(search: Search, seconds: float) -> tuple[NDArray[np.int64], int, int]:
+def _candidates(search: Search, seconds: float) -> tuple[NDArray[np.int64], int, int, float]:
     """Single moves that may improve J, as edges to drop and to add (−1 for none), those predicted best first.
 
-    Also returns how many moves are allowed, and how many are left out since they are known to raise J.
+    Also returns how many moves are allowed, how many are left out since they are known to raise J, and the nominal
+    seconds that their predictions took.
     """
     evaluator, mask = search.evaluator, search.evaluator.mask
     loose, dropped = mask & search.free, np.flatnonzero(~mask & search.free)
@@ -422,7 +422,7 @@ def _candidates(search: Search, seconds: float) -> tuple[NDArray[np.int64], int,
         moves += [np.column_stack([np.full(into.size, -1), into])]
         changes += [flips[removable], flips[into]]
         allowed += removable.size + into.size
-    width = max(1, int((0.5 * seconds / evaluator.seconds_per_pair) ** 0.5))
+    width = max(1, int((seconds / evaluator.seconds_per_pair) ** 0.5))
     crossing = None if bridges is None else bridges.reconnects(out[is_bridge[out]], into)
     if crossing is not None:
         allowed += int(crossing.sum()) + int((~is_bridge[out]).sum()) * into.size
@@ -447,7 +447,8 @@ def _candidates(search: Search, seconds: float) -> tuple[NDArray[np.int64], int,
     keys = np.append(search.ties, -1)
     ranks = np.empty(len(every), np.int64)
     ranks[np.lexsort((keys[every[:, 1]], keys[every[:, 0]]))] = np.arange(len(every))
-    return every[ascending(np.concatenate(changes), ranks, search.unit)], allowed, bounded
+    spent = out.size * into.size * evaluator.seconds_per_pair
+    return every[ascending(np.concatenate(changes), ranks, search.unit)], allowed, bounded, spent
 
 
 def bulk_flips(search: Search, most: int) -> None:
@@ -522,6 +523,9 @@ def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
             score[_incident(search, mask)] -= 2
         if how != 1:
             score[_incident(search, ~mask)] += 2
+    elif number % 4 == 3 and rng.random() < 0.5:
+        trail = _alternating_trail(search)
+        score[trail] = np.where(mask[trail], -score[trail], 2 + score[trail])
     else:
         pool = np.arange(mask.size) if number % 4 == 1 else _nearby(search)
         kept, dropped = pool[mask[pool]], pool[~mask[pool]]
@@ -531,6 +535,36 @@ def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
     order = np.argsort(-score, kind="stable")
     c = search.constraints
     return take_top(graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)
+
+
+def _alternating_trail(search: Search) -> Edges:
+    """A random trail of edges that are kept and dropped in turn, grown at both ends until it is long or stuck.
+
+    Flipping it changes the number of kept edges at its two ends only, as augmenting paths of matchings do: it
+    shifts a pattern of edges that small changes can't.
+    """
+    evaluator, rng = search.evaluator, search.rng
+    graph, mask, free = evaluator.graph, evaluator.mask, search.free.copy()
+    if not free.any():
+        return np.empty(0, np.int64)
+    neighbours = graph.neighbours
+    first = int(rng.choice(np.flatnonzero(free)))
+    most = mask.size if rng.random() < 0.5 else int(rng.integers(2, 13))
+    trail = [first]
+    free[first] = False
+    for node in (int(graph.source[first]), int(graph.target[first])):
+        kept = bool(mask[first])
+        while len(trail) < most:
+            around = slice(neighbours.start[node], neighbours.start[node + 1])
+            edges = neighbours.edge[around]
+            on = np.flatnonzero(free[edges] & (mask[edges] != kept))
+            if not on.size:
+                break
+            chosen = int(on[rng.integers(on.size)])
+            edge, node, kept = int(edges[chosen]), int(neighbours.node[around][chosen]), not kept
+            trail.append(edge)
+            free[edge] = False
+    return np.array(trail)
 
 
 def _random_node(search: Search, edges: Edges) -> int:

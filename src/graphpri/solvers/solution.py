@@ -63,10 +63,10 @@ class Ending(Enum):
     NO_MOVE = Outcome.CONVERGED, "converged: no swap, addition or removal of edges improves J"
     NO_EXCHANGE = Outcome.GOOD, "good: no bulk swap of edges improves J; single swaps were not looked at"
     NO_SWEEP = Outcome.CONVERGED, "converged: no sweep over the edges improves J"
-    PREDICTED = (
+    EVALUATED = (
         Outcome.GOOD,
-        "good: no swap that is predicted to improve J does; {looked_at} of {allowed} were looked at",
-        f"{argument('effort', 'best')} looks at more",
+        "good: of {allowed} single moves the {looked_at} most promising were evaluated, and none improves J",
+        f"{argument('effort', 'best')} evaluates more",
     )
     SAME_SUBSET = Outcome.CONVERGED, "converged after {steps} steps: the most probable subset no longer improves"
     CORRECTED = (
