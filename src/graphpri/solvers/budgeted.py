@@ -67,6 +67,8 @@ EFFORTS: dict[str, Effort] = {
     "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8, 0.5),
     # For a point of a path, which starts from its neighbour's solution.
     "path": Effort(0.1, (24,), 0, 0.0, 1, 12, 0, 2, 0.0),
+    # For a point of a path in the end.
+    "point": Effort(0.1, (16, 64), 0.5, 0.3, 1, 12, 0, 2, 0.25),
     # For a subset that a path has found: the swaps that its few candidates missed.
     "wide": Effort(0.1, (64,), 0, 0.0, 1, 12, 0, 2, 0.0),
     "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30, 60.0),
