@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphpri import Graph, Objective
 from graphpri._entropy import xlogx
-from graphpri.solvers.budgeted import solve
+from graphpri.solvers import budgeted
 from graphpri.solvers.local_search import Constraints
 from outcome import Cell, Check, Outcome
 from quality import Say
@@ -77,9 +79,7 @@ class Enumeration:
         """S of each subset and of its mixture with the graph, in nats, and S of the graph."""
         shares = self.graph.weights / self.graph.weights.sum()
         kept = self.subsets * shares
-        with np.errstate(invalid="ignore", divide="ignore"):
-            kept = kept / kept.sum(axis=1, keepdims=True)
-        kept[0] = 0
+        kept[1:] /= kept[1:].sum(axis=1, keepdims=True)
         return self._entropy(kept), self._entropy(0.5 * (kept + shares)), float(self._entropy(shares[None])[0])
 
     def _entropy(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -169,13 +169,14 @@ def trials(seed: int, effort: str, share: float = 1.0, free: bool = True) -> lis
             if not fine.any() or rng.random() >= share:
                 continue
             best = float(values[fine].min())
-            solution = solve(Objective(graph, beta), k, c, effort=effort)
+            solution = budgeted.solve(Objective(graph, beta), k, c, effort=effort)
             code = int(solution.mask @ (1 << np.arange(graph.n_edges)))
             assert fine[code], (seed, rules, k, beta)
             value = float(values[code])
             assert abs(value - solution.objective) < 1e-8 * max(1, abs(value), beta), (seed, rules, k, beta)
             differs = (every.subsets[fine] != solution.mask).sum(axis=1)
-            near = differs <= 2 if k is not None else (differs <= 1) | ((differs == 2) & (every.sizes[fine] == every.sizes[code]))
+            swapped = (differs == 2) & (every.sizes[fine] == every.sizes[code])
+            near = swapped if k is not None else swapped | (differs == 1)
             slack = ROUNDING * max(1.0, abs(value), beta)
             improvable = bool((values[fine][near] < value - slack).any())
             gap = (value - best) / abs(best) if value > best + slack else 0.0
@@ -183,3 +184,60 @@ def trials(seed: int, effort: str, share: float = 1.0, free: bool = True) -> lis
                 Trial(weights, connected, graph.n_edges, rules, k, beta, gap, str(solution.status), improvable, seed)
             )
     return found
+
+
+GRAPHS, GRAPHS_BEST = 400, 100
+
+
+@contextmanager
+def searches_only() -> Iterator[None]:
+    """Let the solver search where it would evaluate all subsets itself, since they are few."""
+    before, budgeted.ENUMERATED = budgeted.ENUMERATED, 0
+    try:
+        yield
+    finally:
+        budgeted.ENUMERATED = before
+
+
+@searches_only()
+def brute_force(quick: bool, say: Say) -> Outcome:
+    """How far above the optimum over all subsets the solver's search ends, on graphs of at most 14 edges."""
+    outcome = Outcome(
+        notes=[
+            f"Graphs of 5 to 12 nodes and at most {MOST_EDGES} edges, half of them of two components; every K and free "
+            f"size, beta in {', '.join(f'{beta:g}' for beta in BETAS)}; each cell by one of the constraints, drawn.",
+            "A claim is wrong where the status says 'converged' and a swap, addition or removal lowers J.",
+        ]
+    )
+    for effort, count, most, worst in (("normal", GRAPHS, 1e-3, 1e-2), ("best", GRAPHS_BEST, 1e-3, 2e-3)):
+        found: list[Trial] = []
+        for seed in range(10 if quick else count):
+            found += trials(seed, effort)
+        for weights in WEIGHTS:
+            for free in (False, True):
+                some = [trial for trial in found if trial.weights == weights and (trial.k is None) == free]
+                gaps = np.array([trial.gap for trial in some])
+                values = {
+                    "cells": gaps.size,
+                    "optimal %": 100 * float((gaps == 0).mean()),
+                    "within .1 %": 100 * float((gaps <= most).mean()),
+                    "worst %": 100 * float(gaps.max()),
+                    "wrong claims": sum(t.improvable and t.status.startswith("converged") for t in some),
+                }
+                outcome.cells.append(Cell(f"{effort}, {weights}, {'free size' if free else 'K'}", None, None, values))
+                say(f"{outcome.cells[-1].case}: {values}")
+        gaps = np.array([trial.gap for trial in found])
+        share = 99.0 if effort == "normal" else 99.9
+        wrong = sum(t.improvable and t.status.startswith("converged") for t in found)
+        outcome.checks += [
+            Check(
+                f"{effort}: cells within 0.1 % of the optimum",
+                100 * float((gaps <= most).mean()),
+                share,
+                "%",
+                at_least=True,
+            ),
+            Check(f"{effort}: worst cell above the optimum", 100 * float(gaps.max()), 100 * worst, "%"),
+            Check(f"{effort}: 'converged' with a single move that improves J", wrong, 0, "cells"),
+        ]
+    return outcome

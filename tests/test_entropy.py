@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 import graphpri
 import zoo
-from graphpri._entropy import ENTROPIES, evaluate, exact_entropies, exact_entropies_and_terms, exact_entropy, log_mean_inverse, xlogx
+from graphpri._entropy import (
+    ENTROPIES,
+    evaluate,
+    exact_entropies,
+    exact_entropies_and_terms,
+    exact_entropy,
+    log_mean_inverse,
+    xlogx,
+)
 from graphpri.datasets import ring_knn
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph

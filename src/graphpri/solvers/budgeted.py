@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
+from math import comb
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
 from graphpri._selection import ascending, forest_size, levels, places, settle, take_top, tolerance
 from graphpri.errors import OptionError, argument
-from graphpri.graph import BoolArray, FloatArray
+from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.solvers.local_search import (
     ENTROPY_RULES,
     Check,
@@ -93,6 +96,9 @@ LEAST_DESCENT = 20
 
 BULK_FIRST = 4000
 """Above this many edges, a bulk swap comes before the single ones."""
+
+ENUMERATED, ENUMERATED_NODES = 2000, 32
+"""Most subsets that are all evaluated instead of searched, and nodes of the graphs where that is done."""
 
 SYMMETRIC, MOST_SYMMETRIC = 2.0, 64.0
 """Edges per distinct slope from which equal edges are tried in other orders, and up to which patience grows."""
@@ -176,7 +182,7 @@ def solve(
             if search is None:
                 status = _sweep(objective, k, constraints, level, monitor, start).status()
             else:
-                status = _descend(search, k, level, start)
+                status = _enumerate(search, k) or _descend(search, k, level, start)
         except Stop as stop:
             status = stop.status("this is the best subset so far")
         except KeyboardInterrupt:
@@ -187,6 +193,43 @@ def solve(
             search.reset(_cut_short(search, k) if drafted is None else drafted)
     assert monitor.best is not None
     return Solution(monitor.best, monitor.best_value, status, tuple(monitor.trace))
+
+
+def _enumerate(search: Search, k: int | None) -> Status | None:
+    """Evaluate every allowed subset, where they are few; None where they are not."""
+    objective, rules = search.evaluator.objective, search.constraints
+    graph, free = objective.graph, np.flatnonzero(search.free)
+    held = 0 if rules.protect is None else int(rules.protect.sum())
+    count = 2**free.size if k is None else comb(free.size, k - held)
+    if objective.entropy != "exact" or graph.n_nodes > ENUMERATED_NODES or count > ENUMERATED:
+        return None
+    sizes = range(free.size + 1) if k is None else (k - held,)
+    chosen = [few for size in sizes for few in combinations(range(free.size), size)]
+    subsets = np.zeros((len(chosen), graph.n_edges), bool)
+    rows = np.repeat(np.arange(len(chosen)), [len(few) for few in chosen])
+    subsets[rows, free[np.fromiter(chain.from_iterable(chosen), np.int64, rows.size)]] = True
+    if rules.protect is not None:
+        subsets |= rules.protect
+    subsets = subsets[subsets.any(axis=1)]
+    if rules.connected:
+        subsets = subsets[_components_of(graph, subsets) == graph.components()[0]]
+    # Those equal to the best but for rounding are told apart by the keys of their edges.
+    values = objective.values(subsets)
+    equal = subsets[values <= values.min() + tolerance(float(values.min()), objective.beta)]
+    first = np.lexsort(equal[:, np.argsort(-search.ties)].T)[-1]
+    search.reset(equal[first])
+    return Ending.ENUMERATED.status(count=len(subsets))
+
+
+def _components_of(graph: Graph, subsets: BoolArray) -> NDArray[np.int64]:
+    """Number of components of each subset of the edges, shape (B, M) to (B,)."""
+    nodes = np.arange(graph.n_nodes)
+    label = np.tile(nodes, (len(subsets), 1))
+    for edge, (u, v) in enumerate(zip(graph.source, graph.target, strict=True)):
+        there = np.flatnonzero(subsets[:, edge])
+        low, high = np.minimum(label[there, u], label[there, v]), np.maximum(label[there, u], label[there, v])
+        label[there] = np.where(label[there] == high[:, None], low[:, None], label[there])
+    return (label == nodes).sum(axis=1)
 
 
 def _search(

@@ -18,7 +18,7 @@ from graphpri.solvers.budgeted import solve
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.solution import Callback, Ending, Progress, Solution, Status
 
-AFRESH = 24
+AFRESH = 64
 """Most β of a path that are searched from scratch as well, evenly spread."""
 
 ROUNDS = 2
@@ -81,19 +81,28 @@ def solve_betas(
     ascending = sorted(set(map(float, betas)))
     # β from scratch give the pool its range; then every β improves on the best of its neighbours, until none changes.
     scratch = ascending if len(ascending) <= AFRESH else ascending[:: -(-len(ascending) // AFRESH)]
-    from_scratch = "path" if k is None else "normal"
-    plan = [(beta, from_scratch, True) for beta in scratch]
+    plan = [(beta, "normal", True) for beta in scratch]
     plan += [(beta, "path", False) for beta in ascending[::-1] + ascending]
     plan += [(beta, "point", False) for beta in (ascending[::-1] + ascending) * ROUNDS]
     improved: dict[tuple[float, str], bytes] = {}
     statuses: dict[float, tuple[bytes, Status]] = {}
     stopped: Status | None = None
+    most = (
+        objective.graph.n_edges
+        if constraints is None or constraints.forbid is None
+        else int((~constraints.forbid).sum())
+    )
+    everything = np.inf
     try:
         for done, (beta, effort, afresh) in enumerate(plan):
             start = None if afresh or not pool.masks else pool.best(beta)[0]
             if start is not None and improved.get((beta, effort)) == start.tobytes():
                 continue
+            if beta >= everything:
+                continue
             solution = solve(replace(objective, beta=beta), k, constraints, effort=effort, seed=seed, start=start)
+            if solution.mask.sum() == most:
+                everything = beta  # D is zero there, and never rises with β
             pool.add(solution.mask)
             improved[beta, effort] = solution.mask.tobytes()
             statuses[beta] = solution.mask.tobytes(), solution.status
