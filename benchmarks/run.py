@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import baselines
+import brute_force
 import estimates
 import files_study
 import firsts
@@ -27,6 +28,7 @@ import quality
 import real
 import speed
 import strategy
+import symmetry
 import tasks
 from clock import load
 from graphpri.errors import FileError
@@ -41,6 +43,8 @@ def rows(best_known: Path) -> dict[str, Row]:
     """Every row by name, in the order in which they run."""
     return {
         "best-known": partial(quality.best_known, best_known),
+        "brute-force": brute_force.brute_force,
+        "symmetry": symmetry.symmetry,
         "karate-call": speed.karate_call,
         "jazz-time": speed.jazz_time,
         "free-path": quality.free_path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -17,14 +18,18 @@ from graphpri._objective import Objective
 from graphpri._selection import count_edges
 from graphpri.errors import Interrupted, OptionError
 from graphpri.graph import Graph
+from graphpri.solvers import budgeted
 from graphpri.solvers.budgeted import EVALUATORS, solve
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.local_search import BridgeFinder, Constraints
 from graphpri.solvers.moves import quadrature
 from graphpri.solvers.path import solve_betas
 from graphpri.solvers.reweight import reweighted
+from graphpri.solvers.solution import Outcome
 
-BEST_KNOWN = Path(__file__).parents[1] / "benchmarks" / "best_known.csv"
+ROOT = Path(__file__).parents[1]
+BEST_KNOWN = ROOT / "benchmarks" / "best_known.csv"
+sys.path.append(str(ROOT / "benchmarks"))
 # core.md 2.3: what minimising J over all connected sizes reaches on karate, unweighted.
 KARATE_FREE = {0: 2.7423, 1: 2.8771, 2: 2.9927, 3: 3.0601, 3.5: 3.0892, 4: 3.1159, 5: 3.1511, 6: 3.1541}
 
@@ -505,3 +510,95 @@ def test_extreme_weights_are_solved(weights):
         assert found.mask.sum() == 30
         assert np.isfinite(found.objective)
         assert np.isfinite(objective.gradient(found.mask.astype(float))).all()
+
+
+# Searches on weighted and on symmetric graphs, and what their statuses claim.
+
+WEIGHTED = {
+    (0, 1): 0.109, (0, 2): 1.042, (0, 4): 1.568, (0, 7): 0.076, (1, 3): 0.598, (1, 4): 0.707, (1, 6): 0.067,
+    (1, 7): 0.544, (2, 3): 0.113, (2, 4): 0.141, (3, 7): 0.927, (4, 6): 0.453, (4, 7): 0.123,
+}  # fmt: skip
+"""A graph whose weights differ twentyfold; one swap improves on what predictions alone end at."""
+
+
+@pytest.mark.parametrize(("k", "least"), [(5, 1.331024), (6, 1.369335), (7, 1.400258), (8, 1.445537)])
+@pytest.mark.parametrize("subsets", [0, 2000])
+def test_optimum_of_a_weighted_graph_is_found(k, least, subsets, monkeypatch):
+    monkeypatch.setattr(budgeted, "ENUMERATED", subsets)
+    u, v = zip(*WEIGHTED, strict=True)
+    graph = Graph.from_edges(u, v, list(WEIGHTED.values()), n_nodes=8)
+    found = solve(Objective(graph, 2.0), k)
+    assert found.objective == pytest.approx(least, abs=1e-6)  # by brute force
+    assert found.status.outcome is Outcome.CONVERGED
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_optimum_over_all_subsets_is_found_and_no_claim_is_wrong(seed):
+    from brute_force import searches_only, trials
+
+    with searches_only():
+        found = trials(seed + 5, "normal", share=0.2)
+    assert found
+    assert max(trial.gap for trial in found) <= 1e-3
+    assert not any(trial.improvable and trial.status.startswith("converged") for trial in found)
+
+
+@pytest.mark.parametrize(("weighted", "k", "beta"), [(False, 39, 4.0), (True, 23, 4.0), (True, None, 1.0)])
+def test_nothing_improves_where_the_search_says_converged(weighted, k, beta):
+    graph = karate(weighted)
+    objective = Objective(graph, beta)
+    found = solve(objective, k)
+    assert found.status.outcome is Outcome.CONVERGED
+    kept, dropped = np.flatnonzero(found.mask), np.flatnonzero(~found.mask)
+    moves = [flipped(found.mask, a, b) for a in kept for b in dropped]
+    if k is None:
+        moves += [flipped(found.mask, e) for e in range(graph.n_edges)]
+    moves = [move for move in moves if move.any()]
+    assert objective.values(np.array(moves)).min() > found.objective - 1e-9
+
+
+def test_several_values_are_those_of_each_selection():
+    rng = np.random.default_rng(0)
+    for graph, entropy in ((karate(True), "exact"), (karate(), "local"), (karate(True), "degree")):
+        objective = Objective(graph, 3.0, 0.01, entropy)
+        masks = rng.random((5, graph.n_edges)) < 0.4
+        np.testing.assert_allclose(objective.values(masks), values_of(objective, list(masks)), rtol=1e-12)
+
+
+def test_edges_far_heavier_than_those_kept_are_predicted():
+    rng = np.random.default_rng(4)
+    graph = random_graph(4, 10, 20, True)
+    graph = Graph.from_edges(graph.source, graph.target, np.exp(rng.normal(0, 2.5, 20)), n_nodes=10)
+    mask = graph.weights < np.quantile(graph.weights, 0.4)  # the light edges only
+    objective = Objective(graph, 0.0)
+    evaluator = EVALUATORS["exact"](objective)
+    evaluator.reset(mask)
+    out, into = np.flatnonzero(mask), np.flatnonzero(~mask)
+    predicted, _ = evaluator.pairs(out, into)
+    exact = [[objective.value(flipped(mask, a, b).astype(float)) for b in into] for a in out]
+    np.testing.assert_allclose(predicted, np.array(exact) - evaluator.value, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("graph", "k"), [(nx.cycle_graph(24), 12), (nx.hypercube_graph(4), 16), (nx.complete_bipartite_graph(4, 5), 9)]
+)
+def test_names_of_nodes_do_not_change_the_objective_of_symmetric_graphs(graph, k):
+    ends = np.array(nx.convert_node_labels_to_integers(graph).edges())
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        names = rng.permutation(graph.number_of_nodes())
+        found.append(solve(Objective(Graph.from_edges(*names[rng.permutation(ends)].T), 4.0), k).objective)
+    assert max(found) <= 1.001 * min(found)
+
+
+def test_a_path_is_as_good_as_each_beta_alone():
+    graph = karate()
+    betas = [float(beta) for beta in range(11)]
+    connected = Constraints(connected=True)
+    along = dict(zip(betas, solve_betas(Objective(graph, 1.0), betas, None, connected), strict=True))
+    for beta in (0.0, 2.0, 5.0):
+        alone = solve(Objective(graph, beta), None, connected)
+        assert along[beta].objective <= alone.objective * (1 + 1e-6)
+        few = solve_betas(Objective(graph, 1.0), [beta, 9.0], None, connected)[0]
+        assert few.objective == pytest.approx(along[beta].objective, rel=1e-6)

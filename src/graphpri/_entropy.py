@@ -414,8 +414,14 @@ def _require_dense(count: int, size: int, gradient: bool) -> None:
     )
 
 
-def exact_entropies(graph: Graph, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Exact entropies and edge terms of several weightings of a small graph at once.
+def exact_entropies(graph: Graph, y: FloatArray) -> FloatArray:
+    """Exact entropies of several weightings of a small graph at once, shapes (B, M) to (B,); no row is all zero."""
+    with single_thread():
+        return -xlogx(np.maximum(np.linalg.eigvalsh(_normalised(graph, y)), 0.0)).sum(axis=1)
+
+
+def exact_entropies_and_terms(graph: Graph, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Exact entropies of several weightings of a small graph at once, and the edge terms of their gradients.
 
     Parameters
     ----------
@@ -429,18 +435,23 @@ def exact_entropies(graph: Graph, y: FloatArray) -> tuple[FloatArray, FloatArray
     values : ndarray of float64, shape (B,)
     terms : ndarray of float64, shape (B, M)
     """
-    u, v, n = graph.source, graph.target, graph.n_nodes
-    a = y / (2 * y.sum(axis=1, keepdims=True))
-    stack = np.zeros((len(y), n, n))
-    stack[:, u, v] = stack[:, v, u] = -a
-    index = np.arange(n)
-    stack[:, index, index] = -stack.sum(axis=2)
+    u, v, index = graph.source, graph.target, np.arange(graph.n_nodes)
     with single_thread():
-        lam, vectors = np.linalg.eigh(stack)
+        lam, vectors = np.linalg.eigh(_normalised(graph, y))
         lam = np.maximum(lam, 0.0)
         log = (vectors * np.log(np.maximum(lam, EIGENVALUE_FLOOR))[:, None, :]) @ vectors.transpose(0, 2, 1)
     diagonal = log[:, index, index]
     return -xlogx(lam).sum(axis=1), diagonal[:, u] + diagonal[:, v] - 2 * log[:, u, v]
+
+
+def _normalised(graph: Graph, y: FloatArray) -> FloatArray:
+    """Dense Laplacians of trace 1, shape (B, N, N)."""
+    u, v, n = graph.source, graph.target, graph.n_nodes
+    stack = np.zeros((len(y), n, n))
+    stack[:, u, v] = stack[:, v, u] = -y / (2 * y.sum(axis=1, keepdims=True))
+    index = np.arange(n)
+    stack[:, index, index] = -stack.sum(axis=2)
+    return stack
 
 
 def scaled(y: FloatArray) -> FloatArray:

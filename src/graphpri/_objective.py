@@ -29,6 +29,7 @@ from graphpri._entropy import (
     Kept,
     Side,
     exact_entropies,
+    exact_entropies_and_terms,
     scaled,
 )
 from graphpri._stochastic import TARGET, Estimate, estimate
@@ -79,8 +80,11 @@ def mixture_trace(mixture: Mixture, total: Any) -> tuple[float, Any]:
 
 
 def mixed_weights(mixture: Mixture, kept: FloatArray, original: FloatArray) -> FloatArray:
-    """Edge weights of the mixture σ̄ of two graphs on the same edges, shape (M,); their sum is ½."""
-    trace, total = 2 * float(kept.sum()), 2 * float(original.sum())
+    """Edge weights of the mixture σ̄ of two graphs on the same edges, shape (M,); their sum is ½.
+
+    Several kept graphs in the rows of an array, shape (B, M), give as many mixtures.
+    """
+    trace, total = 2 * kept.sum(axis=-1, keepdims=True), 2 * float(original.sum())
     if mixture == "listing":
         return (kept + original) / (trace + total)
     return 0.5 * (kept / trace + original / total)
@@ -207,6 +211,13 @@ class _Entropies:
         y = self.kept(w)
         return self.evaluate(y)[0], self.evaluate(self.mixed(y))[0]
 
+    def several_values(self, selections: FloatArray) -> FloatArray:
+        """S(σ̃) and S(σ̄) of several selections, shape (B, M) to (B, 2), by batched eigenproblems where that pays."""
+        if self.entropy != "exact" or self.graph.n_nodes > BATCHED_NODES:
+            return np.array([self.values(w) for w in selections])
+        kept = np.array([self.kept(w) for w in selections])
+        return np.column_stack([exact_entropies(self.graph, y) for y in (kept, self.mixed(kept))])
+
     def combination(self, w: FloatArray, of_kept: float, of_mixed: float) -> tuple[float, float, FloatArray]:
         """S(σ̃), S(σ̄), and the gradient in w of a combination of the two."""
         y = self.kept(w)
@@ -220,7 +231,8 @@ class _Entropies:
         if self.entropy != "exact" or self.graph.n_nodes > BATCHED_NODES:
             return [self.combination(w, of_kept, of_mixed) for w in selections]
         kept = [self.kept(w) for w in selections]
-        found = list(zip(*exact_entropies(self.graph, np.array(kept + [self.mixed(y) for y in kept])), strict=True))
+        ys = np.array(kept + [self.mixed(y) for y in kept])
+        found = list(zip(*exact_entropies_and_terms(self.graph, ys), strict=True))
         pairs = zip(selections, kept, found[: len(kept)], found[len(kept) :], strict=True)
         return [self._combined(w, y, of_y, of_mix, of_kept, of_mixed) for w, y, of_y, of_mix in pairs]
 
@@ -484,6 +496,11 @@ class Objective:
     def value(self, w: FloatArray) -> float:
         """J_β at the selection w."""
         return self.terms(w).objective
+
+    def values(self, selections: FloatArray) -> FloatArray:
+        """J_β at several selections, shapes (B, M) to (B,)."""
+        found = self.entropies.several_values(selections)
+        return np.array([self._terms(w, *pair).objective for w, pair in zip(selections, found, strict=True)])
 
     def gradient(self, w: FloatArray) -> FloatArray:
         """∂J/∂w at the selection w, shape (M,), in nats."""

@@ -95,6 +95,12 @@ def smallest(values: FloatArray, among: Edges, count: int, ties: Edges, unit: fl
     return among[taken]
 
 
+def levels(values: FloatArray, unit: float) -> int:
+    """How many values there are, equal ones counted once."""
+    ranked = np.sort(values)
+    return 1 + int(np.count_nonzero(np.diff(ranked) > _same(ranked[1:], unit)))
+
+
 def lowest(values: FloatArray, unit: float) -> Edges:
     """Places of the smallest of some values, and of those equal to it."""
     low = values.min()

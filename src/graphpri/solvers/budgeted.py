@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
+from math import comb
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
-from graphpri._selection import ascending, forest_size, places, settle, take_top, tolerance
+from graphpri._selection import ascending, forest_size, levels, places, settle, take_top, tolerance
 from graphpri.errors import Interrupted, OptionError, argument, in_stages
-from graphpri.graph import BoolArray, FloatArray
+from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.solvers.local_search import (
     ENTROPY_RULES,
+    Check,
     Constraints,
     Search,
     around_nodes,
     bulk_flips,
     bulk_swaps,
+    check_moves,
     descend,
     eliminate,
     perturbed,
@@ -45,7 +50,8 @@ class Effort:
     nominal machine. A third of that may go to other starts, where β < 2. A free size is searched from
     the `sizes` best sizes of the elimination, and large graphs see at most `bulk_steps` bulk swaps, or
     sweeps that look at `visits` edges. On a graph that is large for the exact entropy, `corrections`
-    rounds of exact prices set those of the local entropy right.
+    rounds of exact prices set those of the local entropy right. Single moves are evaluated by J itself for
+    `check` nominal seconds.
     """
 
     share: float
@@ -56,16 +62,19 @@ class Effort:
     bulk_steps: int
     visits: float
     corrections: int
+    check: float
 
 
 EFFORTS: dict[str, Effort] = {
-    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 3),
-    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8),
+    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 3, 0.1),
+    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8, 0.5),
     # For a point of a path, which starts from its neighbour's solution.
-    "path": Effort(0.1, (24,), 0, 0.0, 1, 12, 0, 2),
+    "path": Effort(0.1, (24,), 0, 0.0, 1, 12, 0, 2, 0.0),
+    # For a point of a path in the end.
+    "point": Effort(0.1, (16, 64), 0.5, 0.3, 1, 12, 0, 2, 0.25),
     # For a subset that a path has found: the swaps that its few candidates missed.
-    "wide": Effort(0.1, (64,), 0, 0.0, 1, 12, 0, 2),
-    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30),
+    "wide": Effort(0.1, (64,), 0, 0.0, 1, 12, 0, 2, 0.0),
+    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30, 60.0),
 }
 
 DRAFT_NODES = 600
@@ -87,6 +96,21 @@ LEAST_DESCENT = 20
 
 BULK_FIRST = 4000
 """Above this many edges, a bulk swap comes before the single ones."""
+
+ENUMERATED, ENUMERATED_NODES = 2000, 32
+"""Most subsets that are all evaluated instead of searched, and nodes of the graphs where that is done."""
+
+SYMMETRIC, MOST_SYMMETRIC = 2.0, 64.0
+"""Edges per distinct slope from which equal edges are tried in other orders, and up to which patience grows."""
+
+UNEQUAL = 4.0
+"""Factor of the patience where weights differ, and swaps move the trace."""
+
+PERTURBED = 3
+"""Most times that perturbations start again since a move that was evaluated by J has improved their result."""
+
+CHECKED = 3
+"""Most checks of all moves in a row, in units of the time of one, after moves that were evaluated by J."""
 
 SWAP_LIMIT = 30_000
 """Above this many edges, edges are exchanged in bulk only."""
@@ -179,12 +203,49 @@ def solve(
             if search is None:
                 status = _sweep(objective, k, constraints, level, monitor, start).status()
             else:
-                status = _descend(search, k, level, start).status()
+                status = _enumerate(search, k) or _descend(search, k, level, start)
     except Stop as stop:
         status = stop.status(best)
     except KeyboardInterrupt:
         raise Interrupted(lambda: ended(Ending.INTERRUPTED.status(best=best))) from None
     return ended(status)
+
+
+def _enumerate(search: Search, k: int | None) -> Status | None:
+    """Evaluate every allowed subset, where they are few; None where they are not."""
+    objective, rules = search.evaluator.objective, search.constraints
+    graph, free = objective.graph, np.flatnonzero(search.free)
+    held = 0 if rules.protect is None else int(rules.protect.sum())
+    count = 2**free.size if k is None else comb(free.size, k - held)
+    if objective.entropy != "exact" or graph.n_nodes > ENUMERATED_NODES or count > ENUMERATED:
+        return None
+    sizes = range(free.size + 1) if k is None else (k - held,)
+    chosen = [few for size in sizes for few in combinations(range(free.size), size)]
+    subsets = np.zeros((len(chosen), graph.n_edges), bool)
+    rows = np.repeat(np.arange(len(chosen)), [len(few) for few in chosen])
+    subsets[rows, free[np.fromiter(chain.from_iterable(chosen), np.int64, rows.size)]] = True
+    if rules.protect is not None:
+        subsets |= rules.protect
+    subsets = subsets[subsets.any(axis=1)]
+    if rules.connected:
+        subsets = subsets[_components_of(graph, subsets) == graph.components()[0]]
+    # Those equal to the best but for rounding are told apart by the keys of their edges.
+    values = objective.values(subsets.astype(np.float64))
+    equal = subsets[values <= values.min() + tolerance(float(values.min()), objective.beta)]
+    first = np.lexsort(equal[:, np.argsort(-search.ties)].T)[-1]
+    search.reset(equal[first])
+    return Ending.ENUMERATED.status(count=len(subsets))
+
+
+def _components_of(graph: Graph, subsets: BoolArray) -> NDArray[np.int64]:
+    """Number of components of each subset of the edges, shape (B, M) to (B,)."""
+    nodes = np.arange(graph.n_nodes)
+    label = np.tile(nodes, (len(subsets), 1))
+    for edge, (u, v) in enumerate(zip(graph.source, graph.target, strict=True)):
+        there = np.flatnonzero(subsets[:, edge])
+        low, high = np.minimum(label[there, u], label[there, v]), np.maximum(label[there, u], label[there, v])
+        label[there] = np.where(label[there] == high[:, None], low[:, None], label[there])
+    return (label == nodes).sum(axis=1)
 
 
 def _search(
@@ -199,7 +260,7 @@ def _search(
     return Search(evaluator, constraints, monitor, rng, sizes_vary=k is None)
 
 
-def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> Ending:
+def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> Status:
     """Search by single moves; returns the status."""
     evaluator = search.evaluator
     if start is None and isinstance(evaluator, ExactEvaluator) and _wants_draft(evaluator):
@@ -208,7 +269,7 @@ def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | No
         if _is_corrected(search):
             _correct(search, k, level.corrections)
             if not level.patience > 1:
-                return Ending.CORRECTED
+                return Ending.CORRECTED.status()
         start = search.monitor.best
     _start(search, k, level, start)
     return _improve(search, level)
@@ -367,7 +428,7 @@ def _share(level: Effort, evaluator: MoveEvaluator) -> float:
     return level.share if evaluator.graph.n_edges <= SWAP_LIMIT else max(level.share, 0.1)
 
 
-def _improve(search: Search, level: Effort) -> Ending:
+def _improve(search: Search, level: Effort) -> Status:
     """Bulk swaps, single swaps, then perturbations from the evaluator's subset; return the status."""
     evaluator = search.evaluator
     if search.sizes_vary:
@@ -375,14 +436,44 @@ def _improve(search: Search, level: Effort) -> Ending:
     size = int(evaluator.mask.sum())
     if evaluator.graph.n_edges > SWAP_LIMIT:
         if bulk_swaps(search, max(size // 20, 1), level.bulk_steps):
-            return Ending.NO_EXCHANGE
-        return Ending.UNFINISHED
+            return Ending.NO_EXCHANGE.status()
+        return Ending.UNFINISHED.status()
     if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
         bulk_swaps(search, max(size // 20, 1), level.bulk_steps)
-    descend(search, level.widths)
+    check = _settle(search, level, level.check / 8)
     if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
-    return _perturb(search, level) if level.patience else Ending.NO_SWAP
+    spent = False
+    for _ in range(PERTURBED if level.patience else 1):
+        spent = bool(level.patience) and _perturb(search, level)
+        value = evaluator.value
+        check = _settle(search, level, level.check)
+        if not search.lowers(value):
+            break
+    return _verdict(search, check, spent)
+
+
+def _settle(search: Search, level: Effort, seconds: float) -> Check:
+    """Descend until no move that is evaluated by J itself improves it, or that took too long; return the last check."""
+    spent = 0.0
+    while True:
+        descend(search, level.widths)
+        check = check_moves(search, seconds)
+        spent += check.seconds
+        if check.better is None:
+            return check
+        search.reset(check.better)
+        if spent > CHECKED * seconds:
+            return check
+
+
+def _verdict(search: Search, check: Check, spent: bool) -> Status:
+    """What is known of the evaluator's subset."""
+    if check.better is not None or (check.complete and spent):
+        return Ending.UNFINISHED.status()
+    if not check.complete:
+        return Ending.EVALUATED.status(looked_at=check.looked_at, allowed=check.allowed)
+    return (Ending.NO_MOVE if search.sizes_vary else Ending.NO_SWAP).status()
 
 
 def _try_starts(search: Search, level: Effort) -> None:
@@ -409,20 +500,28 @@ def _try_starts(search: Search, level: Effort) -> None:
     evaluator.reset(best)
 
 
-def _perturb(search: Search, level: Effort) -> Ending:
-    """Iterated local search (Lourenço, Martin and Stützle, 2003): perturb the best subset, descend, keep the better."""
+def _perturb(search: Search, level: Effort) -> bool:
+    """Iterated local search (Lourenço, Martin and Stützle, 2003): perturb the best subset, descend, keep the better.
+
+    Returns whether the work was spent before the patience.
+    """
     evaluator, monitor = search.evaluator, search.monitor
     # Local minima are many where the divergence rules.
     rugged = 1 + 1.5 * min(max(evaluator.beta - 2, 0.0), 18.0)
     joined = int(np.count_nonzero(evaluator.graph.degrees()))
-    patience = round(level.patience * max(2.0, joined / 16) * rugged)
+    symmetry = _symmetry(evaluator.objective)
+    hard = symmetry if evaluator.exact_swaps else max(symmetry, UNEQUAL)
+    patience = round(level.patience * max(2.0, joined / 16) * rugged * hard)
     budget = level.work / _seconds_per_move(search)
     best, value, flips = evaluator.mask.copy(), evaluator.value, evaluator.swap_changes()
     failures, number, moves = 0, 0, 0.0
     reset_moves = 3 * max(1.0, evaluator.work**0.5 / 200)
     while failures < patience and moves < budget:
         evaluator.mask = best
-        subset = perturbed(search, number, flips)
+        if symmetry >= SYMMETRIC and number % 8 == 5:
+            subset = _restarted(search, int(best.sum()), level)
+        else:
+            subset = perturbed(search, number, flips)
         number += 1
         failures += 1
         if np.array_equal(subset, best):
@@ -437,9 +536,26 @@ def _perturb(search: Search, level: Effort) -> Ending:
                 flips = evaluator.swap_changes()
                 monitor.offer(best, value)
     evaluator.reset(best)
-    if failures >= patience:
-        return Ending.NO_SWAP
-    return Ending.UNFINISHED
+    return failures < patience
+
+
+def _restarted(search: Search, k: int, level: Effort) -> BoolArray:
+    """A subset of `k` edges by an elimination that takes equal edges in another order."""
+    other = replace(search)
+    start = np.ones(search.free.size, bool) if search.constraints.forbid is None else ~search.constraints.forbid
+    *_, mask = eliminate(other, start, k, _share(level, search.evaluator))
+    return mask
+
+
+def _symmetry(objective: Objective) -> float:
+    """Edges per distinct slope of the whole graph's entropy, up to `MOST_SYMMETRIC`.
+
+    Where edges are alike, as on rings and lattices, many moves are equal, and which of them comes first decides
+    where a descent ends.
+    """
+    slopes = objective.gradient(np.ones(objective.graph.n_edges))
+    alike = slopes.size / levels(slopes, float(np.abs(slopes).max()))
+    return min(alike**1.5, MOST_SYMMETRIC)
 
 
 def _seconds_per_move(search: Search) -> float:

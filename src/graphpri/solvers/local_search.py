@@ -24,7 +24,7 @@ from graphpri._selection import (
     tolerance,
 )
 from graphpri.graph import BoolArray, FloatArray, Graph
-from graphpri.solvers.moves import Edges, MoveEvaluator
+from graphpri.solvers.moves import PREDICTION_ERROR, Edges, MoveEvaluator
 from graphpri.solvers.solution import Monitor
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -116,9 +116,6 @@ class Bridges:
 
 ENTROPY_RULES = 2.0
 """Below this β the entropy outweighs the divergence, and good subsets gather around a few nodes."""
-
-PREDICTION_ERROR = 1e-4
-"""Error of a predicted change of F, with which a predicted gain must not be confused."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,6 +361,96 @@ def descend(
     return moves
 
 
+class Check(NamedTuple):
+    """What evaluating single moves by J has shown: a better subset, if one was found, and how many were looked at."""
+
+    better: BoolArray | None
+    looked_at: int
+    allowed: int
+    seconds: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether no allowed move improves J."""
+        return self.better is None and self.looked_at == self.allowed
+
+
+def check_moves(search: Search, seconds: float) -> Check:
+    """Evaluate the single moves at the evaluator's subset by J itself, those predicted best first.
+
+    Moves are all swaps and, where sizes vary, all additions and removals that the constraints allow. It ends with
+    the first moves that improve J, or when the nominal seconds are spent. A swap whose prediction is exact up to a
+    known error, as with equal weights, counts as looked at where it is predicted to raise J by more than that.
+    """
+    evaluator, mask = search.evaluator, search.evaluator.mask
+    candidates, allowed, bounded, spent = _candidates(search, seconds / 2)
+    most = int((seconds - spent) / evaluator.seconds_per_value)
+    chunk = max(8, min(512, int(2e6 / evaluator.work)))
+    for low in range(0, min(most, len(candidates)), chunk):
+        some = candidates[low : min(low + chunk, most)]
+        subsets = np.repeat(mask[None], len(some), axis=0)
+        for side, kept in ((0, False), (1, True)):
+            rows = np.flatnonzero(some[:, side] >= 0)
+            subsets[rows, some[rows, side]] = kept
+        values = evaluator.objective.values(subsets.astype(np.float64))
+        spent += len(some) * evaluator.seconds_per_value
+        best = int(lowest(values, search.unit)[0])
+        if values[best] < evaluator.value - tolerance(evaluator.value, evaluator.beta):
+            return Check(subsets[best], low + len(some), allowed, spent)
+        search.step("check", low + len(some), (low + len(some)) / len(candidates))
+    looked_at = min(most, len(candidates)) + (bounded if most >= len(candidates) else 0)
+    return Check(None, looked_at, allowed, spent)
+
+
+def _candidates(search: Search, seconds: float) -> tuple[NDArray[np.int64], int, int, float]:
+    """Single moves that may improve J, as edges to drop and to add (−1 for none), those predicted best first.
+
+    Also returns how many moves are allowed, how many are left out since they are known to raise J, and the nominal
+    seconds that their predictions took.
+    """
+    evaluator, mask = search.evaluator, search.evaluator.mask
+    loose, dropped = mask & search.free, np.flatnonzero(~mask & search.free)
+    bridges = search.finder.find(mask) if search.finder is not None else None
+    is_bridge = np.zeros(mask.size, bool) if bridges is None else bridges.is_bridge
+    moves, changes = [np.empty((0, 2), np.int64)], [np.empty(0)]
+    out, into = np.flatnonzero(loose), dropped
+    allowed = bounded = 0
+    if search.sizes_vary:
+        removable = out[~is_bridge[out]] if mask.sum() > 1 else out[:0]
+        flips = evaluator.flip_changes()
+        moves += [np.column_stack([removable, np.full(removable.size, -1)])]
+        moves += [np.column_stack([np.full(into.size, -1), into])]
+        changes += [flips[removable], flips[into]]
+        allowed += removable.size + into.size
+    width = max(1, int((seconds / evaluator.seconds_per_pair) ** 0.5))
+    crossing = None if bridges is None else bridges.reconnects(out[is_bridge[out]], into)
+    if crossing is not None:
+        allowed += int(crossing.sum()) + int((~is_bridge[out]).sum()) * into.size
+    else:
+        allowed += out.size * into.size
+    if out.size * into.size > width**2:
+        singles = evaluator.swap_changes()
+        out, into = search.smallest(singles, out, width), search.smallest(singles, into, width)
+    margin = search.gain if evaluator.exact_predictions else np.inf
+    step = max(1, int(2e5 / max(into.size, 1)))
+    for low in range(0, out.size if into.size else 0, step):
+        some = out[low : low + step]
+        predicted, _ = evaluator.pairs(some, into)
+        if bridges is not None:
+            tied = np.flatnonzero(is_bridge[some])
+            predicted[tied] = np.where(bridges.reconnects(some[tied], into), predicted[tied], np.nan)
+        rows, columns = np.nonzero(predicted < margin)
+        bounded += int(np.count_nonzero(predicted >= margin))
+        moves.append(np.column_stack([some[rows], into[columns]]))
+        changes.append(predicted[rows, columns])
+    every = np.concatenate(moves)
+    keys = np.append(search.ties, -1)
+    ranks = np.empty(len(every), np.int64)
+    ranks[np.lexsort((keys[every[:, 1]], keys[every[:, 0]]))] = np.arange(len(every))
+    spent = out.size * into.size * evaluator.seconds_per_pair
+    return every[ascending(np.concatenate(changes), ranks, search.unit)], allowed, bounded, spent
+
+
 def bulk_flips(search: Search, most: int) -> None:
     """Bulk flips of a free size: drop and add half of the edges that help alone, halved again where J rises."""
     evaluator, constraints = search.evaluator, search.constraints
@@ -436,6 +523,9 @@ def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
             score[_incident(search, mask)] -= 2
         if how != 1:
             score[_incident(search, ~mask)] += 2
+    elif number % 4 == 3 and rng.random() < 0.5:
+        trail = _alternating_trail(search)
+        score[trail] = np.where(mask[trail], -score[trail], 2 + score[trail])
     else:
         pool = np.arange(mask.size) if number % 4 == 1 else _nearby(search)
         kept, dropped = pool[mask[pool]], pool[~mask[pool]]
@@ -445,6 +535,36 @@ def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
     order = np.argsort(-score, kind="stable")
     c = search.constraints
     return take_top(graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)
+
+
+def _alternating_trail(search: Search) -> Edges:
+    """A random trail of edges that are kept and dropped in turn, grown at both ends until it is long or stuck.
+
+    Flipping it changes the number of kept edges at its two ends only, as augmenting paths of matchings do: it
+    shifts a pattern of edges that small changes can't.
+    """
+    evaluator, rng = search.evaluator, search.rng
+    graph, mask, free = evaluator.graph, evaluator.mask, search.free.copy()
+    if not free.any():
+        return np.empty(0, np.int64)
+    neighbours = graph.neighbours
+    first = int(rng.choice(np.flatnonzero(free)))
+    most = mask.size if rng.random() < 0.5 else int(rng.integers(2, 13))
+    trail = [first]
+    free[first] = False
+    for node in (int(graph.source[first]), int(graph.target[first])):
+        kept = bool(mask[first])
+        while len(trail) < most:
+            around = slice(neighbours.start[node], neighbours.start[node + 1])
+            edges = neighbours.edge[around]
+            on = np.flatnonzero(free[edges] & (mask[edges] != kept))
+            if not on.size:
+                break
+            chosen = int(on[rng.integers(on.size)])
+            edge, node, kept = int(edges[chosen]), int(neighbours.node[around][chosen]), not kept
+            trail.append(edge)
+            free[edge] = False
+    return np.array(trail)
 
 
 def _random_node(search: Search, edges: Edges) -> int:

@@ -20,6 +20,9 @@ from graphpri.graph import BoolArray, FloatArray
 
 Edges = NDArray[np.int64]
 
+PREDICTION_ERROR = 1e-4
+"""Error of a predicted change of F, with which a predicted gain must not be confused."""
+
 
 class MoveEvaluator(ABC):
     """Exact value of J at a subset of edges, and the change that a flip or a swap of edges makes.
@@ -49,7 +52,7 @@ class MoveEvaluator(ABC):
         self._of_kept, self._of_mixed, self._of_original = coefficients(objective.beta)
         self.total = 2 * float(self.mu.sum())
         self.follows_trace = objective.mixture == "equation" and objective.beta > 0
-        self.exact_swaps = not objective.graph.is_weighted or bool(np.all(self.mu == self.mu[0]))
+        self.exact_swaps = bool(np.all(self.mu == self.mu[0]))
         self.moves_scale = self.follows_trace and not (fixed_size and self.exact_swaps)
         # Sides: 0 is the kept graph, 1 the mixture; a side with no weight in J is left out.
         self.sides = [side for side, weight in ((0, 1 - self.beta), (1, self.beta)) if weight != 0]
@@ -159,6 +162,21 @@ class MoveEvaluator(ABC):
     def work(self) -> float:
         """Entries that a move touches, the measure of its cost."""
         return float(self.mu.size)
+
+    @property
+    def exact_predictions(self) -> bool:
+        """Whether the predicted change of a swap is that of J but for `PREDICTION_ERROR`."""
+        return self.exact_swaps
+
+    @property
+    def seconds_per_value(self) -> float:
+        """Nominal time in which J is computed from scratch."""
+        return 5e-5 + 2e-8 * self.mu.size
+
+    @property
+    def seconds_per_pair(self) -> float:
+        """Nominal time in which a swap is predicted."""
+        return 1e-7
 
     @property
     def drift(self) -> float:
@@ -351,6 +369,11 @@ class LocalEvaluator(MoveEvaluator):
         _add_shared(terms, self, np.stack([parts.degrees for _, parts in self._of_side]), out, into)
         return terms
 
+    @property
+    def exact_predictions(self) -> bool:
+        """Whether the predicted change of a swap is that of J: no, other edges' terms follow to first order."""
+        return False
+
     def _flip(self, edge: int, sign: int) -> None:
         """Leave the set-up to the next reset: a few moves shift the terms of few edges."""
 
@@ -454,10 +477,13 @@ class _BlockState:
     N × N resolvents themselves are never formed; `g` holds b_eᵀ(σ + s)⁻¹b_e of every edge up to date.
     """
 
-    def __init__(self, block: Block, matrices: FloatArray, nodes: FloatArray, weights: FloatArray) -> None:
+    def __init__(
+        self, block: Block, matrices: FloatArray, nodes: FloatArray, weights: FloatArray, heaviest: float
+    ) -> None:
         self.block = block
         self.matrices = matrices
-        scale = 1.5 * np.einsum("sii->si", matrices).max(axis=1)
+        # An edge that is heavier than all that is kept moves the spectrum's upper end.
+        scale = 1.5 * np.maximum(np.einsum("sii->si", matrices).max(axis=1), 2 * heaviest)
         scale[scale == 0] = 1.0
         lam, self.vectors = np.linalg.eigh(matrices)
         self.lam = np.maximum(lam, 0.0)
@@ -590,6 +616,16 @@ class ExactEvaluator(MoveEvaluator):
         """Entries that a move touches, the measure of its cost."""
         return float(max(block.nodes.size for block in self._blocks) ** 2)
 
+    @property
+    def seconds_per_value(self) -> float:
+        """Nominal time in which J is computed from scratch: two eigenproblems."""
+        return 1e-5 + 1.1e-7 * self.work
+
+    @property
+    def seconds_per_pair(self) -> float:
+        """Nominal time in which a swap is predicted."""
+        return len(self.sides) * self._quadrature[0].size * (1e-8 + 1e-10 * self.work**0.5)
+
     def _matrices(self, block: Block, y: FloatArray, kappa: float) -> tuple[FloatArray, FloatArray]:
         n = block.nodes.size
         pair = np.zeros((2, n, n))
@@ -609,7 +645,8 @@ class ExactEvaluator(MoveEvaluator):
         self._states: list[_BlockState] = []
         for block in self._blocks:
             matrices, original = self._matrices(block, y, kappa)
-            state = _BlockState(block, matrices, *self._quadrature)
+            heaviest = 0.0 if self.exact_swaps else float(self.mu[block.edges].max())
+            state = _BlockState(block, matrices, *self._quadrature, heaviest)
             f[self.sides] += state.f
             if self._cross is not None:
                 one, two, self._cross[block.edges] = _slopes(state, original)

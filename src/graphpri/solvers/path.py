@@ -19,8 +19,11 @@ from graphpri.solvers.budgeted import solve
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.solution import Callback, Ending, Progress, Solution, Status
 
-AFRESH = 8
-"""Paths of up to so many β search each of them from scratch as well."""
+AFRESH = 64
+"""Most β of a path that are searched from scratch as well, evenly spread."""
+
+ROUNDS = 2
+"""Times that every β is gone through at the end, down and up, where its neighbours have found something better."""
 
 
 @dataclass
@@ -82,31 +85,45 @@ def solve_betas(
         objective = replace(objective, entropy="local")
     pool = Pool(objective)
     ascending = sorted(set(map(float, betas)))
-    # A few β from scratch give the pool its range; then every β improves on the best of its neighbours.
-    scratch = ascending if len(ascending) <= AFRESH else ascending[:: (len(ascending) - 1) // 3]
-    from_scratch = "path" if k is None else "normal"
-    plan = [(beta, True) for beta in scratch] + [(beta, False) for beta in ascending[::-1] + ascending]
-    settled: dict[float, bytes] = {}
-    status = (Ending.NO_SWEEP if objective.is_large else Ending.NO_SWAP).status()
+    # β from scratch give the pool its range; then every β improves on the best of its neighbours, until none changes.
+    scratch = ascending if len(ascending) <= AFRESH else ascending[:: -(-len(ascending) // AFRESH)]
+    plan = [(beta, "normal", True) for beta in scratch]
+    plan += [(beta, "path", False) for beta in ascending[::-1] + ascending]
+    plan += [(beta, "point", False) for beta in (ascending[::-1] + ascending) * ROUNDS]
+    improved: dict[tuple[float, str], bytes] = {}
+    statuses: dict[float, tuple[bytes, Status]] = {}
+    stopped: Status | None = None
+    forbidden = None if constraints is None else constraints.forbid
+    most = objective.graph.n_edges - (0 if forbidden is None else int(forbidden.sum()))
+    everything = np.inf
 
-    def ended(status: Status) -> list[Solution]:
-        found = [pool.best(float(beta)) for beta in betas]
-        return [Solution(mask, value, status, ()) for mask, value in found]
+    def ended(stopped: Status | None) -> list[Solution]:
+        found: list[Solution] = []
+        for beta in map(float, betas):
+            mask, value = pool.best(beta)
+            of_mask, status = statuses.get(beta, (b"", Ending.UNFINISHED.status()))
+            known = status if of_mask == mask.tobytes() else Ending.UNFINISHED.status()
+            found.append(Solution(mask, value, stopped or known, ()))
+        return found
 
     best = "these are the best subsets so far"
     try:
-        for done, (beta, afresh) in enumerate(plan):
+        for done, (beta, effort, afresh) in enumerate(plan):
             start = None if afresh or not pool.masks else pool.best(beta)[0]
-            if start is not None and settled.get(beta) == start.tobytes():
+            if start is not None and improved.get((beta, effort)) == start.tobytes():
                 continue
-            effort = "path" if start is not None else from_scratch
+            if beta >= everything:
+                continue
             solution = solve(replace(objective, beta=beta), k, constraints, effort=effort, seed=seed, start=start)
+            if solution.mask.sum() == most:
+                everything = beta  # D is zero there, and never rises with β
             pool.add(solution.mask)
-            settled[beta] = solution.mask.tobytes()
+            improved[beta, effort] = solution.mask.tobytes()
+            statuses[beta] = solution.mask.tobytes(), solution.status
             size = int(solution.mask.sum())
             progress = Progress("path", done + 1, size, solution.objective, (done + 1) / len(plan))
             if callback is not None and callback(progress) is True:
-                status = Ending.CALLBACK.status(best=best)
+                stopped = Ending.CALLBACK.status(best=best)
                 break
     except KeyboardInterrupt as stop:
         unfinished = stop if isinstance(stop, Interrupted) else None
@@ -119,4 +136,4 @@ def solve_betas(
             return ended(Ending.INTERRUPTED.status(best=best))
 
         raise Interrupted(cut_short) from None
-    return ended(status)
+    return ended(stopped)

@@ -60,8 +60,15 @@ class Ending(Enum):
     """
 
     NO_SWAP = Outcome.CONVERGED, "converged: no swap improves J"
-    NO_EXCHANGE = Outcome.CONVERGED, "converged: no exchange of edges improves J"
+    ENUMERATED = Outcome.CONVERGED, "converged: none of the {count} subsets that are allowed has a smaller J"
+    NO_MOVE = Outcome.CONVERGED, "converged: no swap, addition or removal of edges improves J"
+    NO_EXCHANGE = Outcome.GOOD, "good: no bulk swap of edges improves J; single swaps were not looked at"
     NO_SWEEP = Outcome.CONVERGED, "converged: no sweep over the edges improves J"
+    EVALUATED = (
+        Outcome.GOOD,
+        "good: of {allowed} single moves the {looked_at} most promising were evaluated, and none improves J",
+        f"{argument('effort', 'best')} evaluates more",
+    )
     SAME_SUBSET = Outcome.CONVERGED, "converged after {steps} steps: the most probable subset no longer improves"
     CORRECTED = (
         Outcome.GOOD,

@@ -139,7 +139,7 @@ def entropies_with(graph: Graph, pairs: Pairs) -> tuple[float, FloatArray]:
 def exact_values(graph: Graph, y: FloatArray) -> FloatArray:
     """Exact entropies of several edge weightings of a graph, shape (B, M) to (B,)."""
     if graph.n_nodes <= _BATCHED_NODES:
-        return exact_entropies(graph, y)[0]
+        return exact_entropies(graph, y)
     return np.array([exact_entropy(graph, row, False).value for row in y])
 
 
