@@ -162,7 +162,7 @@ def test_j_after_moves_is_j_computed_anew(name, entropy):
     objective = small_objective(graph, 3.0, 0.01, entropy)
     sweeps = at(objective, random_mask(graph, 6))
     k = max(1, graph.n_edges // 2)
-    sweeps.sweep(sweeps.market_price(k))
+    sweeps.sweep(k)
     sweeps.resize(k)
     sweeps.rotate()
     assert sweeps.size == k

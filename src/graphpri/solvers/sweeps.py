@@ -18,8 +18,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._entropy import EdgeSums, Side, weight_of
-from graphpri._objective import LargeEntropies, Objective, coefficients
+from graphpri._entropy import LIGHTEST, EdgeSums, Side, weight_of
+from graphpri._objective import LargeEntropies, Objective, coefficients, mixture_scale
 from graphpri._runtime import compiled, in_chunks, inlined, require
 from graphpri._selection import best_forest_by, tolerance
 from graphpri.graph import BoolArray, FloatArray, IntArray
@@ -42,7 +42,8 @@ from graphpri.solvers.solution import Ending, Monitor
 #
 # All three are float32 where the edges weigh the same: every result is checked by J itself.
 #
-# ``c``: the factors of F of the kept graph and of the mixture, α, the barrier's floor, dJ/dt, and 1 + 2κ.
+# ``c``: the factors of F of the kept graph and of the mixture, α, the barrier's floor, dJ/dt, 1 + 2κ, and for weights
+# the trace t with the two factors of what the slope leaves out, see :func:`at_new_trace`.
 #
 # ``extra``, float32 of shape (M,): what keeping each edge costs besides, where another entropy corrects this one.
 #
@@ -51,11 +52,14 @@ from graphpri.solvers.solution import Ending, Monitor
 # ---------------------------------------------------------------------------------------------------------------------
 
 Nodes = NDArray[np.float32] | NDArray[np.float64]
-Coefficients = tuple[float, float, float, float, float, float]
+Coefficients = tuple[float, float, float, float, float, float, float, float, float]
 Weights = FloatArray | None
 Extra = NDArray[np.float32] | None
 State = NDArray[np.uint8]
 """0 for a dropped edge and 1 for a kept one, plus 2 where it must stay as it is."""
+
+DRIFT = 0.1
+"""Share by which the trace may move before what depends on it is computed anew, where edges weigh differently."""
 
 
 @compiled
@@ -153,6 +157,25 @@ def extra_of(extra: Extra, e: int, kept: int) -> float:
 
 
 @inlined
+def at_new_trace(nodes_change: float, step: float, equal: bool, c: Coefficients) -> float:
+    """Change of J where the potentials change so at the old trace t and the kept edges weigh `step` more.
+
+    With x = 2 step/t, J has the terms A ln t and −(Σ d ln d)/t: the second scales by 1/(1 + x), and of both the slope
+    tells the first order only. An edge may weigh as much as all others together.
+    """
+    total = nodes_change + 2 * step * c[4]
+    if not equal:
+        x = 2 * step / c[6]
+        if x > -1:
+            square = x * x / (1 + x)
+            logs = -0.5 * x * x if abs(x) < 1e-5 else np.log1p(x) - x
+            total = nodes_change / (1 + x) + 2 * step * c[4] + c[7] * logs - c[8] * square
+        else:
+            total = np.inf
+    return total
+
+
+@inlined
 def change(
     e: int,
     i: int,
@@ -169,9 +192,8 @@ def change(
     """Change of J when the edge flips."""
     total = node_change(i, m, kept, equal, near, nodes, bend, c)
     total += node_change(j, m, kept, equal, near, nodes, bend, c)
-    slope = 2 * m * c[4]
-    total += extra_of(extra, e, kept)
-    return total + own_term(i, j, m, kept, m, nodes, bend, c) + (1 - 2 * kept) * slope
+    total += own_term(i, j, m, kept, m, nodes, bend, c)
+    return at_new_trace(total, (1 - 2 * kept) * m, equal, c) + extra_of(extra, e, kept)
 
 
 @compiled
@@ -188,8 +210,12 @@ def sweep(
     bend: Nodes | None,
     c: Coefficients,
     price: float,
-) -> None:
-    """Keep each edge exactly where that costs J less than `price`."""
+    drift: float,
+) -> tuple[int, float]:
+    """Keep each edge exactly where that costs J less than `price`, until the trace has moved too far for `c`.
+
+    Returns the edge to go on with, and by how much the trace has moved since `c` was made: `drift` before.
+    """
     equal = mu is None
     for e in range(start, stop):
         if state[e] > 1:
@@ -201,6 +227,11 @@ def sweep(
             state[e] = 1 - kept
             moved(i, sign * m, equal, near, nodes, bend, c)
             moved(j, sign * m, equal, near, nodes, bend, c)
+            if not equal:
+                drift += 2 * sign * m
+                if abs(drift) > DRIFT * c[6]:
+                    return e + 1, drift
+    return stop, drift
 
 
 @compiled
@@ -285,12 +316,17 @@ def take(
     c: Coefficients,
     limit: float,
     most: int,
-) -> int:
-    """Flip the edges of `order`, at most `most`, that still change J by at most `limit` when their turn comes."""
+    drift: float,
+) -> tuple[int, int, float]:
+    """Flip the edges of `order`, at most `most`, that still change J by at most `limit` when their turn comes.
+
+    Returns how many were flipped, the place to go on at and the drift of the trace, as :func:`sweep`.
+    """
     done = 0
-    for e in order:
+    for place in range(order.size):
         if done == most:
             break
+        e = order[place]
         i, j, m = source[e], target[e], weight_of(mu, e)
         kept = np.int64(state[e])
         sign = 1 - 2 * kept
@@ -299,7 +335,11 @@ def take(
             moved(i, sign * m, mu is None, near, nodes, bend, c)
             moved(j, sign * m, mu is None, near, nodes, bend, c)
             done += 1
-    return done
+            if mu is not None:
+                drift += 2 * sign * m
+                if abs(drift) > DRIFT * c[6]:
+                    return done, place + 1, drift
+    return done, order.size, drift
 
 
 @compiled
@@ -326,6 +366,7 @@ def rank(values: FloatArray, order: NDArray[np.int64]) -> None:
 
 @compiled
 def rotate(
+    start_node: int,
     first: NDArray[np.int64],
     edge: IntArray,
     other: IntArray,
@@ -338,11 +379,13 @@ def rotate(
     c: Coefficients,
     gain: float,
     fresh: State,
-) -> int:
+    drift: float,
+) -> tuple[int, int, float]:
     """At each node swap the kept edge that is worth least for the dropped one worth most, while J falls by `gain`.
 
     A swap at a node leaves its degree nearly as it is, so that it helps where neither flip alone does. Nodes that
-    are not `fresh` are passed over; those at which something changed are fresh for the next time.
+    are not `fresh` are passed over; those at which something changed are fresh for the next time. It ends early where
+    the trace has moved too far, as :func:`sweep`. Returns the number of swaps, the node to go on with and the drift.
     """
     equal = mu is None
     swaps = 0
@@ -350,7 +393,7 @@ def rotate(
     for i in range(first.size - 1):
         longest = max(longest, first[i + 1] - first[i])
     values, order = np.empty(longest), np.empty(longest, np.int64)
-    for i in range(first.size - 1):
+    for i in range(start_node, first.size - 1):
         if fresh[i] == 0:
             continue
         fresh[i] = 0
@@ -391,8 +434,10 @@ def rotate(
             if not equal:
                 d = np.float64(nodes[i, 0])
                 at_node = potential(max(d - less + more, 0.0), i, nodes, bend, c) - potential(d, i, nodes, bend, c)
-                if values[order[a]] + values[order[b]] + (pull - 2 * c[4]) * (less - more) + at_node >= -gain:
+                parts = values[order[a]] + values[order[b]] + pull * (less - more) + at_node
+                if at_new_trace(parts, more - less, equal, c) >= -gain:
                     break
+                drift += 2 * (more - less)
                 moved(i, more - less, equal, near, nodes, bend, c)
             # Codes that neither search finds again, until the node is done.
             state[e], state[f] = 4, 5
@@ -403,7 +448,9 @@ def rotate(
         for p in range(start, stop):
             if state[edge[p]] >= 4:
                 state[edge[p]] -= 4
-    return swaps
+        if not equal and abs(drift) > DRIFT * c[6]:
+            return swaps, i + 1, drift
+    return swaps, first.size - 1, drift
 
 
 _SAMPLE = 50_000
@@ -450,6 +497,7 @@ class Sweeps:
         self.moves_trace = not (fixed_size and self.equal)
         self.value = np.nan
         self._trace = np.nan  # of the subset that moves are set up for
+        self._drift = 0.0  # of the trace since
         kind = cast("Any", np.float32 if self.equal else np.float64)
         self.state: State = np.zeros(self.graph.n_edges, np.uint8)
         self._fixed = np.zeros(self.graph.n_edges, np.uint8)
@@ -459,7 +507,7 @@ class Sweeps:
         self._near: Nodes = np.zeros((n, 2), kind)
         self._nodes: Nodes = np.zeros((n, 2), kind)
         self._bend: Nodes | None = np.zeros((n, 3), kind) if self.local else None
-        self._c: Coefficients = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        self._c: Coefficients = (0.0,) * 9
         self._fresh = np.ones(n, np.uint8)
         self.extra: NDArray[np.float32] | None = None
 
@@ -535,26 +583,50 @@ class Sweeps:
     def _sides_now(self) -> tuple[Side, Side]:
         """Both sides where the degrees are known and nothing has changed that moves are set up with."""
         degrees, original = self._nodes[:, 0].astype(np.float64), self.entropies.original_degrees
-        zeros, kappa = np.empty(0, np.uint8), (self._c[5] - 1) / 2
+        zeros, (kappa, _) = np.empty(0, np.uint8), mixture_scale(
+            self.objective.mixture, float(degrees.sum()), float(original.sum())
+        )
         kept = self.sums.side(zeros, 0.0, degrees, local=False)
         return kept, self.sums.side(zeros, kappa, degrees + kappa * original, local=False)
 
     def _set_up(self, kept: Side, mixed: Side) -> None:
-
-        o, (t, m) = self.objective, self.entropies.traces(kept)
-        of_kept, of_mixed, _ = coefficients(o.beta)
-        self._trace = t
-        slope = self._trace_slope(kept, mixed, t, m) if self.moves_trace else 0.0
-        floor = o.barrier.floor / self._unit if o.alpha else 1.0
-        self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa)
+        self._set_trace(kept, mixed)
+        self._sides = kept, mixed
         self._nodes[:, 0] = kept.degrees
-        self._nodes[:, 1] = mixed.degrees - kept.degrees
         if self._bend is not None:
             self._bend[:, 0] = kept.pull * np.maximum(kept.degrees, self._mean_weights)
             self._bend[:, 1] = mixed.pull * mixed.degrees
             self._bend[:, 2] = self._mean_weights
         if self.equal:
             in_chunks(lambda a, b: look_around(a, b, *self._model), self.graph.n_nodes)
+
+    def _set_trace(self, kept: Side, mixed: Side) -> None:
+        """Set up what depends on the trace."""
+        o, (t, m) = self.objective, self.entropies.traces(kept)
+        of_kept, of_mixed, _ = coefficients(o.beta)
+        self._trace, self._drift = t, 0.0
+        slope = self._trace_slope(kept, mixed, t, m) if self.moves_trace else 0.0
+        floor = o.barrier.floor / self._unit if o.alpha else 1.0
+        exact = np.inf, 0.0, 0.0
+        if not self.equal and o.mixture == "equation":
+            added = mixed.kappa * self.entropies.original_degrees
+            bend = float((added * (added / np.maximum(mixed.degrees, LIGHTEST))).sum())
+            of_kappa = -mixed.f + mixed.kappa * self._along(mixed) + 0.5 * bend
+            exact = t, of_kept + of_mixed, -of_kept * kept.f / t + of_mixed * of_kappa / m
+        self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa, *exact)
+        self._nodes[:, 1] = mixed.degrees - kept.degrees
+
+    def _follow(self) -> None:
+        """Set up for the trace as it is now; the local entropy's corrections stay as they were, as shares of it."""
+        kept, mixed = self._sides_now()
+        if self.local:
+            was_kept, was_mixed = self._sides
+            grown = float(kept.degrees.sum()) / float(was_kept.degrees.sum())
+            kept = kept._replace(correction=was_kept.correction * grown, pull=was_kept.pull)
+            mixed = mixed._replace(
+                correction=was_mixed.correction * grown, along=was_mixed.along, pull=was_mixed.pull
+            )
+        self._set_trace(kept, mixed)
 
     @property
     def _model(self) -> tuple[Nodes, Nodes, Nodes | None, Coefficients]:
@@ -570,10 +642,13 @@ class Sweeps:
         slope = of_kept * (1 - kept.f / t) / t
         if self.objective.mixture == "listing":
             return slope + of_mixed * (1 - mixed.f / m) / m
-        original = self.entropies.original_degrees
+        total = float(self.entropies.original_degrees.sum())
+        return slope + of_mixed * (1 / t + (self._along(mixed) / total - mixed.f / t) / m)
+
+    def _along(self, mixed: Side) -> float:
+        """Derivative of F of the mixture in κ."""
         logs = np.where(mixed.degrees > 0, mixed.logs + 1, 0.0)
-        along = -float((logs + mixed.pull if self.local else logs) @ original) - mixed.along
-        return slope + of_mixed * (1 / t + (along / float(original.sum()) - mixed.f / t) / m)
+        return -float((logs + mixed.pull if self.local else logs) @ self.entropies.original_degrees) - mixed.along
 
     def cut_short(self, k: int) -> tuple[BoolArray, float]:
         """A subset of `k` edges that the constraints allow, and J there, where there was no time for a better one."""
@@ -584,17 +659,26 @@ class Sweeps:
 
     # Moves.
 
-    def sweep(self, price: float) -> None:
-        """Keep exactly the edges that cost less than `price`, one after the other.
+    def sweep(self, k: int | None) -> None:
+        """Keep exactly the edges that cost less than a common price, one after the other.
 
-        Pieces of the list of edges take their turns in bit-reversed order: in the order of the list, the edges
-        of the first nodes would all be settled against neighbours that have not moved yet.
+        The price is that below which `k` edges lie, or 0 for None; it is looked up anew as the trace moves. Pieces of
+        the list of edges take their turns in bit-reversed order: in the order of the list, the edges of the first nodes
+        would all be settled against neighbours that have not moved yet.
         """
-        m = self.graph.n_edges
+        m, price = self.graph.n_edges, self.market_price(k)
         for turn in range(_PIECES):
             piece = int(f"{turn:0{_PIECES.bit_length() - 1}b}"[::-1], 2)
-            ends = m * piece // _PIECES, m * (piece + 1) // _PIECES
-            sweep(*ends, *self._edges, *self._model, price)
+            start, stop = m * piece // _PIECES, m * (piece + 1) // _PIECES
+            while start < stop:
+                start, self._drift = sweep(start, stop, *self._edges, *self._model, price, self._drift)
+                if self._has_drifted:
+                    self._follow()
+                    price = self.market_price(k)
+
+    @property
+    def _has_drifted(self) -> bool:
+        return abs(self._drift) > DRIFT * self._c[6]
 
     def prices(self, stride: int = 1) -> NDArray[np.float32]:
         """What keeping each stride-th edge costs, J without it held against J with it."""
@@ -621,8 +705,10 @@ class Sweeps:
     def _stride(self) -> int:
         return max(1, self.graph.n_edges // _SAMPLE)
 
-    def market_price(self, k: int) -> float:
-        """The price below which `k` edges lie, from a sample."""
+    def market_price(self, k: int | None) -> float:
+        """The price below which `k` edges lie, from a sample; 0 where the size is free."""
+        if k is None:
+            return 0.0
         sample = self.prices(self._stride)
         place = min(int(k / self.graph.n_edges * sample.size), sample.size - 1)
         price = float(np.partition(sample, place)[place])
@@ -654,13 +740,26 @@ class Sweeps:
         return edges[:found][np.argsort(changes[:found], kind="stable")], limit
 
     def _take(self, edges: NDArray[np.int64], limit: float, most: int) -> int:
-
-        return take(edges, *self._edges, *self._model, limit, most)
+        done = place = 0
+        while place < edges.size and done < most:
+            found, on, self._drift = take(edges[place:], *self._edges, *self._model, limit, most - done, self._drift)
+            done, place = done + found, place + on
+            if self._has_drifted:
+                self._follow()
+        return done
 
     def rotate(self) -> int:
         """Swap two edges at one node, over all nodes at which something changed; returns how many were swapped."""
         gain = _EXACT_GAIN * max(1.0, abs(self.value))
-        return rotate(*self._arcs, *self._edges[2:], *self._model, gain, self._fresh)
+        swaps = node = 0
+        while node < self.graph.n_nodes:
+            found, node, self._drift = rotate(
+                node, *self._arcs, *self._edges[2:], *self._model, gain, self._fresh, self._drift
+            )
+            swaps += found
+            if self._has_drifted:
+                self._follow()
+        return swaps
 
     @cached_property
     def _arcs(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
@@ -747,7 +846,7 @@ class Run:
         s = self.sweeps
         s.resize(k)
         s.refresh()
-        s.sweep(s.market_price(k))
+        s.sweep(k)
         s.resize(k)
         return s.refresh()
 
@@ -796,7 +895,7 @@ class Run:
         s = self.sweeps
         value = np.inf
         for step in range(1, self.rounds + 1):
-            s.sweep(0.0 if k is None else s.market_price(k))
+            s.sweep(k)
             if k is not None or s.size < least:
                 s.resize(least if k is None else k)
             s.rotate()
