@@ -33,12 +33,14 @@ from graphpri.solvers.solution import Ending, Monitor
 # Both arrays that describe it are made by :mod:`graphpri.solvers.sweeps`:
 #
 # ``near``, shape (N, 2): change of a node's potential when an edge of the common weight comes and when one goes. A
-# look at an edge needs little else, so that these stay in the cache.
+# look at an edge needs little else, so that these stay in the cache. For weights, the logarithms of both degrees.
 #
 # ``nodes``, shape (N, 2): degree in the kept graph, and what the mixture adds to it.
 #
-# ``bend``, shape (N, 3), for the local entropy: the strength of the neighbours' terms on both sides, and the smallest
-# degree that they are followed to.
+# ``bend``, shape (N, 4), for the local entropy: the strength of the neighbours' terms on both sides, and the smallest
+# degree that they are followed to, with its logarithm.
+#
+# ``drift``, shape (3,), for weights: what has changed since `c` was made, of the trace and of the local entropy's sums.
 #
 # All three are float32 where the edges weigh the same: every result is checked by J itself.
 #
@@ -62,28 +64,38 @@ DRIFT = 0.1
 """Share by which the trace may move before what depends on it is computed anew, where edges weigh differently."""
 
 
+@inlined
+def log_of(x: float) -> float:
+    """Logarithm, 0 where there is no edge."""
+    return np.log(x) if x > 0 else 0.0
+
+
+@inlined
+def raised(log_d: float, d: float, floor: float) -> float:
+    """Logarithm of a degree, followed down to the floor."""
+    return log_d if d > 0 and log_d > floor else floor
+
+
 @compiled
-def sum_of_logs(d: float, base: float, on_kept: float, on_mixed: float, least: float, c: Coefficients) -> float:
-    """The part of J that hangs on the degree of one node, from numbers."""
-    m = d + base
-    log_d = np.log(d) if d > 0 else 0.0
-    log_m = np.log(m) if m > 0 else 0.0
+def sum_of_logs(
+    d: float, log_d: float, m: float, log_m: float, on_kept: float, on_mixed: float, floor: float, c: Coefficients
+) -> float:
+    """The part of J that hangs on the degree d of one node and on m, that in the mixture."""
     value = -c[0] * d * log_d - c[1] * m * log_m
     if c[2] > 0:
         value -= c[2] * np.log(max(d, c[3]))
-    if least > 0:
-        log_d = log_d if d > least else np.log(least)
-        log_m = log_m if m > least else np.log(least)
-        value -= c[0] * on_kept * log_d + c[1] * on_mixed * log_m
+    if floor > -np.inf:
+        value -= c[0] * on_kept * raised(log_d, d, floor) + c[1] * on_mixed * raised(log_m, m, floor)
     return value
 
 
 @inlined
 def potential(d: float, i: int, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> float:
     """The part of J that hangs on the degree of one node."""
+    m = d + np.float64(nodes[i, 1])
     if bend is None:
-        return sum_of_logs(d, np.float64(nodes[i, 1]), 0.0, 0.0, 0.0, c)
-    return sum_of_logs(d, np.float64(nodes[i, 1]), bend[i, 0], bend[i, 1], bend[i, 2], c)
+        return sum_of_logs(d, log_of(d), m, log_of(m), 0.0, 0.0, -np.inf, c)
+    return sum_of_logs(d, log_of(d), m, log_of(m), bend[i, 0], bend[i, 1], bend[i, 3], c)
 
 
 @compiled
@@ -97,20 +109,19 @@ def look_around(start: int, stop: int, near: Nodes, nodes: Nodes, bend: Nodes | 
 
 
 @inlined
-def moved(i: int, step: float, equal: bool, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> None:
-    """Follow a change of one degree."""
+def moved(i: int, step: float, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> None:
+    """Follow a change of one degree, where all edges weigh 1."""
     d = max(nodes[i, 0] + step, 0.0)
     nodes[i, 0] = d
-    if equal:
-        further = np.inf
-        if d + step > -0.5 * abs(step):
-            further = potential(max(d + step, 0.0), i, nodes, bend, c) - potential(d, i, nodes, bend, c)
-        if step > 0:
-            near[i, 1] = -near[i, 0]
-            near[i, 0] = further
-        else:
-            near[i, 0] = -near[i, 1]
-            near[i, 1] = further
+    further = np.inf
+    if d + step > -0.5 * abs(step):
+        further = potential(max(d + step, 0.0), i, nodes, bend, c) - potential(d, i, nodes, bend, c)
+    if step > 0:
+        near[i, 1] = -near[i, 0]
+        near[i, 0] = further
+    else:
+        near[i, 0] = -near[i, 1]
+        near[i, 1] = further
 
 
 @inlined
@@ -120,31 +131,135 @@ def inverse_mean(x: float, y: float) -> float:
 
 
 @inlined
+def own_sums(i: int, j: int, m: float, kept: int, more: float, nodes: Nodes, c: Coefficients) -> tuple[float, float]:
+    """Size of the edge's own term in the sums of the kept graph and of the mixture; `more` arrives at node i."""
+    x = nodes[i, 0] + (1 - kept) * more
+    y = nodes[j, 0] + (1 - kept) * m
+    of_kept = m * (m * inverse_mean(x, y))
+    return of_kept, m * (m * (c[5] * inverse_mean(x + nodes[i, 1], y + nodes[j, 1])))
+
+
+@inlined
 def own_term(
     i: int, j: int, m: float, kept: int, more: float, nodes: Nodes, bend: Nodes | None, c: Coefficients
 ) -> float:
     """Change of the edge's own term in J when it flips, `more` of it arriving at node i; 0 for the degree entropy."""
     square = 0.0
     if bend is not None:
-        x = nodes[i, 0] + (1 - kept) * more
-        y = nodes[j, 0] + (1 - kept) * m
-        mixed = c[1] * c[5] * inverse_mean(x + nodes[i, 1], y + nodes[j, 1])
-        square = m * (m * (c[0] * inverse_mean(x, y) + mixed))
+        of_kept, of_mixed = own_sums(i, j, m, kept, more, nodes, c)
+        square = c[0] * of_kept + c[1] * of_mixed
     return (2 * kept - 1) * square
+
+
+# Weights: a heavy edge has a large part in the pulls at its own ends, which goes with it.
+
+
+@inlined
+def own_pulls(
+    i: int, j: int, m: float, kept: int, nodes: Nodes, bend: Nodes | None, c: Coefficients
+) -> tuple[float, float]:
+    """What the edge's own term adds to both pulls at node i, in the unit of `bend`."""
+    of_kept = of_mixed = 0.0
+    if bend is not None:
+        x = nodes[i, 0] + (1 - kept) * m
+        y = nodes[j, 0] + (1 - kept) * m
+        p, q = x + nodes[i, 1], y + nodes[j, 1]
+        mean, mixed = inverse_mean(x, y), inverse_mean(p, q)
+        # ∂Λ/∂x of this Λ is −Λ² (√(y/x) + 1/2) / 3.
+        of_kept = -m * (m * mean) * (mean * max(x, bend[i, 2])) * (np.sqrt(y / x) + 0.5) / 3
+        of_mixed = -c[5] * m * (m * mixed) * (mixed * p) * (np.sqrt(q / p) + 0.5) / 3
+    return of_kept, of_mixed
+
+
+@inlined
+def shifted(
+    i: int, step: float, less: tuple[float, float], near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients
+) -> float:
+    """Change of a node's potential, with `less` of its pulls, when its degree moves by a step."""
+    d, m = nodes[i, 0], nodes[i, 0] + nodes[i, 1]
+    after = max(d + step, 0.0)
+    mixed = after + nodes[i, 1]
+    on_kept = on_mixed = 0.0
+    floor = -np.inf
+    if bend is not None:
+        on_kept, on_mixed, floor = bend[i, 0] - less[0], bend[i, 1] - less[1], bend[i, 3]
+    now = sum_of_logs(d, near[i, 0], m, near[i, 1], on_kept, on_mixed, floor, c)
+    return sum_of_logs(after, log_of(after), mixed, log_of(mixed), on_kept, on_mixed, floor, c) - now
+
+
+@inlined
+def shift(
+    i: int,
+    step: float,
+    kept: int,
+    own: tuple[float, float],
+    drift: FloatArray,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+) -> None:
+    """Follow a change of one degree by an edge with its `own` pulls, and count what the pulls do to both sums."""
+    d = max(nodes[i, 0] + step, 0.0)
+    m = d + nodes[i, 1]
+    log_d, log_m = log_of(d), log_of(m)
+    if bend is not None:
+        floor, was, had = bend[i, 3], nodes[i, 0], nodes[i, 0] + nodes[i, 1]
+        on_kept, on_mixed = bend[i, 0] - kept * own[0], bend[i, 1] - kept * own[1]
+        drift[1] += on_kept * (raised(log_d, d, floor) - raised(near[i, 0], was, floor))
+        drift[2] += on_mixed * (raised(log_m, m, floor) - raised(near[i, 1], had, floor))
+        bend[i, 0] = on_kept + (1 - kept) * own[0]
+        bend[i, 1] = on_mixed + (1 - kept) * own[1]
+    nodes[i, 0] = d
+    near[i, 0] = log_d
+    near[i, 1] = log_m
+
+
+@inlined
+def flip_weighted(
+    i: int,
+    j: int,
+    m: float,
+    kept: int,
+    drift: FloatArray,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+) -> bool:
+    """Follow the flip of an edge, and count it in `drift`; whether the trace has moved too far for `c` by now."""
+    sign = 1 - 2 * kept
+    drift[0] += 2 * sign * m
+    if bend is not None:
+        of_kept, of_mixed = own_sums(i, j, m, kept, m, nodes, c)
+        drift[1] += sign * of_kept
+        drift[2] += sign * of_mixed
+    at_i, at_j = own_pulls(i, j, m, kept, nodes, bend, c), own_pulls(j, i, m, kept, nodes, bend, c)
+    shift(i, sign * m, kept, at_i, drift, near, nodes, bend)
+    shift(j, sign * m, kept, at_j, drift, near, nodes, bend)
+    return abs(drift[0]) > DRIFT * c[6]
 
 
 @inlined
 def node_change(
-    i: int, m: float, kept: int, equal: bool, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients
+    i: int,
+    j: int,
+    m: float,
+    kept: int,
+    equal: bool,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
 ) -> float:
-    """Change of one node's potential when an edge of weight m comes or goes."""
+    """Change of the potential of one node, i, when an edge of weight m to node j comes or goes."""
     value = 0.0
     if equal:
         value = np.float64(near[i, kept])
     else:
-        d = np.float64(nodes[i, 0])
-        after = max(d + (1 - 2 * kept) * m, 0.0)
-        value = potential(after, i, nodes, bend, c) - potential(d, i, nodes, bend, c)
+        less = (0.0, 0.0)
+        if kept == 1:
+            less = own_pulls(i, j, m, kept, nodes, bend, c)
+        value = shifted(i, (1 - 2 * kept) * m, less, near, nodes, bend, c)
     return value
 
 
@@ -190,8 +305,8 @@ def change(
     c: Coefficients,
 ) -> float:
     """Change of J when the edge flips."""
-    total = node_change(i, m, kept, equal, near, nodes, bend, c)
-    total += node_change(j, m, kept, equal, near, nodes, bend, c)
+    total = node_change(i, j, m, kept, equal, near, nodes, bend, c)
+    total += node_change(j, i, m, kept, equal, near, nodes, bend, c)
     total += own_term(i, j, m, kept, m, nodes, bend, c)
     return at_new_trace(total, (1 - 2 * kept) * m, equal, c) + extra_of(extra, e, kept)
 
@@ -210,11 +325,11 @@ def sweep(
     bend: Nodes | None,
     c: Coefficients,
     price: float,
-    drift: float,
-) -> tuple[int, float]:
+    drift: FloatArray,
+) -> int:
     """Keep each edge exactly where that costs J less than `price`, until the trace has moved too far for `c`.
 
-    Returns the edge to go on with, and by how much the trace has moved since `c` was made: `drift` before.
+    Returns the edge to go on with. `drift` counts changes since `c` was made, see :func:`has_drifted`.
     """
     equal = mu is None
     for e in range(start, stop):
@@ -225,13 +340,12 @@ def sweep(
         sign = 1 - 2 * kept
         if change(e, i, j, m, kept, equal, extra, near, nodes, bend, c) < sign * price:
             state[e] = 1 - kept
-            moved(i, sign * m, equal, near, nodes, bend, c)
-            moved(j, sign * m, equal, near, nodes, bend, c)
-            if not equal:
-                drift += 2 * sign * m
-                if abs(drift) > DRIFT * c[6]:
-                    return e + 1, drift
-    return stop, drift
+            if equal:
+                moved(i, sign * m, near, nodes, bend, c)
+                moved(j, sign * m, near, nodes, bend, c)
+            elif flip_weighted(i, j, m, kept, drift, near, nodes, bend, c):
+                return e + 1
+    return stop
 
 
 @compiled
@@ -316,11 +430,11 @@ def take(
     c: Coefficients,
     limit: float,
     most: int,
-    drift: float,
-) -> tuple[int, int, float]:
+    drift: FloatArray,
+) -> tuple[int, int]:
     """Flip the edges of `order`, at most `most`, that still change J by at most `limit` when their turn comes.
 
-    Returns how many were flipped, the place to go on at and the drift of the trace, as :func:`sweep`.
+    It ends early as :func:`sweep`; returns how many were flipped and the place to go on at.
     """
     done = 0
     for place in range(order.size):
@@ -332,14 +446,13 @@ def take(
         sign = 1 - 2 * kept
         if change(e, i, j, m, kept, mu is None, extra, near, nodes, bend, c) <= limit:
             state[e] = 1 - kept
-            moved(i, sign * m, mu is None, near, nodes, bend, c)
-            moved(j, sign * m, mu is None, near, nodes, bend, c)
             done += 1
-            if mu is not None:
-                drift += 2 * sign * m
-                if abs(drift) > DRIFT * c[6]:
-                    return done, place + 1, drift
-    return done, order.size, drift
+            if mu is None:
+                moved(i, sign * m, near, nodes, bend, c)
+                moved(j, sign * m, near, nodes, bend, c)
+            elif flip_weighted(i, j, m, kept, drift, near, nodes, bend, c):
+                return done, place + 1
+    return done, order.size
 
 
 @compiled
@@ -379,17 +492,17 @@ def rotate(
     c: Coefficients,
     gain: float,
     fresh: State,
-    drift: float,
-) -> tuple[int, int, float]:
+    drift: FloatArray,
+) -> tuple[int, int]:
     """At each node swap the kept edge that is worth least for the dropped one worth most, while J falls by `gain`.
 
     A swap at a node leaves its degree nearly as it is, so that it helps where neither flip alone does. Nodes that
-    are not `fresh` are passed over; those at which something changed are fresh for the next time. It ends early where
-    the trace has moved too far, as :func:`sweep`. Returns the number of swaps, the node to go on with and the drift.
+    are not `fresh` are passed over; those at which something changed are fresh for the next time. It ends early as
+    :func:`sweep`; returns the number of swaps and the node to go on with.
     """
     equal = mu is None
-    swaps = 0
-    longest = 0
+    swaps = longest = 0
+    too_far = False
     for i in range(first.size - 1):
         longest = max(longest, first[i + 1] - first[i])
     values, order = np.empty(longest), np.empty(longest, np.int64)
@@ -410,7 +523,8 @@ def rotate(
                 continue
             j, w = other[p], weight_of(mu, e)
             kept = np.int64(state[e])
-            value = node_change(j, w, kept, equal, near, nodes, bend, c) + own_term(i, j, w, kept, 0.0, nodes, bend, c)
+            value = node_change(j, i, w, kept, equal, near, nodes, bend, c)
+            value += own_term(i, j, w, kept, 0.0, nodes, bend, c)
             value += extra_of(extra, e, kept) + (1 - 2 * kept) * pull * w
             values[p - start] = value
             least = min(least, value if kept == 1 else np.inf)
@@ -432,25 +546,27 @@ def rotate(
             e, f = edge[p], edge[q]
             less, more = weight_of(mu, e), weight_of(mu, f)
             if not equal:
-                d = np.float64(nodes[i, 0])
-                at_node = potential(max(d - less + more, 0.0), i, nodes, bend, c) - potential(d, i, nodes, bend, c)
-                parts = values[order[a]] + values[order[b]] + pull * (less - more) + at_node
+                own = own_pulls(i, other[p], less, 1, nodes, bend, c)
+                parts = values[order[a]] + values[order[b]] + pull * (less - more)
+                parts += shifted(i, more - less, own, near, nodes, bend, c)
                 if at_new_trace(parts, more - less, equal, c) >= -gain:
                     break
-                drift += 2 * (more - less)
-                moved(i, more - less, equal, near, nodes, bend, c)
             # Codes that neither search finds again, until the node is done.
             state[e], state[f] = 4, 5
-            moved(other[p], -less, equal, near, nodes, bend, c)
-            moved(other[q], more, equal, near, nodes, bend, c)
+            if equal:
+                moved(other[p], -less, near, nodes, bend, c)
+                moved(other[q], more, near, nodes, bend, c)
+            else:
+                flip_weighted(i, other[p], less, 1, drift, near, nodes, bend, c)
+                too_far = flip_weighted(i, other[q], more, 0, drift, near, nodes, bend, c)
             fresh[other[p]] = fresh[other[q]] = 1
             swaps += 1
         for p in range(start, stop):
             if state[edge[p]] >= 4:
                 state[edge[p]] -= 4
-        if not equal and abs(drift) > DRIFT * c[6]:
-            return swaps, i + 1, drift
-    return swaps, first.size - 1, drift
+        if too_far:
+            return swaps, i + 1
+    return swaps, first.size - 1
 
 
 _SAMPLE = 50_000
@@ -497,7 +613,7 @@ class Sweeps:
         self.moves_trace = not (fixed_size and self.equal)
         self.value = np.nan
         self._trace = np.nan  # of the subset that moves are set up for
-        self._drift = 0.0  # of the trace since
+        self._drift = np.zeros(3)  # since: of the trace, and of both sums of the local entropy's own terms
         kind = cast("Any", np.float32 if self.equal else np.float64)
         self.state: State = np.zeros(self.graph.n_edges, np.uint8)
         self._fixed = np.zeros(self.graph.n_edges, np.uint8)
@@ -506,7 +622,7 @@ class Sweeps:
                 self._fixed[mask] = code
         self._near: Nodes = np.zeros((n, 2), kind)
         self._nodes: Nodes = np.zeros((n, 2), kind)
-        self._bend: Nodes | None = np.zeros((n, 3), kind) if self.local else None
+        self._bend: Nodes | None = np.zeros((n, 4), kind) if self.local else None
         self._c: Coefficients = (0.0,) * 9
         self._fresh = np.ones(n, np.uint8)
         self.extra: NDArray[np.float32] | None = None
@@ -590,13 +706,13 @@ class Sweeps:
         return kept, self.sums.side(zeros, kappa, degrees + kappa * original, local=False)
 
     def _set_up(self, kept: Side, mixed: Side) -> None:
-        self._set_trace(kept, mixed)
-        self._sides = kept, mixed
         self._nodes[:, 0] = kept.degrees
+        self._set_trace(kept, mixed)
         if self._bend is not None:
             self._bend[:, 0] = kept.pull * np.maximum(kept.degrees, self._mean_weights)
             self._bend[:, 1] = mixed.pull * mixed.degrees
             self._bend[:, 2] = self._mean_weights
+            self._bend[:, 3] = np.log(np.maximum(self._mean_weights, LIGHTEST))
         if self.equal:
             in_chunks(lambda a, b: look_around(a, b, *self._model), self.graph.n_nodes)
 
@@ -604,7 +720,7 @@ class Sweeps:
         """Set up what depends on the trace."""
         o, (t, m) = self.objective, self.entropies.traces(kept)
         of_kept, of_mixed, _ = coefficients(o.beta)
-        self._trace, self._drift = t, 0.0
+        self._trace, self._drift[:] = t, 0.0
         slope = self._trace_slope(kept, mixed, t, m) if self.moves_trace else 0.0
         floor = o.barrier.floor / self._unit if o.alpha else 1.0
         exact = np.inf, 0.0, 0.0
@@ -615,17 +731,20 @@ class Sweeps:
             exact = t, of_kept + of_mixed, -of_kept * kept.f / t + of_mixed * of_kappa / m
         self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa, *exact)
         self._nodes[:, 1] = mixed.degrees - kept.degrees
+        self._sides = kept, mixed
+        if not self.equal:
+            self._near[:, 0], self._near[:, 1] = kept.logs, mixed.logs
 
     def _follow(self) -> None:
-        """Set up for the trace as it is now; the local entropy's corrections stay as they were, as shares of it."""
+        """Set up for the trace as it is now, from the degrees and what moves have counted."""
         kept, mixed = self._sides_now()
-        if self.local:
+        if self._bend is not None:
             was_kept, was_mixed = self._sides
-            grown = float(kept.degrees.sum()) / float(was_kept.degrees.sum())
-            kept = kept._replace(correction=was_kept.correction * grown, pull=was_kept.pull)
-            mixed = mixed._replace(
-                correction=was_mixed.correction * grown, along=was_mixed.along, pull=was_mixed.pull
-            )
+            of_kappa = was_mixed.along + float(was_mixed.pull @ self.entropies.original_degrees)
+            counted = self._drift[2] + (mixed.kappa - was_mixed.kappa) * of_kappa
+            pull = self._bend[:, 1] / np.maximum(mixed.degrees, LIGHTEST)
+            kept = kept._replace(correction=was_kept.correction + self._drift[1])
+            mixed = mixed._replace(correction=was_mixed.correction + counted, along=was_mixed.along, pull=pull)
         self._set_trace(kept, mixed)
 
     @property
@@ -671,14 +790,14 @@ class Sweeps:
             piece = int(f"{turn:0{_PIECES.bit_length() - 1}b}"[::-1], 2)
             start, stop = m * piece // _PIECES, m * (piece + 1) // _PIECES
             while start < stop:
-                start, self._drift = sweep(start, stop, *self._edges, *self._model, price, self._drift)
+                start = sweep(start, stop, *self._edges, *self._model, price, self._drift)
                 if self._has_drifted:
                     self._follow()
                     price = self.market_price(k)
 
     @property
     def _has_drifted(self) -> bool:
-        return abs(self._drift) > DRIFT * self._c[6]
+        return abs(self._drift[0]) > DRIFT * self._c[6]
 
     def prices(self, stride: int = 1) -> NDArray[np.float32]:
         """What keeping each stride-th edge costs, J without it held against J with it."""
@@ -742,7 +861,7 @@ class Sweeps:
     def _take(self, edges: NDArray[np.int64], limit: float, most: int) -> int:
         done = place = 0
         while place < edges.size and done < most:
-            found, on, self._drift = take(edges[place:], *self._edges, *self._model, limit, most - done, self._drift)
+            found, on = take(edges[place:], *self._edges, *self._model, limit, most - done, self._drift)
             done, place = done + found, place + on
             if self._has_drifted:
                 self._follow()
@@ -753,9 +872,7 @@ class Sweeps:
         gain = _EXACT_GAIN * max(1.0, abs(self.value))
         swaps = node = 0
         while node < self.graph.n_nodes:
-            found, node, self._drift = rotate(
-                node, *self._arcs, *self._edges[2:], *self._model, gain, self._fresh, self._drift
-            )
+            found, node = rotate(node, *self._arcs, *self._edges[2:], *self._model, gain, self._fresh, self._drift)
             swaps += found
             if self._has_drifted:
                 self._follow()
