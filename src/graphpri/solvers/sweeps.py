@@ -10,9 +10,9 @@ improve, swaps of two edges at one node can. docs/scale.md says how far that lea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -130,13 +130,10 @@ def inverse_mean(x: float, y: float) -> float:
     return 3 / (2 * np.sqrt(x * y) + 0.5 * (x + y))
 
 
-@inlined
-def own_sums(i: int, j: int, m: float, kept: int, more: float, nodes: Nodes, c: Coefficients) -> tuple[float, float]:
-    """Size of the edge's own term in the sums of the kept graph and of the mixture; `more` arrives at node i."""
-    x = nodes[i, 0] + (1 - kept) * more
-    y = nodes[j, 0] + (1 - kept) * m
-    of_kept = m * (m * inverse_mean(x, y))
-    return of_kept, m * (m * (c[5] * inverse_mean(x + nodes[i, 1], y + nodes[j, 1])))
+@compiled
+def own_sums(m: float, x: float, y: float, at_x: float, at_y: float, c: Coefficients) -> tuple[float, float]:
+    """An edge's own term in the sums of the kept graph and of the mixture, which adds to both degrees."""
+    return m * (m * inverse_mean(x, y)), m * (m * (c[5] * inverse_mean(x + at_x, y + at_y)))
 
 
 @inlined
@@ -146,75 +143,78 @@ def own_term(
     """Change of the edge's own term in J when it flips, `more` of it arriving at node i; 0 for the degree entropy."""
     square = 0.0
     if bend is not None:
-        of_kept, of_mixed = own_sums(i, j, m, kept, more, nodes, c)
+        x, y = nodes[i, 0] + (1 - kept) * more, nodes[j, 0] + (1 - kept) * m
+        of_kept, of_mixed = own_sums(m, x, y, nodes[i, 1], nodes[j, 1], c)
         square = c[0] * of_kept + c[1] * of_mixed
     return (2 * kept - 1) * square
 
 
-# Weights: a heavy edge has a large part in the pulls at its own ends, which goes with it.
+# Weights: a heavy edge has a large part in the pulls at its own ends, which goes with it. Functions of numbers are
+# compiled once; inlined, they would take long to compile.
 
 
-@inlined
+@compiled
 def own_pulls(
-    i: int, j: int, m: float, kept: int, nodes: Nodes, bend: Nodes | None, c: Coefficients
+    m: float, x: float, y: float, at_x: float, at_y: float, least: float, c: Coefficients
 ) -> tuple[float, float]:
-    """What the edge's own term adds to both pulls at node i, in the unit of `bend`."""
-    of_kept = of_mixed = 0.0
-    if bend is not None:
-        x = nodes[i, 0] + (1 - kept) * m
-        y = nodes[j, 0] + (1 - kept) * m
-        p, q = x + nodes[i, 1], y + nodes[j, 1]
-        mean, mixed = inverse_mean(x, y), inverse_mean(p, q)
-        # ∂Λ/∂x of this Λ is −Λ² (√(y/x) + 1/2) / 3.
-        of_kept = -m * (m * mean) * (mean * max(x, bend[i, 2])) * (np.sqrt(y / x) + 0.5) / 3
-        of_mixed = -c[5] * m * (m * mixed) * (mixed * p) * (np.sqrt(q / p) + 0.5) / 3
-    return of_kept, of_mixed
+    """What an edge's own term adds to both pulls at the end of degree x, in the unit of `bend`.
+
+    ∂Λ/∂x of :func:`inverse_mean` is −Λ² (√(y/x) + 1/2)/3.
+    """
+    p, q = x + at_x, y + at_y
+    mean, mixed = inverse_mean(x, y), inverse_mean(p, q)
+    of_kept = -m * (m * mean) * (mean * max(x, least)) * (np.sqrt(y / x) + 0.5) / 3
+    return of_kept, -c[5] * m * (m * mixed) * (mixed * p) * (np.sqrt(q / p) + 0.5) / 3
 
 
-@inlined
+@compiled
 def shifted(
-    i: int, step: float, less: tuple[float, float], near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients
+    d: float,
+    added: float,
+    step: float,
+    log_d: float,
+    log_m: float,
+    on_kept: float,
+    on_mixed: float,
+    floor: float,
+    c: Coefficients,
 ) -> float:
-    """Change of a node's potential, with `less` of its pulls, when its degree moves by a step."""
-    d, m = nodes[i, 0], nodes[i, 0] + nodes[i, 1]
+    """Change of a node's potential when its degree d moves by a step; the logarithms are those at d."""
     after = max(d + step, 0.0)
-    mixed = after + nodes[i, 1]
-    on_kept = on_mixed = 0.0
-    floor = -np.inf
-    if bend is not None:
-        on_kept, on_mixed, floor = bend[i, 0] - less[0], bend[i, 1] - less[1], bend[i, 3]
-    now = sum_of_logs(d, near[i, 0], m, near[i, 1], on_kept, on_mixed, floor, c)
-    return sum_of_logs(after, log_of(after), mixed, log_of(mixed), on_kept, on_mixed, floor, c) - now
+    m = after + added
+    now = sum_of_logs(d, log_d, d + added, log_m, on_kept, on_mixed, floor, c)
+    return sum_of_logs(after, log_of(after), m, log_of(m), on_kept, on_mixed, floor, c) - now
 
 
-@inlined
+@compiled
 def shift(
     i: int,
     step: float,
     kept: int,
-    own: tuple[float, float],
+    of_kept: float,
+    of_mixed: float,
     drift: FloatArray,
     near: Nodes,
     nodes: Nodes,
     bend: Nodes | None,
 ) -> None:
-    """Follow a change of one degree by an edge with its `own` pulls, and count what the pulls do to both sums."""
+    """Follow a change of one degree by an edge with its own pulls, and count what the pulls do to both sums."""
     d = max(nodes[i, 0] + step, 0.0)
     m = d + nodes[i, 1]
     log_d, log_m = log_of(d), log_of(m)
     if bend is not None:
         floor, was, had = bend[i, 3], nodes[i, 0], nodes[i, 0] + nodes[i, 1]
-        on_kept, on_mixed = bend[i, 0] - kept * own[0], bend[i, 1] - kept * own[1]
+        on_kept, on_mixed = bend[i, 0] - kept * of_kept, bend[i, 1] - kept * of_mixed
         drift[1] += on_kept * (raised(log_d, d, floor) - raised(near[i, 0], was, floor))
         drift[2] += on_mixed * (raised(log_m, m, floor) - raised(near[i, 1], had, floor))
-        bend[i, 0] = on_kept + (1 - kept) * own[0]
-        bend[i, 1] = on_mixed + (1 - kept) * own[1]
+        bend[i, 0] = on_kept + (1 - kept) * of_kept
+        bend[i, 1] = on_mixed + (1 - kept) * of_mixed
     nodes[i, 0] = d
     near[i, 0] = log_d
     near[i, 1] = log_m
 
 
-@inlined
+@compiled
 def flip_weighted(
     i: int,
     j: int,
@@ -229,13 +229,16 @@ def flip_weighted(
     """Follow the flip of an edge, and count it in `drift`; whether the trace has moved too far for `c` by now."""
     sign = 1 - 2 * kept
     drift[0] += 2 * sign * m
+    at_i = at_j = (0.0, 0.0)
     if bend is not None:
-        of_kept, of_mixed = own_sums(i, j, m, kept, m, nodes, c)
+        x, y = nodes[i, 0] + (1 - kept) * m, nodes[j, 0] + (1 - kept) * m
+        of_kept, of_mixed = own_sums(m, x, y, nodes[i, 1], nodes[j, 1], c)
         drift[1] += sign * of_kept
         drift[2] += sign * of_mixed
-    at_i, at_j = own_pulls(i, j, m, kept, nodes, bend, c), own_pulls(j, i, m, kept, nodes, bend, c)
-    shift(i, sign * m, kept, at_i, drift, near, nodes, bend)
-    shift(j, sign * m, kept, at_j, drift, near, nodes, bend)
+        at_i = own_pulls(m, x, y, nodes[i, 1], nodes[j, 1], bend[i, 2], c)
+        at_j = own_pulls(m, y, x, nodes[j, 1], nodes[i, 1], bend[j, 2], c)
+    shift(i, sign * m, kept, at_i[0], at_i[1], drift, near, nodes, bend)
+    shift(j, sign * m, kept, at_j[0], at_j[1], drift, near, nodes, bend)
     return abs(drift[0]) > DRIFT * c[6]
 
 
@@ -245,21 +248,26 @@ def node_change(
     j: int,
     m: float,
     kept: int,
+    step: float,
     equal: bool,
     near: Nodes,
     nodes: Nodes,
     bend: Nodes | None,
     c: Coefficients,
 ) -> float:
-    """Change of the potential of one node, i, when an edge of weight m to node j comes or goes."""
+    """Change of the potential of one node, i, by a step, when an edge of weight m to node j comes or goes."""
     value = 0.0
     if equal:
         value = np.float64(near[i, kept])
     else:
-        less = (0.0, 0.0)
-        if kept == 1:
-            less = own_pulls(i, j, m, kept, nodes, bend, c)
-        value = shifted(i, (1 - 2 * kept) * m, less, near, nodes, bend, c)
+        of_kept = of_mixed = 0.0
+        floor = -np.inf
+        if bend is not None:
+            of_kept, of_mixed, floor = bend[i, 0], bend[i, 1], bend[i, 3]
+            if kept == 1:
+                own = own_pulls(m, nodes[i, 0], nodes[j, 0], nodes[i, 1], nodes[j, 1], bend[i, 2], c)
+                of_kept, of_mixed = of_kept - own[0], of_mixed - own[1]
+        value = shifted(nodes[i, 0], nodes[i, 1], step, near[i, 0], near[i, 1], of_kept, of_mixed, floor, c)
     return value
 
 
@@ -271,23 +279,18 @@ def extra_of(extra: Extra, e: int, kept: int) -> float:
     return (1 - 2 * kept) * extra[e]
 
 
-@inlined
-def at_new_trace(nodes_change: float, step: float, equal: bool, c: Coefficients) -> float:
+@compiled
+def at_new_trace(nodes_change: float, step: float, c: Coefficients) -> float:
     """Change of J where the potentials change so at the old trace t and the kept edges weigh `step` more.
 
     With x = 2 step/t, J has the terms A ln t and −(Σ d ln d)/t: the second scales by 1/(1 + x), and of both the slope
     tells the first order only. An edge may weigh as much as all others together.
     """
-    total = nodes_change + 2 * step * c[4]
-    if not equal:
-        x = 2 * step / c[6]
-        if x > -1:
-            square = x * x / (1 + x)
-            logs = -0.5 * x * x if abs(x) < 1e-5 else np.log1p(x) - x
-            total = nodes_change / (1 + x) + 2 * step * c[4] + c[7] * logs - c[8] * square
-        else:
-            total = np.inf
-    return total
+    x = 2 * step / c[6]
+    if not x > -1:
+        return np.inf
+    logs = -0.5 * x * x if abs(x) < 1e-5 else np.log1p(x) - x
+    return nodes_change / (1 + x) + 2 * step * c[4] + c[7] * logs - c[8] * (x * x / (1 + x))
 
 
 @inlined
@@ -305,10 +308,12 @@ def change(
     c: Coefficients,
 ) -> float:
     """Change of J when the edge flips."""
-    total = node_change(i, j, m, kept, equal, near, nodes, bend, c)
-    total += node_change(j, i, m, kept, equal, near, nodes, bend, c)
+    step = (1 - 2 * kept) * m
+    total = node_change(i, j, m, kept, step, equal, near, nodes, bend, c)
+    total += node_change(j, i, m, kept, step, equal, near, nodes, bend, c)
     total += own_term(i, j, m, kept, m, nodes, bend, c)
-    return at_new_trace(total, (1 - 2 * kept) * m, equal, c) + extra_of(extra, e, kept)
+    total = total + 2 * step * c[4] if equal else at_new_trace(total, step, c)
+    return total + extra_of(extra, e, kept)
 
 
 @compiled
@@ -523,7 +528,7 @@ def rotate(
                 continue
             j, w = other[p], weight_of(mu, e)
             kept = np.int64(state[e])
-            value = node_change(j, i, w, kept, equal, near, nodes, bend, c)
+            value = node_change(j, i, w, kept, (1 - 2 * kept) * w, equal, near, nodes, bend, c)
             value += own_term(i, j, w, kept, 0.0, nodes, bend, c)
             value += extra_of(extra, e, kept) + (1 - 2 * kept) * pull * w
             values[p - start] = value
@@ -546,10 +551,9 @@ def rotate(
             e, f = edge[p], edge[q]
             less, more = weight_of(mu, e), weight_of(mu, f)
             if not equal:
-                own = own_pulls(i, other[p], less, 1, nodes, bend, c)
                 parts = values[order[a]] + values[order[b]] + pull * (less - more)
-                parts += shifted(i, more - less, own, near, nodes, bend, c)
-                if at_new_trace(parts, more - less, equal, c) >= -gain:
+                parts += node_change(i, other[p], less, 1, more - less, equal, near, nodes, bend, c)
+                if at_new_trace(parts, more - less, c) >= -gain:
                     break
             # Codes that neither search finds again, until the node is done.
             state[e], state[f] = 4, 5
@@ -571,8 +575,10 @@ def rotate(
 
 _SAMPLE = 50_000
 _PIECES = 256  # a power of two
-_SIZES = 0.8  # ratio of one size to the next where the size is free
+_SIZES = 0.8  # ratio of one size to the next where the search comes down from all edges
+_COARSE_SIZES = 0.6  # on large graphs, where another start is tried as well
 _ROUNDS = 40
+_SMALL_GAIN = 1e-3  # share of J; the endings name it
 _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
 _EXACT_GAIN = 1e-13
@@ -655,15 +661,32 @@ class Sweeps:
 
     def spread_out(self, k: int) -> None:
         """Go to `k` edges evenly over their order, around those that must stay."""
+        among, wanted = self._start_around(k)
+        spread(self.state, wanted, among)
+        self._start_here()
+
+    def lightest(self, k: int) -> None:
+        """Go to the `k` edges of the least weight, around those that must stay."""
+        _, wanted = self._start_around(k)
+        loose = np.flatnonzero(self.state <= 1)
+        weights = self.graph.weights[loose]
+        most = float(np.partition(weights, wanted - 1)[wanted - 1]) if wanted else 0.0
+        lighter, ties = loose[weights < most], loose[weights == most]
+        self.state[lighter] = self.state[ties[: wanted - lighter.size]] = 1
+        self._start_here()
+
+    def _start_around(self, k: int) -> tuple[int, int]:
+        """Keep what must stay; returns among how many edges others are chosen, and how many to choose."""
         self.state = self._fixed.copy()
         if self.constraints.connected:
             # Prices for the first forest: as if every edge kept its share of the budget.
             share = np.full(self.graph.n_edges, k / self.graph.n_edges)
             self._set_up(*self.entropies.sides(share, pull=True))
             self._hold_forest(self.prices())
-        loose = self.state <= 1
-        among, held = int(np.count_nonzero(loose)), int(np.count_nonzero(self.state == 3))
-        spread(self.state, min(max(k - held, 0), among), among)
+        among, held = int(np.count_nonzero(self.state <= 1)), int(np.count_nonzero(self.state == 3))
+        return among, min(max(k - held, 0), among)
+
+    def _start_here(self) -> None:
         self._fresh[:] = 1
         self._trace = np.nan
         self.refresh()
@@ -906,7 +929,8 @@ class Run:
     sweeps : Sweeps
     monitor : Monitor
     visits : float
-        Edges to look at in rounds of sweep, exact size and swaps; at least two rounds are made.
+        Edges to look at in rounds of sweep, exact size and swaps; at least two rounds are made. Where edges weigh
+        differently, rounds go on until one gains little, unless `visits` is 0.
     thorough : bool
         Whether to start from several subsets whatever the size of the graph.
     """
@@ -927,17 +951,50 @@ class Run:
             self._go_to(start)
             self._resize(k)
             return self.settle(k)
-        status, concave = Ending.NO_SWEEP, self.sweeps.objective.beta < ENTROPY_RULES
-        both = self.thorough or 4 * self.sweeps.state.size <= self.visits
-        for shrunk in (True, False) if both else (concave,):
-            if shrunk:
-                self._go_to(self.sweeps.allowed())
-                for _ in self._shrunk(k):
-                    pass
-            else:
-                self.sweeps.spread_out(k)
-            status = self.settle(k)
+        starts, most = self._starts(k), np.inf
+        if self._weighted and not self.thorough and len(starts) > 1:
+            starts = [partial(self._go_to, self._best_after_a_round(starts, k))]
+        status = Ending.NO_SWEEP
+        for begin in starts:
+            begin()
+            ending = self.settle(k)
+            if self.sweeps.value < most:
+                status, most = ending, self.sweeps.value
         return status
+
+    @property
+    def _weighted(self) -> bool:
+        return self.visits > 0 and not self.sweeps.equal
+
+    def _starts(self, k: int) -> list[Callable[[], None]]:
+        """Ways to begin, by β and the size of the graph.
+
+        J may be lowest among the heavy edges or far from them, and sweeps at fixed size do not lead from one to the
+        other.
+        """
+        s = self.sweeps
+        both, concave = self.thorough or 4 * s.state.size <= self.visits, s.objective.beta < ENTROPY_RULES
+        come_down = partial(self._come_down, k, _SIZES if both or concave else _COARSE_SIZES)
+        spread_out, lightest = partial(s.spread_out, k), partial(s.lightest, k)
+        if self._weighted:
+            return [come_down, lightest, spread_out] if both else [come_down] if concave else [come_down, lightest]
+        return [come_down, spread_out] if both else [come_down if concave else spread_out]
+
+    def _come_down(self, k: int, ratio: float) -> None:
+        self._go_to(self.sweeps.allowed())
+        for _ in self._shrunk(k, ratio):
+            pass
+
+    def _best_after_a_round(self, starts: list[Callable[[], None]], k: int) -> BoolArray:
+        """The lowest of the subsets to which one round leads from each start."""
+        s, value, best = self.sweeps, np.inf, self.sweeps.mask
+        for begin in starts:
+            begin()
+            self._round(1, k)
+            if s.value < value:
+                value, best = s.value, s.mask.copy()
+                self.monitor.offer(best, value)
+        return best
 
     def of_any_size(self, least: int, start: BoolArray | None) -> Ending:
         """Search among all sizes from `least` on; returns the status."""
@@ -967,11 +1024,11 @@ class Run:
         s.resize(k)
         return s.refresh()
 
-    def _shrunk(self, k: int) -> Iterator[float]:
+    def _shrunk(self, k: int, ratio: float = _SIZES) -> Iterator[float]:
         """Go through smaller and smaller sizes to `k` edges; yields J at each."""
         s, step = self.sweeps, 0
         while s.size > k:
-            size, step = max(k, int(_SIZES * s.size)), step + 1
+            size, step = max(k, int(ratio * s.size)), step + 1
             found = self._resize(size)
             self.monitor.step("shrink", step, size, found, 1 - size / s.state.size)
             yield found
@@ -1011,17 +1068,25 @@ class Run:
         """Improve the subset at hand, of `k` edges or of any size from `least` on; returns the status."""
         s = self.sweeps
         value = np.inf
-        for step in range(1, self.rounds + 1):
-            s.sweep(k)
-            if k is not None or s.size < least:
-                s.resize(least if k is None else k)
-            s.rotate()
-            s.refresh()
-            self.monitor.step("sweep", step, s.size, s.value, step / self.rounds)
+        for step in range(1, _ROUNDS + 1):
+            self._round(step, k, least)
             if s.value >= value - tolerance(value, s.objective.beta):
                 return Ending.NO_SWEEP
+            is_small = value - s.value < _SMALL_GAIN * abs(s.value)
             value = s.value
             self.monitor.offer(s.mask, value)
-            if step < self.rounds:
+            if step >= self.rounds and (is_small or not self._weighted):
+                return Ending.SETTLED if is_small else Ending.UNSETTLED
+            if step < _ROUNDS:
                 s.hold()
         return Ending.UNSETTLED
+
+    def _round(self, step: int, k: int | None, least: int = 1) -> None:
+        """One sweep, the exact size, and swaps at nodes."""
+        s = self.sweeps
+        s.sweep(k)
+        if k is not None or s.size < least:
+            s.resize(least if k is None else k)
+        s.rotate()
+        s.refresh()
+        self.monitor.step("sweep", step, s.size, s.value, step / max(self.rounds, step))
