@@ -722,8 +722,9 @@ class Sweeps:
     def _sides_now(self) -> tuple[Side, Side]:
         """Both sides where the degrees are known and nothing has changed that moves are set up with."""
         degrees, original = self._nodes[:, 0].astype(np.float64), self.entropies.original_degrees
-        zeros, (kappa, _) = np.empty(0, np.uint8), mixture_scale(
-            self.objective.mixture, float(degrees.sum()), float(original.sum())
+        zeros, (kappa, _) = (
+            np.empty(0, np.uint8),
+            mixture_scale(self.objective.mixture, float(degrees.sum()), float(original.sum())),
         )
         kept = self.sums.side(zeros, 0.0, degrees, local=False)
         return kept, self.sums.side(zeros, kappa, degrees + kappa * original, local=False)
