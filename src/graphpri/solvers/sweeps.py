@@ -574,10 +574,12 @@ def rotate(
 
 
 _SAMPLE = 50_000
+_SMALL_SAMPLE = 12_500  # within a sweep
 _PIECES = 256  # a power of two
 _SIZES = 0.8  # ratio of one size to the next where the search comes down from all edges
 _COARSE_SIZES = 0.6  # on large graphs, where another start is tried as well
 _ROUNDS = 40
+_LIGHT_BETA = 4.0  # up to which the minimum among light edges was the lower one, or as low within 0.3 %
 _SMALL_GAIN = 1e-3  # share of J; the endings name it
 _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
@@ -817,7 +819,7 @@ class Sweeps:
                 start = sweep(start, stop, *self._edges, *self._model, price, self._drift)
                 if self._has_drifted:
                     self._follow()
-                    price = self.market_price(k)
+                    price = self.market_price(k, _SMALL_SAMPLE)
 
     @property
     def _has_drifted(self) -> bool:
@@ -848,11 +850,15 @@ class Sweeps:
     def _stride(self) -> int:
         return max(1, self.graph.n_edges // _SAMPLE)
 
-    def market_price(self, k: int | None) -> float:
+    def look_everywhere(self) -> None:
+        """Let the next rotation look at all nodes, also where nothing has changed."""
+        self._fresh[:] = 1
+
+    def market_price(self, k: int | None, size: int = _SAMPLE) -> float:
         """The price below which `k` edges lie, from a sample; 0 where the size is free."""
         if k is None:
             return 0.0
-        sample = self.prices(self._stride)
+        sample = self.prices(max(1, self.graph.n_edges // size))
         place = min(int(k / self.graph.n_edges * sample.size), sample.size - 1)
         price = float(np.partition(sample, place)[place])
         finite = sample[np.isfinite(sample)]
@@ -954,7 +960,9 @@ class Run:
             return self.settle(k)
         starts, most = self._starts(k), np.inf
         if self._weighted and not self.thorough and len(starts) > 1:
-            starts = [partial(self._go_to, self._best_after_a_round(starts, k))]
+            best, value = self._best_after_a_round(starts, k)
+            self._go_to(best)
+            return self.settle(k, value=value)
         status = Ending.NO_SWEEP
         for begin in starts:
             begin()
@@ -978,7 +986,9 @@ class Run:
         come_down = partial(self._come_down, k, _SIZES if both or concave else _COARSE_SIZES)
         spread_out, lightest = partial(s.spread_out, k), partial(s.lightest, k)
         if self._weighted:
-            return [come_down, lightest, spread_out] if both else [come_down] if concave else [come_down, lightest]
+            if both:
+                return [come_down, lightest, spread_out]
+            return [come_down] if concave else [lightest] if s.objective.beta <= _LIGHT_BETA else [come_down, lightest]
         return [come_down, spread_out] if both else [come_down if concave else spread_out]
 
     def _come_down(self, k: int, ratio: float) -> None:
@@ -986,8 +996,8 @@ class Run:
         for _ in self._shrunk(k, ratio):
             pass
 
-    def _best_after_a_round(self, starts: list[Callable[[], None]], k: int) -> BoolArray:
-        """The lowest of the subsets to which one round leads from each start."""
+    def _best_after_a_round(self, starts: list[Callable[[], None]], k: int) -> tuple[BoolArray, float]:
+        """The lowest of the subsets to which one round leads from each start, and J there."""
         s, value, best = self.sweeps, np.inf, self.sweeps.mask
         for begin in starts:
             begin()
@@ -995,7 +1005,7 @@ class Run:
             if s.value < value:
                 value, best = s.value, s.mask.copy()
                 self.monitor.offer(best, value)
-        return best
+        return best, value
 
     def of_any_size(self, least: int, start: BoolArray | None) -> Ending:
         """Search among all sizes from `least` on; returns the status."""
@@ -1065,10 +1075,12 @@ class Run:
                     break
                 self._go_to(best)
 
-    def settle(self, k: int | None, least: int = 1) -> Ending:
-        """Improve the subset at hand, of `k` edges or of any size from `least` on; returns the status."""
+    def settle(self, k: int | None, least: int = 1, value: float = np.inf) -> Ending:
+        """Improve the subset at hand, of `k` edges or of any size from `least` on; returns the status.
+
+        `value` is J there, where rounds have led to it.
+        """
         s = self.sweeps
-        value = np.inf
         for step in range(1, _ROUNDS + 1):
             self._round(step, k, least)
             if s.value >= value - tolerance(value, s.objective.beta):
@@ -1088,6 +1100,8 @@ class Run:
         s.sweep(k)
         if k is not None or s.size < least:
             s.resize(least if k is None else k)
+        if self.thorough and self._weighted:
+            s.look_everywhere()
         s.rotate()
         s.refresh()
         self.monitor.step("sweep", step, s.size, s.value, step / max(self.rounds, step))
