@@ -584,7 +584,7 @@ _SMALL_GAIN = 1e-3  # share of J; the endings name it
 _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
 _EXACT_GAIN = 1e-13
-_BYTES_AN_EDGE, _BYTES_A_NODE = 30, 150  # beside the graph itself
+_BYTES_AN_EDGE, _BYTES_A_NODE = 30, 200  # beside the graph itself
 
 
 class Sweeps:
@@ -631,7 +631,7 @@ class Sweeps:
         self._near: Nodes = np.zeros((n, 2), kind)
         self._nodes: Nodes = np.zeros((n, 2), kind)
         self._bend: Nodes | None = np.zeros((n, 4), kind) if self.local else None
-        self._c: Coefficients = (0.0,) * 9
+        self._c: Coefficients = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self._fresh = np.ones(n, np.uint8)
         self.extra: NDArray[np.float32] | None = None
 
@@ -757,8 +757,8 @@ class Sweeps:
             exact = t, of_kept + of_mixed, -of_kept * kept.f / t + of_mixed * of_kappa / m
         self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa, *exact)
         self._nodes[:, 1] = mixed.degrees - kept.degrees
-        self._sides = kept, mixed
         if not self.equal:
+            self._sides = kept, mixed
             self._near[:, 0], self._near[:, 1] = kept.logs, mixed.logs
 
     def _follow(self) -> None:
