@@ -959,7 +959,7 @@ class Run:
             self._resize(k)
             return self.settle(k)
         starts, most = self._starts(k), np.inf
-        if self._weighted and not self.thorough and len(starts) > 1:
+        if self._weighted and not self.thorough and not self._concave and len(starts) > 1:
             best, value = self._best_after_a_round(starts, k)
             self._go_to(best)
             return self.settle(k, value=value)
@@ -975,6 +975,11 @@ class Run:
     def _weighted(self) -> bool:
         return self.visits > 0 and not self.sweeps.equal
 
+    @property
+    def _concave(self) -> bool:
+        """Whether edges gather at hubs: rounds then fall slowly, and the first says little about the last."""
+        return self.sweeps.objective.beta < ENTROPY_RULES
+
     def _starts(self, k: int) -> list[Callable[[], None]]:
         """Ways to begin, by β and the size of the graph.
 
@@ -982,13 +987,13 @@ class Run:
         other.
         """
         s = self.sweeps
-        both, concave = self.thorough or 4 * s.state.size <= self.visits, s.objective.beta < ENTROPY_RULES
+        both, concave = self.thorough or 4 * s.state.size <= self.visits, self._concave
         come_down = partial(self._come_down, k, _SIZES if both or concave else _COARSE_SIZES)
         spread_out, lightest = partial(s.spread_out, k), partial(s.lightest, k)
-        if self._weighted:
+        if self._weighted and (self.thorough or not concave):
             if both:
                 return [come_down, lightest, spread_out]
-            return [come_down] if concave else [lightest] if s.objective.beta <= _LIGHT_BETA else [come_down, lightest]
+            return [lightest] if s.objective.beta <= _LIGHT_BETA else [come_down, lightest]
         return [come_down, spread_out] if both else [come_down if concave else spread_out]
 
     def _come_down(self, k: int, ratio: float) -> None:
