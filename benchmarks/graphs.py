@@ -51,6 +51,15 @@ def geometric(n: int) -> Graph:
     return Graph.from_edges(pairs[:, 0], pairs[:, 1], n_nodes=n)
 
 
+def grid(n: int) -> Graph:
+    """A square grid of about n nodes."""
+    side = round(n**0.5)
+    node = np.arange(side * side).reshape(side, side)
+    source = np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()])
+    target = np.concatenate([node[:, 1:].ravel(), node[1:].ravel()])
+    return Graph.from_edges(source, target, n_nodes=side * side)
+
+
 FAMILIES = {
     "preferential": preferential,
     "communities": communities,

@@ -30,6 +30,7 @@ import speed
 import strategy
 import symmetry
 import tasks
+import weighted
 from clock import load
 from graphpri.errors import FileError
 from outcome import Outcome, environment, number, write_csv, write_markdown
@@ -59,6 +60,8 @@ def rows(best_known: Path) -> dict[str, Row]:
         "generators": baselines.generators,
         "growth": large.growth,
         "options": large.options,
+        "weighted": partial(weighted.weighted, 200_000),
+        "weighted-million": partial(weighted.sample, 1_000_000),
         "stochastic": estimates.small,
         "stochastic-million": estimates.million,
         "gradients": estimates.gradients,

@@ -26,7 +26,8 @@ from graphpri.solvers import budgeted
 from graphpri.solvers.budgeted import solve
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.reweight import reweighted
-from graphpri.solvers.sweeps import Sweeps
+from graphpri.solvers.solution import Monitor
+from graphpri.solvers.sweeps import Run, Sweeps
 
 ENTROPIES = ("degree", "local")
 MIXTURES = ("equation", "listing")
@@ -155,6 +156,71 @@ def test_prices_are_near_the_change_of_a_flip(weighted, beta, alpha, mixture, en
     assert np.allclose(prices[edges], actual, atol=(0.05 if entropy == "degree" else 0.15) * scale)
 
 
+def heavy_graph(seed, n=120, m=700, spread=2.0):
+    """Weights so far apart that one edge may weigh as much as many others together."""
+    weights = np.random.default_rng(seed).lognormal(0, spread, m)
+    return zoo.reweighted(zoo.random_graph(n, m, seed), weights)
+
+
+def test_prices_count_the_trace_that_a_heavy_edge_moves():
+    graph = heavy_graph(3)
+    objective = small_objective(graph, 0.5)
+    mask = random_mask(graph, 5)
+    prices, value = at(objective, mask).prices(), objective.value(objective.selection(mask))
+    for e in np.argsort(-graph.weights)[:20]:
+        new = mask.copy()
+        new[e] ^= True
+        change = objective.value(objective.selection(new)) - value
+        assert float(prices[e]) == pytest.approx(-change if mask[e] else change, rel=0.08, abs=1.5e-3)
+
+
+@pytest.mark.parametrize("entropy", ENTROPIES)
+def test_sums_that_moves_have_counted_are_those_computed_anew(entropy):
+    graph = heavy_graph(4)
+    sweeps = at(small_objective(graph, 4.0, 0.0, entropy), random_mask(graph, 6))
+    sweeps.sweep(300)
+    sweeps.rotate()
+    sweeps._follow()
+    counted = sweeps._sides
+    anew = sweeps.entropies.sides(sweeps.mask.view(np.uint8), pull=True)
+    for ours, theirs in zip(counted, anew, strict=True):
+        assert ours.degrees == pytest.approx(theirs.degrees, rel=1e-9, abs=1e-12)
+        assert ours.f == pytest.approx(theirs.f, rel=1e-9 if entropy == "degree" else 0.1)
+
+
+def test_the_lightest_edges_are_a_start_that_keeps_to_the_constraints():
+    graph = zoo.reweighted(zoo.random_graph(60, 300, 2), np.repeat([1.0, 2.0, 3.0], 100))
+    protect, forbid = np.zeros(300, bool), np.zeros(300, bool)
+    protect[250], forbid[:50] = True, True
+    sweeps = Sweeps(small_objective(graph, 4.0), Constraints(False, protect, forbid), fixed_size=True)
+    sweeps.lightest(81)
+    assert np.array_equal(np.flatnonzero(sweeps.mask), [*range(50, 130), 250])
+
+
+def test_rounds_go_on_until_one_gains_little_where_edges_weigh_differently():
+    objective = small_objective(heavy_graph(7, 1000, 6000, 1.5), 4.0)
+    sweeps, monitor = Sweeps(objective, Constraints(), fixed_size=True), Monitor()
+    sweeps.spread_out(600)
+    status = Run(sweeps, monitor, visits=1.0).settle(600).status()
+    assert status.startswith("good: the last round of sweeps lowered J by less than 0.1 %")
+    values = [step.objective for step in monitor.trace]
+    gains = -np.diff(values) / np.abs(values[1:])
+    assert len(values) > 2
+    assert (gains[:-1] >= 1e-3).all()
+    assert 0 < gains[-1] < 1e-3
+
+
+@pytest.mark.parametrize("entropy", ENTROPIES)
+@pytest.mark.parametrize("beta", [0.5, 2.0, 4.0, 50.0])
+def test_heavy_weights_end_near_the_best_effort_and_below_any_single_start(entropy, beta):
+    objective = small_objective(heavy_graph(8, 200, 1500), beta, 0.0, entropy)
+    normal, best = (solve(objective, 150, effort=effort).objective for effort in ("normal", "best"))
+    assert normal <= best + 0.005 * abs(best)
+    spread_out = Sweeps(objective, Constraints(), fixed_size=True)
+    spread_out.spread_out(150)
+    assert best < spread_out.value
+
+
 @pytest.mark.parametrize("name", zoo.GRAPHS)
 @pytest.mark.parametrize("entropy", ENTROPIES)
 def test_j_after_moves_is_j_computed_anew(name, entropy):
@@ -162,7 +228,7 @@ def test_j_after_moves_is_j_computed_anew(name, entropy):
     objective = small_objective(graph, 3.0, 0.01, entropy)
     sweeps = at(objective, random_mask(graph, 6))
     k = max(1, graph.n_edges // 2)
-    sweeps.sweep(sweeps.market_price(k))
+    sweeps.sweep(k)
     sweeps.resize(k)
     sweeps.rotate()
     assert sweeps.size == k

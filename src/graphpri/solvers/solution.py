@@ -76,6 +76,7 @@ class Ending(Enum):
         f"{_GOES_ON} with single moves",
     )
     UNFINISHED = Outcome.GOOD, "good: moves still improved J when the work of this effort was spent", _GOES_ON
+    SETTLED = Outcome.GOOD, "good: the last round of sweeps lowered J by less than 0.1 %", _GOES_ON
     UNSETTLED = Outcome.GOOD, "good: J still fell when the sweeps of this effort were done", _GOES_ON
     TRIVIAL = (
         Outcome.TRIVIAL,

@@ -10,16 +10,16 @@ improve, swaps of two edges at one node can. docs/scale.md says how far that lea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._entropy import EdgeSums, Side, weight_of
-from graphpri._objective import LargeEntropies, Objective, coefficients
+from graphpri._entropy import LIGHTEST, EdgeSums, Side, weight_of
+from graphpri._objective import LargeEntropies, Objective, coefficients, mixture_scale
 from graphpri._runtime import compiled, in_chunks, inlined, require
 from graphpri._selection import best_forest_by, tolerance
 from graphpri.graph import BoolArray, FloatArray, IntArray
@@ -33,16 +33,19 @@ from graphpri.solvers.solution import Ending, Monitor
 # Both arrays that describe it are made by :mod:`graphpri.solvers.sweeps`:
 #
 # ``near``, shape (N, 2): change of a node's potential when an edge of the common weight comes and when one goes. A
-# look at an edge needs little else, so that these stay in the cache.
+# look at an edge needs little else, so that these stay in the cache. For weights, the logarithms of both degrees.
 #
 # ``nodes``, shape (N, 2): degree in the kept graph, and what the mixture adds to it.
 #
-# ``bend``, shape (N, 3), for the local entropy: the strength of the neighbours' terms on both sides, and the smallest
-# degree that they are followed to.
+# ``bend``, shape (N, 4), for the local entropy: the strength of the neighbours' terms on both sides, and the smallest
+# degree that they are followed to, with its logarithm.
+#
+# ``drift``, shape (3,), for weights: what has changed since `c` was made, of the trace and of the local entropy's sums.
 #
 # All three are float32 where the edges weigh the same: every result is checked by J itself.
 #
-# ``c``: the factors of F of the kept graph and of the mixture, α, the barrier's floor, dJ/dt, and 1 + 2κ.
+# ``c``: the factors of F of the kept graph and of the mixture, α, the barrier's floor, dJ/dt, 1 + 2κ, and for weights
+# the trace t with the two factors of what the slope leaves out, see :func:`at_new_trace`.
 #
 # ``extra``, float32 of shape (M,): what keeping each edge costs besides, where another entropy corrects this one.
 #
@@ -51,35 +54,48 @@ from graphpri.solvers.solution import Ending, Monitor
 # ---------------------------------------------------------------------------------------------------------------------
 
 Nodes = NDArray[np.float32] | NDArray[np.float64]
-Coefficients = tuple[float, float, float, float, float, float]
+Coefficients = tuple[float, float, float, float, float, float, float, float, float]
 Weights = FloatArray | None
 Extra = NDArray[np.float32] | None
 State = NDArray[np.uint8]
 """0 for a dropped edge and 1 for a kept one, plus 2 where it must stay as it is."""
 
+DRIFT = 0.1
+"""Share by which the trace may move before what depends on it is computed anew, where edges weigh differently."""
+
+
+@inlined
+def log_of(x: float) -> float:
+    """Logarithm, 0 where there is no edge."""
+    return np.log(x) if x > 0 else 0.0
+
+
+@inlined
+def raised(log_d: float, d: float, floor: float) -> float:
+    """Logarithm of a degree, followed down to the floor."""
+    return log_d if d > 0 and log_d > floor else floor
+
 
 @compiled
-def sum_of_logs(d: float, base: float, on_kept: float, on_mixed: float, least: float, c: Coefficients) -> float:
-    """The part of J that hangs on the degree of one node, from numbers."""
-    m = d + base
-    log_d = np.log(d) if d > 0 else 0.0
-    log_m = np.log(m) if m > 0 else 0.0
+def sum_of_logs(
+    d: float, log_d: float, m: float, log_m: float, on_kept: float, on_mixed: float, floor: float, c: Coefficients
+) -> float:
+    """The part of J that hangs on the degree d of one node and on m, that in the mixture."""
     value = -c[0] * d * log_d - c[1] * m * log_m
     if c[2] > 0:
         value -= c[2] * np.log(max(d, c[3]))
-    if least > 0:
-        log_d = log_d if d > least else np.log(least)
-        log_m = log_m if m > least else np.log(least)
-        value -= c[0] * on_kept * log_d + c[1] * on_mixed * log_m
+    if floor > -np.inf:
+        value -= c[0] * on_kept * raised(log_d, d, floor) + c[1] * on_mixed * raised(log_m, m, floor)
     return value
 
 
 @inlined
 def potential(d: float, i: int, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> float:
     """The part of J that hangs on the degree of one node."""
+    m = d + np.float64(nodes[i, 1])
     if bend is None:
-        return sum_of_logs(d, np.float64(nodes[i, 1]), 0.0, 0.0, 0.0, c)
-    return sum_of_logs(d, np.float64(nodes[i, 1]), bend[i, 0], bend[i, 1], bend[i, 2], c)
+        return sum_of_logs(d, log_of(d), m, log_of(m), 0.0, 0.0, -np.inf, c)
+    return sum_of_logs(d, log_of(d), m, log_of(m), bend[i, 0], bend[i, 1], bend[i, 3], c)
 
 
 @compiled
@@ -93,26 +109,31 @@ def look_around(start: int, stop: int, near: Nodes, nodes: Nodes, bend: Nodes | 
 
 
 @inlined
-def moved(i: int, step: float, equal: bool, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> None:
-    """Follow a change of one degree."""
+def moved(i: int, step: float, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> None:
+    """Follow a change of one degree, where all edges weigh 1."""
     d = max(nodes[i, 0] + step, 0.0)
     nodes[i, 0] = d
-    if equal:
-        further = np.inf
-        if d + step > -0.5 * abs(step):
-            further = potential(max(d + step, 0.0), i, nodes, bend, c) - potential(d, i, nodes, bend, c)
-        if step > 0:
-            near[i, 1] = -near[i, 0]
-            near[i, 0] = further
-        else:
-            near[i, 0] = -near[i, 1]
-            near[i, 1] = further
+    further = np.inf
+    if d + step > -0.5 * abs(step):
+        further = potential(max(d + step, 0.0), i, nodes, bend, c) - potential(d, i, nodes, bend, c)
+    if step > 0:
+        near[i, 1] = -near[i, 0]
+        near[i, 0] = further
+    else:
+        near[i, 0] = -near[i, 1]
+        near[i, 1] = further
 
 
 @inlined
 def inverse_mean(x: float, y: float) -> float:
     """About Λ(x, y): exact where x = y, and within 1 % up to a ratio of nine."""
     return 3 / (2 * np.sqrt(x * y) + 0.5 * (x + y))
+
+
+@compiled
+def own_sums(m: float, x: float, y: float, at_x: float, at_y: float, c: Coefficients) -> tuple[float, float]:
+    """An edge's own term in the sums of the kept graph and of the mixture, which adds to both degrees."""
+    return m * (m * inverse_mean(x, y)), m * (m * (c[5] * inverse_mean(x + at_x, y + at_y)))
 
 
 @inlined
@@ -122,25 +143,131 @@ def own_term(
     """Change of the edge's own term in J when it flips, `more` of it arriving at node i; 0 for the degree entropy."""
     square = 0.0
     if bend is not None:
-        x = nodes[i, 0] + (1 - kept) * more
-        y = nodes[j, 0] + (1 - kept) * m
-        mixed = c[1] * c[5] * inverse_mean(x + nodes[i, 1], y + nodes[j, 1])
-        square = m * (m * (c[0] * inverse_mean(x, y) + mixed))
+        x, y = nodes[i, 0] + (1 - kept) * more, nodes[j, 0] + (1 - kept) * m
+        of_kept, of_mixed = own_sums(m, x, y, nodes[i, 1], nodes[j, 1], c)
+        square = c[0] * of_kept + c[1] * of_mixed
     return (2 * kept - 1) * square
+
+
+# Weights: a heavy edge has a large part in the pulls at its own ends, which goes with it. Functions of numbers are
+# compiled once; inlined, they would take long to compile.
+
+
+@compiled
+def own_pulls(
+    m: float, x: float, y: float, at_x: float, at_y: float, least: float, c: Coefficients
+) -> tuple[float, float]:
+    """What an edge's own term adds to both pulls at the end of degree x, in the unit of `bend`.
+
+    ∂Λ/∂x of :func:`inverse_mean` is −Λ² (√(y/x) + 1/2)/3.
+    """
+    p, q = x + at_x, y + at_y
+    mean, mixed = inverse_mean(x, y), inverse_mean(p, q)
+    of_kept = -m * (m * mean) * (mean * max(x, least)) * (np.sqrt(y / x) + 0.5) / 3
+    return of_kept, -c[5] * m * (m * mixed) * (mixed * p) * (np.sqrt(q / p) + 0.5) / 3
+
+
+@compiled
+def shifted(
+    d: float,
+    added: float,
+    step: float,
+    log_d: float,
+    log_m: float,
+    on_kept: float,
+    on_mixed: float,
+    floor: float,
+    c: Coefficients,
+) -> float:
+    """Change of a node's potential when its degree d moves by a step; the logarithms are those at d."""
+    after = max(d + step, 0.0)
+    m = after + added
+    now = sum_of_logs(d, log_d, d + added, log_m, on_kept, on_mixed, floor, c)
+    return sum_of_logs(after, log_of(after), m, log_of(m), on_kept, on_mixed, floor, c) - now
+
+
+@compiled
+def shift(
+    i: int,
+    step: float,
+    kept: int,
+    of_kept: float,
+    of_mixed: float,
+    drift: FloatArray,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+) -> None:
+    """Follow a change of one degree by an edge with its own pulls, and count what the pulls do to both sums."""
+    d = max(nodes[i, 0] + step, 0.0)
+    m = d + nodes[i, 1]
+    log_d, log_m = log_of(d), log_of(m)
+    if bend is not None:
+        floor, was, had = bend[i, 3], nodes[i, 0], nodes[i, 0] + nodes[i, 1]
+        on_kept, on_mixed = bend[i, 0] - kept * of_kept, bend[i, 1] - kept * of_mixed
+        drift[1] += on_kept * (raised(log_d, d, floor) - raised(near[i, 0], was, floor))
+        drift[2] += on_mixed * (raised(log_m, m, floor) - raised(near[i, 1], had, floor))
+        bend[i, 0] = on_kept + (1 - kept) * of_kept
+        bend[i, 1] = on_mixed + (1 - kept) * of_mixed
+    nodes[i, 0] = d
+    near[i, 0] = log_d
+    near[i, 1] = log_m
+
+
+@compiled
+def flip_weighted(
+    i: int,
+    j: int,
+    m: float,
+    kept: int,
+    drift: FloatArray,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+) -> bool:
+    """Follow the flip of an edge, and count it in `drift`; whether the trace has moved too far for `c` by now."""
+    sign = 1 - 2 * kept
+    drift[0] += 2 * sign * m
+    at_i = at_j = (0.0, 0.0)
+    if bend is not None:
+        x, y = nodes[i, 0] + (1 - kept) * m, nodes[j, 0] + (1 - kept) * m
+        of_kept, of_mixed = own_sums(m, x, y, nodes[i, 1], nodes[j, 1], c)
+        drift[1] += sign * of_kept
+        drift[2] += sign * of_mixed
+        at_i = own_pulls(m, x, y, nodes[i, 1], nodes[j, 1], bend[i, 2], c)
+        at_j = own_pulls(m, y, x, nodes[j, 1], nodes[i, 1], bend[j, 2], c)
+    shift(i, sign * m, kept, at_i[0], at_i[1], drift, near, nodes, bend)
+    shift(j, sign * m, kept, at_j[0], at_j[1], drift, near, nodes, bend)
+    return abs(drift[0]) > DRIFT * c[6]
 
 
 @inlined
 def node_change(
-    i: int, m: float, kept: int, equal: bool, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients
+    i: int,
+    j: int,
+    m: float,
+    kept: int,
+    step: float,
+    equal: bool,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
 ) -> float:
-    """Change of one node's potential when an edge of weight m comes or goes."""
+    """Change of the potential of one node, i, by a step, when an edge of weight m to node j comes or goes."""
     value = 0.0
     if equal:
         value = np.float64(near[i, kept])
     else:
-        d = np.float64(nodes[i, 0])
-        after = max(d + (1 - 2 * kept) * m, 0.0)
-        value = potential(after, i, nodes, bend, c) - potential(d, i, nodes, bend, c)
+        of_kept = of_mixed = 0.0
+        floor = -np.inf
+        if bend is not None:
+            of_kept, of_mixed, floor = bend[i, 0], bend[i, 1], bend[i, 3]
+            if kept == 1:
+                own = own_pulls(m, nodes[i, 0], nodes[j, 0], nodes[i, 1], nodes[j, 1], bend[i, 2], c)
+                of_kept, of_mixed = of_kept - own[0], of_mixed - own[1]
+        value = shifted(nodes[i, 0], nodes[i, 1], step, near[i, 0], near[i, 1], of_kept, of_mixed, floor, c)
     return value
 
 
@@ -150,6 +277,20 @@ def extra_of(extra: Extra, e: int, kept: int) -> float:
     if extra is None:
         return 0.0
     return (1 - 2 * kept) * extra[e]
+
+
+@compiled
+def at_new_trace(nodes_change: float, step: float, c: Coefficients) -> float:
+    """Change of J where the potentials change so at the old trace t and the kept edges weigh `step` more.
+
+    With x = 2 step/t, J has the terms A ln t and −(Σ d ln d)/t: the second scales by 1/(1 + x), and of both the slope
+    tells the first order only. An edge may weigh as much as all others together.
+    """
+    x = 2 * step / c[6]
+    if not x > -1:
+        return np.inf
+    logs = -0.5 * x * x if abs(x) < 1e-5 else np.log1p(x) - x
+    return nodes_change / (1 + x) + 2 * step * c[4] + c[7] * logs - c[8] * (x * x / (1 + x))
 
 
 @inlined
@@ -167,11 +308,12 @@ def change(
     c: Coefficients,
 ) -> float:
     """Change of J when the edge flips."""
-    total = node_change(i, m, kept, equal, near, nodes, bend, c)
-    total += node_change(j, m, kept, equal, near, nodes, bend, c)
-    slope = 2 * m * c[4]
-    total += extra_of(extra, e, kept)
-    return total + own_term(i, j, m, kept, m, nodes, bend, c) + (1 - 2 * kept) * slope
+    step = (1 - 2 * kept) * m
+    total = node_change(i, j, m, kept, step, equal, near, nodes, bend, c)
+    total += node_change(j, i, m, kept, step, equal, near, nodes, bend, c)
+    total += own_term(i, j, m, kept, m, nodes, bend, c)
+    total = total + 2 * step * c[4] if equal else at_new_trace(total, step, c)
+    return total + extra_of(extra, e, kept)
 
 
 @compiled
@@ -188,8 +330,12 @@ def sweep(
     bend: Nodes | None,
     c: Coefficients,
     price: float,
-) -> None:
-    """Keep each edge exactly where that costs J less than `price`."""
+    drift: FloatArray,
+) -> int:
+    """Keep each edge exactly where that costs J less than `price`, until the trace has moved too far for `c`.
+
+    Returns the edge to go on with. `drift` counts changes since `c` was made, see :func:`has_drifted`.
+    """
     equal = mu is None
     for e in range(start, stop):
         if state[e] > 1:
@@ -199,8 +345,12 @@ def sweep(
         sign = 1 - 2 * kept
         if change(e, i, j, m, kept, equal, extra, near, nodes, bend, c) < sign * price:
             state[e] = 1 - kept
-            moved(i, sign * m, equal, near, nodes, bend, c)
-            moved(j, sign * m, equal, near, nodes, bend, c)
+            if equal:
+                moved(i, sign * m, near, nodes, bend, c)
+                moved(j, sign * m, near, nodes, bend, c)
+            elif flip_weighted(i, j, m, kept, drift, near, nodes, bend, c):
+                return e + 1
+    return stop
 
 
 @compiled
@@ -285,21 +435,29 @@ def take(
     c: Coefficients,
     limit: float,
     most: int,
-) -> int:
-    """Flip the edges of `order`, at most `most`, that still change J by at most `limit` when their turn comes."""
+    drift: FloatArray,
+) -> tuple[int, int]:
+    """Flip the edges of `order`, at most `most`, that still change J by at most `limit` when their turn comes.
+
+    It ends early as :func:`sweep`; returns how many were flipped and the place to go on at.
+    """
     done = 0
-    for e in order:
+    for place in range(order.size):
         if done == most:
             break
+        e = order[place]
         i, j, m = source[e], target[e], weight_of(mu, e)
         kept = np.int64(state[e])
         sign = 1 - 2 * kept
         if change(e, i, j, m, kept, mu is None, extra, near, nodes, bend, c) <= limit:
             state[e] = 1 - kept
-            moved(i, sign * m, mu is None, near, nodes, bend, c)
-            moved(j, sign * m, mu is None, near, nodes, bend, c)
             done += 1
-    return done
+            if mu is None:
+                moved(i, sign * m, near, nodes, bend, c)
+                moved(j, sign * m, near, nodes, bend, c)
+            elif flip_weighted(i, j, m, kept, drift, near, nodes, bend, c):
+                return done, place + 1
+    return done, order.size
 
 
 @compiled
@@ -326,6 +484,7 @@ def rank(values: FloatArray, order: NDArray[np.int64]) -> None:
 
 @compiled
 def rotate(
+    start_node: int,
     first: NDArray[np.int64],
     edge: IntArray,
     other: IntArray,
@@ -338,19 +497,21 @@ def rotate(
     c: Coefficients,
     gain: float,
     fresh: State,
-) -> int:
+    drift: FloatArray,
+) -> tuple[int, int]:
     """At each node swap the kept edge that is worth least for the dropped one worth most, while J falls by `gain`.
 
     A swap at a node leaves its degree nearly as it is, so that it helps where neither flip alone does. Nodes that
-    are not `fresh` are passed over; those at which something changed are fresh for the next time.
+    are not `fresh` are passed over; those at which something changed are fresh for the next time. It ends early as
+    :func:`sweep`; returns the number of swaps and the node to go on with.
     """
     equal = mu is None
-    swaps = 0
-    longest = 0
+    swaps = longest = 0
+    too_far = False
     for i in range(first.size - 1):
         longest = max(longest, first[i + 1] - first[i])
     values, order = np.empty(longest), np.empty(longest, np.int64)
-    for i in range(first.size - 1):
+    for i in range(start_node, first.size - 1):
         if fresh[i] == 0:
             continue
         fresh[i] = 0
@@ -367,7 +528,8 @@ def rotate(
                 continue
             j, w = other[p], weight_of(mu, e)
             kept = np.int64(state[e])
-            value = node_change(j, w, kept, equal, near, nodes, bend, c) + own_term(i, j, w, kept, 0.0, nodes, bend, c)
+            value = node_change(j, i, w, kept, (1 - 2 * kept) * w, equal, near, nodes, bend, c)
+            value += own_term(i, j, w, kept, 0.0, nodes, bend, c)
             value += extra_of(extra, e, kept) + (1 - 2 * kept) * pull * w
             values[p - start] = value
             least = min(least, value if kept == 1 else np.inf)
@@ -389,31 +551,40 @@ def rotate(
             e, f = edge[p], edge[q]
             less, more = weight_of(mu, e), weight_of(mu, f)
             if not equal:
-                d = np.float64(nodes[i, 0])
-                at_node = potential(max(d - less + more, 0.0), i, nodes, bend, c) - potential(d, i, nodes, bend, c)
-                if values[order[a]] + values[order[b]] + (pull - 2 * c[4]) * (less - more) + at_node >= -gain:
+                parts = values[order[a]] + values[order[b]] + pull * (less - more)
+                parts += node_change(i, other[p], less, 1, more - less, equal, near, nodes, bend, c)
+                if at_new_trace(parts, more - less, c) >= -gain:
                     break
-                moved(i, more - less, equal, near, nodes, bend, c)
             # Codes that neither search finds again, until the node is done.
             state[e], state[f] = 4, 5
-            moved(other[p], -less, equal, near, nodes, bend, c)
-            moved(other[q], more, equal, near, nodes, bend, c)
+            if equal:
+                moved(other[p], -less, near, nodes, bend, c)
+                moved(other[q], more, near, nodes, bend, c)
+            else:
+                flip_weighted(i, other[p], less, 1, drift, near, nodes, bend, c)
+                too_far = flip_weighted(i, other[q], more, 0, drift, near, nodes, bend, c)
             fresh[other[p]] = fresh[other[q]] = 1
             swaps += 1
         for p in range(start, stop):
             if state[edge[p]] >= 4:
                 state[edge[p]] -= 4
-    return swaps
+        if too_far:
+            return swaps, i + 1
+    return swaps, first.size - 1
 
 
 _SAMPLE = 50_000
+_SMALL_SAMPLE = 12_500  # within a sweep
 _PIECES = 256  # a power of two
-_SIZES = 0.8  # ratio of one size to the next where the size is free
+_SIZES = 0.8  # ratio of one size to the next where the search comes down from all edges
+_COARSE_SIZES = 0.6  # on large graphs, where another start is tried as well
 _ROUNDS = 40
+_LIGHT_BETA = 4.0  # up to which the minimum among light edges was the lower one, or as low within 0.3 %
+_SMALL_GAIN = 1e-3  # share of J; the endings name it
 _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
 _EXACT_GAIN = 1e-13
-_BYTES_AN_EDGE, _BYTES_A_NODE = 30, 150  # beside the graph itself
+_BYTES_AN_EDGE, _BYTES_A_NODE = 30, 200  # beside the graph itself
 
 
 class Sweeps:
@@ -450,6 +621,7 @@ class Sweeps:
         self.moves_trace = not (fixed_size and self.equal)
         self.value = np.nan
         self._trace = np.nan  # of the subset that moves are set up for
+        self._drift = np.zeros(3)  # since: of the trace, and of both sums of the local entropy's own terms
         kind = cast("Any", np.float32 if self.equal else np.float64)
         self.state: State = np.zeros(self.graph.n_edges, np.uint8)
         self._fixed = np.zeros(self.graph.n_edges, np.uint8)
@@ -458,8 +630,8 @@ class Sweeps:
                 self._fixed[mask] = code
         self._near: Nodes = np.zeros((n, 2), kind)
         self._nodes: Nodes = np.zeros((n, 2), kind)
-        self._bend: Nodes | None = np.zeros((n, 3), kind) if self.local else None
-        self._c: Coefficients = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        self._bend: Nodes | None = np.zeros((n, 4), kind) if self.local else None
+        self._c: Coefficients = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self._fresh = np.ones(n, np.uint8)
         self.extra: NDArray[np.float32] | None = None
 
@@ -491,15 +663,32 @@ class Sweeps:
 
     def spread_out(self, k: int) -> None:
         """Go to `k` edges evenly over their order, around those that must stay."""
+        among, wanted = self._start_around(k)
+        spread(self.state, wanted, among)
+        self._start_here()
+
+    def lightest(self, k: int) -> None:
+        """Go to the `k` edges of the least weight, around those that must stay."""
+        _, wanted = self._start_around(k)
+        loose = np.flatnonzero(self.state <= 1)
+        weights = self.graph.weights[loose]
+        most = float(np.partition(weights, wanted - 1)[wanted - 1]) if wanted else 0.0
+        lighter, ties = loose[weights < most], loose[weights == most]
+        self.state[lighter] = self.state[ties[: wanted - lighter.size]] = 1
+        self._start_here()
+
+    def _start_around(self, k: int) -> tuple[int, int]:
+        """Keep what must stay; returns among how many edges others are chosen, and how many to choose."""
         self.state = self._fixed.copy()
         if self.constraints.connected:
             # Prices for the first forest: as if every edge kept its share of the budget.
             share = np.full(self.graph.n_edges, k / self.graph.n_edges)
             self._set_up(*self.entropies.sides(share, pull=True))
             self._hold_forest(self.prices())
-        loose = self.state <= 1
-        among, held = int(np.count_nonzero(loose)), int(np.count_nonzero(self.state == 3))
-        spread(self.state, min(max(k - held, 0), among), among)
+        among, held = int(np.count_nonzero(self.state <= 1)), int(np.count_nonzero(self.state == 3))
+        return among, min(max(k - held, 0), among)
+
+    def _start_here(self) -> None:
         self._fresh[:] = 1
         self._trace = np.nan
         self.refresh()
@@ -535,26 +724,54 @@ class Sweeps:
     def _sides_now(self) -> tuple[Side, Side]:
         """Both sides where the degrees are known and nothing has changed that moves are set up with."""
         degrees, original = self._nodes[:, 0].astype(np.float64), self.entropies.original_degrees
-        zeros, kappa = np.empty(0, np.uint8), (self._c[5] - 1) / 2
+        zeros, (kappa, _) = (
+            np.empty(0, np.uint8),
+            mixture_scale(self.objective.mixture, float(degrees.sum()), float(original.sum())),
+        )
         kept = self.sums.side(zeros, 0.0, degrees, local=False)
         return kept, self.sums.side(zeros, kappa, degrees + kappa * original, local=False)
 
     def _set_up(self, kept: Side, mixed: Side) -> None:
-
-        o, (t, m) = self.objective, self.entropies.traces(kept)
-        of_kept, of_mixed, _ = coefficients(o.beta)
-        self._trace = t
-        slope = self._trace_slope(kept, mixed, t, m) if self.moves_trace else 0.0
-        floor = o.barrier.floor / self._unit if o.alpha else 1.0
-        self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa)
         self._nodes[:, 0] = kept.degrees
-        self._nodes[:, 1] = mixed.degrees - kept.degrees
+        self._set_trace(kept, mixed)
         if self._bend is not None:
             self._bend[:, 0] = kept.pull * np.maximum(kept.degrees, self._mean_weights)
             self._bend[:, 1] = mixed.pull * mixed.degrees
             self._bend[:, 2] = self._mean_weights
+            self._bend[:, 3] = np.log(np.maximum(self._mean_weights, LIGHTEST))
         if self.equal:
             in_chunks(lambda a, b: look_around(a, b, *self._model), self.graph.n_nodes)
+
+    def _set_trace(self, kept: Side, mixed: Side) -> None:
+        """Set up what depends on the trace."""
+        o, (t, m) = self.objective, self.entropies.traces(kept)
+        of_kept, of_mixed, _ = coefficients(o.beta)
+        self._trace, self._drift[:] = t, 0.0
+        slope = self._trace_slope(kept, mixed, t, m) if self.moves_trace else 0.0
+        floor = o.barrier.floor / self._unit if o.alpha else 1.0
+        exact = np.inf, 0.0, 0.0
+        if not self.equal and o.mixture == "equation":
+            added = mixed.kappa * self.entropies.original_degrees
+            bend = float((added * (added / np.maximum(mixed.degrees, LIGHTEST))).sum())
+            of_kappa = -mixed.f + mixed.kappa * self._along(mixed) + 0.5 * bend
+            exact = t, of_kept + of_mixed, -of_kept * kept.f / t + of_mixed * of_kappa / m
+        self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa, *exact)
+        self._nodes[:, 1] = mixed.degrees - kept.degrees
+        if not self.equal:
+            self._sides = kept, mixed
+            self._near[:, 0], self._near[:, 1] = kept.logs, mixed.logs
+
+    def _follow(self) -> None:
+        """Set up for the trace as it is now, from the degrees and what moves have counted."""
+        kept, mixed = self._sides_now()
+        if self._bend is not None:
+            was_kept, was_mixed = self._sides
+            of_kappa = was_mixed.along + float(was_mixed.pull @ self.entropies.original_degrees)
+            counted = self._drift[2] + (mixed.kappa - was_mixed.kappa) * of_kappa
+            pull = self._bend[:, 1] / np.maximum(mixed.degrees, LIGHTEST)
+            kept = kept._replace(correction=was_kept.correction + self._drift[1])
+            mixed = mixed._replace(correction=was_mixed.correction + counted, along=was_mixed.along, pull=pull)
+        self._set_trace(kept, mixed)
 
     @property
     def _model(self) -> tuple[Nodes, Nodes, Nodes | None, Coefficients]:
@@ -570,10 +787,13 @@ class Sweeps:
         slope = of_kept * (1 - kept.f / t) / t
         if self.objective.mixture == "listing":
             return slope + of_mixed * (1 - mixed.f / m) / m
-        original = self.entropies.original_degrees
+        total = float(self.entropies.original_degrees.sum())
+        return slope + of_mixed * (1 / t + (self._along(mixed) / total - mixed.f / t) / m)
+
+    def _along(self, mixed: Side) -> float:
+        """Derivative of F of the mixture in κ."""
         logs = np.where(mixed.degrees > 0, mixed.logs + 1, 0.0)
-        along = -float((logs + mixed.pull if self.local else logs) @ original) - mixed.along
-        return slope + of_mixed * (1 / t + (along / float(original.sum()) - mixed.f / t) / m)
+        return -float((logs + mixed.pull if self.local else logs) @ self.entropies.original_degrees) - mixed.along
 
     def cut_short(self, k: int) -> tuple[BoolArray, float]:
         """A subset of `k` edges that the constraints allow, and J there, where there was no time for a better one."""
@@ -584,17 +804,26 @@ class Sweeps:
 
     # Moves.
 
-    def sweep(self, price: float) -> None:
-        """Keep exactly the edges that cost less than `price`, one after the other.
+    def sweep(self, k: int | None) -> None:
+        """Keep exactly the edges that cost less than a common price, one after the other.
 
-        Pieces of the list of edges take their turns in bit-reversed order: in the order of the list, the edges
-        of the first nodes would all be settled against neighbours that have not moved yet.
+        The price is that below which `k` edges lie, or 0 for None; it is looked up anew as the trace moves. Pieces of
+        the list of edges take their turns in bit-reversed order: in the order of the list, the edges of the first nodes
+        would all be settled against neighbours that have not moved yet.
         """
-        m = self.graph.n_edges
+        m, price = self.graph.n_edges, self.market_price(k)
         for turn in range(_PIECES):
             piece = int(f"{turn:0{_PIECES.bit_length() - 1}b}"[::-1], 2)
-            ends = m * piece // _PIECES, m * (piece + 1) // _PIECES
-            sweep(*ends, *self._edges, *self._model, price)
+            start, stop = m * piece // _PIECES, m * (piece + 1) // _PIECES
+            while start < stop:
+                start = sweep(start, stop, *self._edges, *self._model, price, self._drift)
+                if self._has_drifted:
+                    self._follow()
+                    price = self.market_price(k, _SMALL_SAMPLE)
+
+    @property
+    def _has_drifted(self) -> bool:
+        return abs(self._drift[0]) > DRIFT * self._c[6]
 
     def prices(self, stride: int = 1) -> NDArray[np.float32]:
         """What keeping each stride-th edge costs, J without it held against J with it."""
@@ -621,9 +850,15 @@ class Sweeps:
     def _stride(self) -> int:
         return max(1, self.graph.n_edges // _SAMPLE)
 
-    def market_price(self, k: int) -> float:
-        """The price below which `k` edges lie, from a sample."""
-        sample = self.prices(self._stride)
+    def look_everywhere(self) -> None:
+        """Let the next rotation look at all nodes, also where nothing has changed."""
+        self._fresh[:] = 1
+
+    def market_price(self, k: int | None, size: int = _SAMPLE) -> float:
+        """The price below which `k` edges lie, from a sample; 0 where the size is free."""
+        if k is None:
+            return 0.0
+        sample = self.prices(max(1, self.graph.n_edges // size))
         place = min(int(k / self.graph.n_edges * sample.size), sample.size - 1)
         price = float(np.partition(sample, place)[place])
         finite = sample[np.isfinite(sample)]
@@ -654,13 +889,24 @@ class Sweeps:
         return edges[:found][np.argsort(changes[:found], kind="stable")], limit
 
     def _take(self, edges: NDArray[np.int64], limit: float, most: int) -> int:
-
-        return take(edges, *self._edges, *self._model, limit, most)
+        done = place = 0
+        while place < edges.size and done < most:
+            found, on = take(edges[place:], *self._edges, *self._model, limit, most - done, self._drift)
+            done, place = done + found, place + on
+            if self._has_drifted:
+                self._follow()
+        return done
 
     def rotate(self) -> int:
         """Swap two edges at one node, over all nodes at which something changed; returns how many were swapped."""
         gain = _EXACT_GAIN * max(1.0, abs(self.value))
-        return rotate(*self._arcs, *self._edges[2:], *self._model, gain, self._fresh)
+        swaps = node = 0
+        while node < self.graph.n_nodes:
+            found, node = rotate(node, *self._arcs, *self._edges[2:], *self._model, gain, self._fresh, self._drift)
+            swaps += found
+            if self._has_drifted:
+                self._follow()
+        return swaps
 
     @cached_property
     def _arcs(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
@@ -690,7 +936,8 @@ class Run:
     sweeps : Sweeps
     monitor : Monitor
     visits : float
-        Edges to look at in rounds of sweep, exact size and swaps; at least two rounds are made.
+        Edges to look at in rounds of sweep, exact size and swaps; at least two rounds are made. Where edges weigh
+        differently, rounds go on until one gains little, unless `visits` is 0.
     thorough : bool
         Whether to start from several subsets whatever the size of the graph.
     """
@@ -711,17 +958,59 @@ class Run:
             self._go_to(start)
             self._resize(k)
             return self.settle(k)
-        status, concave = Ending.NO_SWEEP, self.sweeps.objective.beta < ENTROPY_RULES
-        both = self.thorough or 4 * self.sweeps.state.size <= self.visits
-        for shrunk in (True, False) if both else (concave,):
-            if shrunk:
-                self._go_to(self.sweeps.allowed())
-                for _ in self._shrunk(k):
-                    pass
-            else:
-                self.sweeps.spread_out(k)
-            status = self.settle(k)
+        starts, most = self._starts(k), np.inf
+        if self._weighted and not self.thorough and not self._concave and len(starts) > 1:
+            best, value = self._best_after_a_round(starts, k)
+            self._go_to(best)
+            return self.settle(k, value=value)
+        status = Ending.NO_SWEEP
+        for begin in starts:
+            begin()
+            ending = self.settle(k)
+            if self.sweeps.value < most:
+                status, most = ending, self.sweeps.value
         return status
+
+    @property
+    def _weighted(self) -> bool:
+        return self.visits > 0 and not self.sweeps.equal
+
+    @property
+    def _concave(self) -> bool:
+        """Whether edges gather at hubs: rounds then fall slowly, and the first says little about the last."""
+        return self.sweeps.objective.beta < ENTROPY_RULES
+
+    def _starts(self, k: int) -> list[Callable[[], None]]:
+        """Ways to begin, by β and the size of the graph.
+
+        J may be lowest among the heavy edges or far from them, and sweeps at fixed size do not lead from one to the
+        other.
+        """
+        s = self.sweeps
+        both, concave = self.thorough or 4 * s.state.size <= self.visits, self._concave
+        come_down = partial(self._come_down, k, _SIZES if both or concave else _COARSE_SIZES)
+        spread_out, lightest = partial(s.spread_out, k), partial(s.lightest, k)
+        if self._weighted and (self.thorough or not concave):
+            if both:
+                return [come_down, lightest, spread_out]
+            return [lightest] if s.objective.beta <= _LIGHT_BETA else [come_down, lightest]
+        return [come_down, spread_out] if both else [come_down if concave else spread_out]
+
+    def _come_down(self, k: int, ratio: float) -> None:
+        self._go_to(self.sweeps.allowed())
+        for _ in self._shrunk(k, ratio):
+            pass
+
+    def _best_after_a_round(self, starts: list[Callable[[], None]], k: int) -> tuple[BoolArray, float]:
+        """The lowest of the subsets to which one round leads from each start, and J there."""
+        s, value, best = self.sweeps, np.inf, self.sweeps.mask
+        for begin in starts:
+            begin()
+            self._round(1, k)
+            if s.value < value:
+                value, best = s.value, s.mask.copy()
+                self.monitor.offer(best, value)
+        return best, value
 
     def of_any_size(self, least: int, start: BoolArray | None) -> Ending:
         """Search among all sizes from `least` on; returns the status."""
@@ -747,15 +1036,15 @@ class Run:
         s = self.sweeps
         s.resize(k)
         s.refresh()
-        s.sweep(s.market_price(k))
+        s.sweep(k)
         s.resize(k)
         return s.refresh()
 
-    def _shrunk(self, k: int) -> Iterator[float]:
+    def _shrunk(self, k: int, ratio: float = _SIZES) -> Iterator[float]:
         """Go through smaller and smaller sizes to `k` edges; yields J at each."""
         s, step = self.sweeps, 0
         while s.size > k:
-            size, step = max(k, int(_SIZES * s.size)), step + 1
+            size, step = max(k, int(ratio * s.size)), step + 1
             found = self._resize(size)
             self.monitor.step("shrink", step, size, found, 1 - size / s.state.size)
             yield found
@@ -791,21 +1080,33 @@ class Run:
                     break
                 self._go_to(best)
 
-    def settle(self, k: int | None, least: int = 1) -> Ending:
-        """Improve the subset at hand, of `k` edges or of any size from `least` on; returns the status."""
+    def settle(self, k: int | None, least: int = 1, value: float = np.inf) -> Ending:
+        """Improve the subset at hand, of `k` edges or of any size from `least` on; returns the status.
+
+        `value` is J there, where rounds have led to it.
+        """
         s = self.sweeps
-        value = np.inf
-        for step in range(1, self.rounds + 1):
-            s.sweep(0.0 if k is None else s.market_price(k))
-            if k is not None or s.size < least:
-                s.resize(least if k is None else k)
-            s.rotate()
-            s.refresh()
-            self.monitor.step("sweep", step, s.size, s.value, step / self.rounds)
+        for step in range(1, _ROUNDS + 1):
+            self._round(step, k, least)
             if s.value >= value - tolerance(value, s.objective.beta):
                 return Ending.NO_SWEEP
+            is_small = value - s.value < _SMALL_GAIN * abs(s.value)
             value = s.value
             self.monitor.offer(s.mask, value)
-            if step < self.rounds:
+            if step >= self.rounds and (is_small or not self._weighted):
+                return Ending.SETTLED if is_small else Ending.UNSETTLED
+            if step < _ROUNDS:
                 s.hold()
         return Ending.UNSETTLED
+
+    def _round(self, step: int, k: int | None, least: int = 1) -> None:
+        """One sweep, the exact size, and swaps at nodes."""
+        s = self.sweeps
+        s.sweep(k)
+        if k is not None or s.size < least:
+            s.resize(least if k is None else k)
+        if self.thorough and self._weighted:
+            s.look_everywhere()
+        s.rotate()
+        s.refresh()
+        self.monitor.step("sweep", step, s.size, s.value, step / max(self.rounds, step))
