@@ -219,8 +219,7 @@ def objective_in_unit(view: View) -> Estimate:
     else:
         terms = Terms.of(s.beta, entropy_in_nats(view).value, divergence_in_nats(view).value, 0.0)
         found = Estimate(terms.objective, 0.0)
-    value, error = found.over(UNITS[s.unit])
-    return Estimate(value + barrier, error)
+    return found.over(UNITS[s.unit]).plus(barrier)
 
 
 def _value(view: View, name: str, found: Estimate) -> float:
@@ -544,7 +543,7 @@ def estimate(
     checked = Objective(graph, beta, alpha, "degree", mixture)
     found = joint_estimate(overlay(graph, kept), checked.mixture, checked.beta, **asked)
     s, original, d, j = (value.over(in_unit) for value in found)
-    return Estimates(s, original, d, Estimate(j.value + barrier_of(graph, kept, checked.alpha), j.error))
+    return Estimates(s, original, d, j.plus(barrier_of(graph, kept, checked.alpha)))
 
 
 def estimate_alone(graph: Graph, *, target: float = TARGET, probes: int | None = None, seed: int = 0) -> Estimate:
