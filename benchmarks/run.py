@@ -55,6 +55,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "options": large.options,
         "stochastic": estimates.small,
         "stochastic-million": estimates.million,
+        "coverage": estimates.coverage,
         "gradients": estimates.gradients,
         "files": files_study.files,
         "strategy": strategy.strategy,

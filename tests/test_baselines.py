@@ -121,7 +121,15 @@ def test_the_seed_decides_and_nothing_else(name):
 
 
 def test_ties_are_broken_by_the_seed():
-    for name in ("weight", "disparity", "effective-resistance", "edge-betweenness", "jaccard", "spanning-forest", *RANKED_BY_SEED):
+    for name in (
+        "weight",
+        "disparity",
+        "effective-resistance",
+        "edge-betweenness",
+        "jaccard",
+        "spanning-forest",
+        *RANKED_BY_SEED,
+    ):
         assert len({keep(zoo.ring(9), name, 4, seed).tobytes() for seed in range(20)}) > 5, name
 
 
@@ -303,7 +311,9 @@ def test_local_degree_and_local_similarity_by_brute_force(graph):
     nodes, edges = (tie_keys(n, np.random.default_rng(0)) for n in (graph.n_nodes, graph.n_edges))
     by_degree = rank_exponents(graph, lambda u, v: len(near[v]), lambda _, v: nodes[v])
     np.testing.assert_allclose(score(graph, "local-degree"), by_degree, atol=1e-9)
-    by_jaccard = rank_exponents(graph, lambda u, v: len(near[u] & near[v]) / len(near[u] | near[v]), lambda m, _: edges[m])
+    by_jaccard = rank_exponents(
+        graph, lambda u, v: len(near[u] & near[v]) / len(near[u] | near[v]), lambda m, _: edges[m]
+    )
     np.testing.assert_allclose(score(graph, "local-similarity"), by_jaccard, atol=1e-9)
 
 

@@ -632,9 +632,7 @@ class _Weighting:
         self._root = _power(d, -1 / 3)
         self.first, self._trace = _orders(graph, a, d, self._root)
 
-    def sample(
-        self, signs: NDArray[np.int8], rule: Rule | None, is_enough: Callable[[Estimate, int], bool]
-    ) -> Sample:
+    def sample(self, signs: NDArray[np.int8], rule: Rule | None, is_enough: Callable[[Estimate, int], bool]) -> Sample:
         """Take a block of probes, shape (N, B), by a rule; without one, until the estimate from it is enough."""
         z = signs.astype(np.float64)
         second = self.laplacian.without_degrees().times(self._root[:, None] * z)
