@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 import stochastic_study as study
 from alone import alone, answer
 from outcome import Cell, Check, Outcome

@@ -20,10 +20,10 @@ from clock import REPEATS, Timed, load, timed
 from graphpri import _stochastic, datasets
 from graphpri._entropies import ENTROPIES
 from graphpri._entropy import scaled, xlogx
+from graphpri._objective import Terms, divergence_between
 from graphpri._runtime import single_thread
 from graphpri._stochastic import estimate, log_term
 from graphpri.graph import FloatArray, Graph
-from graphpri._objective import Terms, divergence_between
 from graphpri.measures.information import joint_estimate, overlay_mixture
 from graphpri.measures.registry import Overlay, overlay
 from graphs import communities, geometric, preferential

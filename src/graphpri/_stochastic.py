@@ -347,8 +347,9 @@ def entropy_forms(
 
 
 def _place(bounds: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:
-    """Where forms lie between their last bounds, of three, and how far that may be off; see :class:`Rule`."""
-    highs, gaps = (np.array([float(part.mean()) for part in parts]) for parts in zip(*((h, h - l) for l, h in bounds)))
+    """Where forms lie between the last of three bounds, and how far that may be off; see :class:`Rule`."""
+    highs = np.array([float(high.mean()) for _, high in bounds])
+    gaps = np.array([float((high - low).mean()) for low, high in bounds])
     fall, closed = -np.diff(highs), -np.diff(gaps)
     least = 1e-12 * max(float(np.abs(highs).max()), 1e-300)
     earlier, place = (float(np.clip(f / c, 0, 1)) if c > least else _PLACE for f, c in zip(fall, closed, strict=True))
