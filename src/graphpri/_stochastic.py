@@ -569,9 +569,10 @@ class _Effort:
 
     def final(self, chance: ArrayLike, goals: ArrayLike, probes: int) -> FloatArray:
         """Chance errors after as many probes as the goals need, of those after some."""
+        chance = np.maximum(chance, np.finfo(float).tiny)
         with np.errstate(divide="ignore"):
             needed = probes * float((np.divide(chance, goals) ** 2).max())
-        return np.asarray(chance) * np.sqrt(probes / np.clip(needed, probes, max(self.most, probes)))
+        return chance * np.sqrt(probes / np.clip(needed, probes, max(self.most, probes)))
 
     def enough(self, alone: Estimate, probes: int) -> bool:
         """Whether the bias of a single entropy is small enough."""
@@ -585,8 +586,10 @@ class _Effort:
         found = [_combined([block], c) for c in self.factors]
         chance = self.final([e.chance for e in found], self.goals, block[0].value.size)
         worst = max(e.bias / max(_BIAS * c, _LEAST_BIAS) for e, c in zip(found, chance, strict=True))
+        if worst <= 1 or self.share < 1e-9:
+            return False
         self.share *= 0.7 / worst
-        return worst > 1
+        return True
 
 
 def _largest(graph: Graph) -> int:
