@@ -5,8 +5,8 @@ ties, connectivity, protected and forbidden edges are those of `select_top`.
 
 Each takes the canonical graph and gives one float per edge in its order. Local degree, local similarity and
 triangles are computed from the canonical arrays, which needs neither NetworKit's seconds of loading nor a copy of the
-graph. Where no neighbours tie the scores are NetworKit's; where some do, it ranks them by the number of the edge or in no
-particular order, and these in an order drawn by the seed. Simmelian scores are left to NetworKit.
+graph. Where no neighbours tie the scores are NetworKit's; where some do, it ranks them by the number of the edge or in
+no particular order, and these in an order drawn by the seed. Simmelian scores are left to NetworKit.
 It numbers edges in the order in which they are inserted, so the canonical order makes its scores a function of the
 labelled graph. Its random algorithms draw from a generator that the whole process shares, and its betweenness
 varies in the last digit with the threads; those are written here anew.
