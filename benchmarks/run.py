@@ -64,6 +64,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "weighted-million": partial(weighted.sample, 1_000_000),
         "stochastic": estimates.small,
         "stochastic-million": estimates.million,
+        "coverage": estimates.coverage,
         "gradients": estimates.gradients,
         "files": files_study.files,
         "strategy": strategy.strategy,

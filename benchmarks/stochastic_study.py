@@ -20,11 +20,12 @@ from clock import REPEATS, Timed, load, timed
 from graphpri import _stochastic, datasets
 from graphpri._entropies import ENTROPIES
 from graphpri._entropy import scaled, xlogx
+from graphpri._objective import Terms, divergence_between
 from graphpri._runtime import single_thread
 from graphpri._stochastic import estimate, log_term
 from graphpri.graph import FloatArray, Graph
-from graphpri.measures.information import joint_estimate
-from graphpri.measures.registry import overlay
+from graphpri.measures.information import joint_estimate, overlay_mixture
+from graphpri.measures.registry import Overlay, overlay
 from graphs import communities, geometric, preferential
 from outcome import environment, markdown_table
 
@@ -125,6 +126,88 @@ def primate(graph: Graph, y: FloatArray) -> Callable[[int], float] | None:
     return run
 
 
+def line(n: int) -> Graph:
+    """Path."""
+    return Graph.from_edges(np.arange(n - 1), np.arange(1, n))
+
+
+def lollipop(n: int) -> Graph:
+    """A clique of n/3 nodes with a path of the others."""
+    clique = n // 3
+    u, v = np.triu_indices(clique, 1)
+    tail = np.arange(clique - 1, n - 1)
+    return Graph.from_edges(np.concatenate([u, tail]), np.concatenate([v, tail + 1]))
+
+
+def heavy(graph: Graph) -> Graph:
+    """The graph with weights of Pareto's distribution with exponent 1.5, of infinite variance."""
+    weights = 1 + np.random.default_rng(1).pareto(1.5, graph.n_edges)
+    return Graph.from_edges(graph.source, graph.target, weights, n_nodes=graph.n_nodes)
+
+
+COVERED: dict[str, Callable[[int], Graph]] = {
+    "preferential": preferential,
+    "communities": communities,
+    "grid": square,
+    "path": line,
+    "lollipop": lollipop,
+    "preferential, Pareto weights": lambda n: heavy(preferential(n)),
+    "communities, Pareto weights": lambda n: heavy(communities(n)),
+    "grid, Pareto weights": lambda n: heavy(square(n)),
+}
+LARGER = ("preferential", "grid", "path", "preferential, Pareto weights")
+"""Those of them that are taken with 2000 nodes as well as with 500."""
+QUANTITIES = ("S kept", "S", "D", "J")
+SHARE, BETA = 0.4, 4.0
+
+
+def coverage(seeds: int = 200, sizes: Sequence[tuple[str, int]] | None = None) -> Iterator[dict[str, Any]]:
+    """How often 1.96 errors hold the exact S, D and J, and how wide they are, over seeds, with both ways to ask.
+
+    ``error=`` asks for 0.6 of the error that 32 probes have, and for 5e-4 at least, so that most graphs take a few
+    blocks of probes; ``probes=`` for 64.
+    """
+    for name, n in sizes or [*((name, 500) for name in COVERED), *((name, 2000) for name in LARGER)]:
+        graph = COVERED[name](n)
+        for subset in ("random", "PRI"):
+            options: dict[str, Any] = {"method": "random"} if subset == "random" else {"entropy": "local", "beta": BETA}
+            over = overlay(graph, graphpri.sparsify(graph, keep=SHARE, seed=1, **options).kept)
+            truth = np.array(exact_terms(over))
+            pilot = joint_estimate(over, "equation", BETA, probes=32, seed=10**6)
+            goal = max(5e-4, 0.6 * max(part.error for part in pilot[:3]))
+            for mode, asked in (("error", {"target": goal}), ("probes", {"probes": 64})):
+                start = time.process_time()
+                runs = [joint_estimate(over, "equation", BETA, seed=s, **asked) for s in range(seeds)]
+                cpu = (time.process_time() - start) / seeds
+                values, errors, biases = (
+                    np.array([[getattr(part, what) for part in run] for run in runs])
+                    for what in ("value", "error", "bias")
+                )
+                off = values - truth
+                row: dict[str, Any] = {"graph": name, "subset": subset, "asked": mode, "nodes": graph.n_nodes}
+                row |= {"edges": graph.n_edges, "goal": goal if mode == "error" else "", "seeds": seeds}
+                for i, of in enumerate(QUANTITIES):
+                    chance = float(off[:, i].std(ddof=1))
+                    row |= {
+                        f"{of}: within 1.96 errors": float((np.abs(off[:, i]) <= 1.96 * errors[:, i]).mean()),
+                        f"{of}: error": float(errors[:, i].mean()),
+                        f"{of}: chance measured": chance,
+                        f"{of}: bias stated": float(biases[:, i].mean()),
+                        f"{of}: bias measured": float(off[:, i].mean()),
+                    }
+                yield row | {"CPU s": cpu}
+
+
+def exact_terms(over: Overlay) -> tuple[float, float, float, float]:
+    """S of the kept graph and of the original, D and J, by eigenvalues."""
+    kept, original, mixed = (
+        ENTROPIES["exact"].evaluate(over.graph, scaled(y), False).value
+        for y in (over.kept, over.original, overlay_mixture(over, "equation"))
+    )
+    divergence = divergence_between(mixed, kept, original)
+    return kept, original, divergence, Terms.of(BETA, kept, divergence, 0.0).objective
+
+
 def variances(n: int = 2000) -> Iterator[dict[str, Any]]:
     """Standard deviation per probe of plain Hutchinson, without the first order, and without both, times √N."""
     for name, make in FAMILIES.items():
@@ -134,7 +217,7 @@ def variances(n: int = 2000) -> Iterator[dict[str, Any]]:
             weighting = _stochastic._Weighting(_stochastic.Pattern(graph), y)
             z = np.random.default_rng(0).integers(0, 2, (graph.n_nodes, 256), dtype=np.int8) * np.int8(2) - np.int8(1)
             with single_thread():
-                sample, _ = weighting.sample(z, 0, 0.0, 256)
+                sample = weighting.sample(z, None, lambda alone, _: alone.bias <= 0.02 * alone.chance)
             plain = sample.value + _stochastic.edge_form(graph, weighting.first, z)
             x, t = sample.control - sample.control.mean(), sample.value - sample.value.mean()
             both = t - float(x @ t) / float(x @ x) * x
@@ -144,22 +227,24 @@ def variances(n: int = 2000) -> Iterator[dict[str, Any]]:
 
 
 def placements(n: int = 10_000) -> Iterator[dict[str, Any]]:
-    """Where the form lies between its bounds, as a share of their distance from above, after some Lanczos steps."""
+    """Where the form lies between its bounds, as a share of their distance from above, and where it is taken to lie."""
     for name, make in FAMILIES.items():
         for share in (1.0, 0.3):
             graph = make(n)
             weighting = _stochastic._Weighting(_stochastic.Pattern(graph), weightings(graph, share)[0])
             z = np.random.default_rng(0).integers(0, 2, (graph.n_nodes, 32)) * 2.0 - 1.0
-            found: dict[int, tuple[float, float]] = {}
+            found: dict[int, _stochastic.Forms] = {}
             for most in (6, 10, 16, 26, 150):
                 with single_thread():
-                    low, high, _ = _stochastic.entropy_forms(
+                    found[most] = _stochastic.entropy_forms(
                         weighting.laplacian, weighting.parts.centred(z), lambda *_: False, most
                     )
-                found[most] = float(low.mean()), float(high.mean())
-            truth = found[150][1]
-            places = {f"{k} steps": (h - truth) / (h - low) for k, (low, h) in found.items() if k < 150}
-            yield {"graph": name, "share kept": share, **places}
+            truth = float(found.pop(150).high.mean())
+            row: dict[str, Any] = {"graph": name, "share kept": share}
+            for k, forms in found.items():
+                high, gap = float(forms.high.mean()), float((forms.high - forms.low).mean())
+                row |= {f"{k} steps": (high - truth) / gap, f"{k}, learned": forms.rule.place}
+            yield row
 
 
 def gradients(n: int = 1500, seeds: int = 3) -> Iterator[dict[str, Any]]:
@@ -224,6 +309,7 @@ def million(n: int = 10**6, target: float = 1e-4, share: float = 0.3) -> dict[st
 TABLES: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
     "variances": variances,
     "placements": placements,
+    "coverage": coverage,
 }
 
 

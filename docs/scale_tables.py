@@ -9,7 +9,17 @@ from fill_tables import Cell, Row, Table, decimals, fixed, markdown
 
 LARGE = (
     *("large-degree", "large-local", "conversions", "first-calls", "baselines", "resistances", "generators", "growth"),
-    *("options", "stochastic", "stochastic-million", "gradients", "files", "strategy", "polish", "real-graphs"),
+    *(
+        "options",
+        "stochastic",
+        "coverage",
+        "stochastic-million",
+        "gradients",
+        "files",
+        "strategy",
+        "polish",
+        "real-graphs",
+    ),
 )
 TITLES = {
     "best-known": "J against the best values known, the paper's graphs",
@@ -25,6 +35,7 @@ TITLES = {
     "generators": "random graphs of up to 10⁸ edges",
     "growth": "10⁷ and 10⁸ edges, degree entropy",
     "stochastic": "S of 4000 nodes by probes, against scikit-primate",
+    "coverage": "intervals of 95 % for S, D and J by probes",
     "stochastic-million": "S and D with error bars, 10⁶ nodes and 5·10⁶ edges",
     "gradients": "edge terms by probes, rank correlation with the exact ones",
     "files": "reading 10⁷ edges, against pyarrow",
@@ -288,6 +299,18 @@ TABLES: dict[str, tuple[str, str, Table]] = {
             | {"seeds within 2 s.e., %": percent("within 2 bars"), "CPU s": figure("CPU s")}
             | {"primate: rms error, %": figure("primate rms error %"), "CPU s ": figure("primate CPU s")}
             | {"eigvalsh, CPU s": figure("LAPACK CPU s")},
+        ),
+    ),
+    "coverage": (
+        HOW,
+        FILE,
+        of_row(
+            "coverage",
+            {"graph": "case", "N": "nodes", "subset": "subset", "asked by": "asked", "seeds": "seeds"}
+            | {f"{of}: inside, %": percent(f"{of}: within 1.96 errors") for of in ("S kept", "S", "D", "J")}
+            | {"D: error": figure("D: error"), "its chance": figure("D: chance measured")}
+            | {"its bias, stated": figure("D: bias stated"), "measured": figure("D: bias measured")}
+            | {"CPU s": figure("CPU s")},
         ),
     ),
     "stochastic-million": (

@@ -20,6 +20,7 @@ import graphpri
 import zoo
 from graphpri import baselines
 from graphpri._laplacian import leverages
+from graphpri._selection import tie_keys
 from graphpri.baselines import METHODS, Scored, find, method, run
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
@@ -28,7 +29,7 @@ DATA = os.environ.get("GRAPHPRI_DATA")
 every_method = pytest.mark.parametrize("name", METHODS)
 every_graph = pytest.mark.parametrize("graph", zoo.GRAPHS.values(), ids=zoo.GRAPHS.keys())
 RANDOM = {"random", "forest-fire", "algebraic-distance", "effective-resistance-sampling"}
-RANKED_BY_EDGE = {"local-degree", "local-similarity"}  # ties rank by the number of the edge
+RANKED_BY_SEED = {"local-degree", "local-similarity"}  # ties are ranked by the seed
 
 
 def score(graph: Graph, name: str, seed: int = 0, k: int | None = None, **options) -> np.ndarray:
@@ -120,7 +121,15 @@ def test_the_seed_decides_and_nothing_else(name):
 
 
 def test_ties_are_broken_by_the_seed():
-    for name in ("weight", "disparity", "effective-resistance", "edge-betweenness", "jaccard", "spanning-forest"):
+    for name in (
+        "weight",
+        "disparity",
+        "effective-resistance",
+        "edge-betweenness",
+        "jaccard",
+        "spanning-forest",
+        *RANKED_BY_SEED,
+    ):
         assert len({keep(zoo.ring(9), name, 4, seed).tobytes() for seed in range(20)}) > 5, name
 
 
@@ -140,7 +149,7 @@ def test_scores_are_functions_of_the_edge_whatever_the_node_numbers(name):
     place = {frozenset(pair): m for m, pair in enumerate(pairs(other))}
     mine = score(graph, name)
     theirs = score(other, name)[[place[frozenset((int(new[u]), int(new[v])))] for u, v in pairs(graph)]]
-    if name in RANKED_BY_EDGE:
+    if name in RANKED_BY_SEED:
         assert (mine == theirs).mean() > 0.5
     else:
         np.testing.assert_allclose(theirs, mine, rtol=1e-9)
@@ -284,12 +293,12 @@ def test_a_networkit_that_numbers_edges_differently_is_noticed(monkeypatch):
         baselines.to_networkit(zoo.GRAPHS["random"])
 
 
-def rank_exponents(graph: Graph, value) -> np.ndarray:
-    """1 − ln r / ln d by brute force; ties by edge number."""
+def rank_exponents(graph: Graph, value, ties) -> np.ndarray:
+    """1 − ln r / ln d by brute force; ties of neighbours by a key of the edge and the neighbour."""
     number = {pair: m for m, pair in enumerate(pairs(graph))}
     result = np.zeros(graph.n_edges)
     for u, around in enumerate(neighbours(graph)):
-        ranked = sorted(around, key=lambda v: (-value(u, v), number[min(u, v), max(u, v)]))
+        ranked = sorted(around, key=lambda v: (-value(u, v), ties(number[min(u, v), max(u, v)], v)))
         for r, v in enumerate(ranked, 1):
             m = number[min(u, v), max(u, v)]
             result[m] = max(result[m], 1 - math.log(r) / math.log(len(around)) if len(around) > 1 else 1)
@@ -299,10 +308,26 @@ def rank_exponents(graph: Graph, value) -> np.ndarray:
 @every_graph
 def test_local_degree_and_local_similarity_by_brute_force(graph):
     near = neighbours(graph)
-    by_degree = rank_exponents(graph, lambda u, v: len(near[v]))
+    nodes, edges = (tie_keys(n, np.random.default_rng(0)) for n in (graph.n_nodes, graph.n_edges))
+    by_degree = rank_exponents(graph, lambda u, v: len(near[v]), lambda _, v: nodes[v])
     np.testing.assert_allclose(score(graph, "local-degree"), by_degree, atol=1e-9)
-    by_jaccard = rank_exponents(graph, lambda u, v: len(near[u] & near[v]) / len(near[u] | near[v]))
+    by_jaccard = rank_exponents(
+        graph, lambda u, v: len(near[u] & near[v]) / len(near[u] | near[v]), lambda m, _: edges[m]
+    )
     np.testing.assert_allclose(score(graph, "local-similarity"), by_jaccard, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(RANKED_BY_SEED))
+def test_neighbours_that_tie_are_ranked_by_the_seed(name):
+    found = [tuple(score(zoo.complete(3), name, seed)) for seed in range(60)]
+    counts = [found.count(one) for one in ((1, 1, 0), (1, 0, 1), (0, 1, 1))]
+    assert sum(counts) == 60
+    assert min(counts) > 8  # 20 on average
+
+
+def test_scan_is_the_cosine_of_closed_neighbourhoods():
+    graph = Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])  # a triangle with a tail
+    np.testing.assert_allclose(score(graph, "scan"), [1, 3 / 12**0.5, 3 / 12**0.5, 2 / 8**0.5], rtol=1e-9)
 
 
 def by_networkit(graph: Graph) -> dict[str, np.ndarray]:

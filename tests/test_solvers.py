@@ -602,3 +602,12 @@ def test_a_path_is_as_good_as_each_beta_alone():
         assert along[beta].objective <= alone.objective * (1 + 1e-6)
         few = solve_betas(Objective(graph, 1.0), [beta, 9.0], None, connected)[0]
         assert few.objective == pytest.approx(along[beta].objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e9])
+def test_new_weights_do_not_depend_on_the_unit(unit):
+    graph = karate(True)
+    other = Graph.from_edges(graph.source, graph.target, graph.weights * unit)
+    mask = solve(Objective(graph, 4.0), 30, effort="fast").mask
+    one, two = (reweighted(Objective(g, 4.0), mask).weights for g in (graph, other))
+    np.testing.assert_allclose(two, one * unit, rtol=1e-9)

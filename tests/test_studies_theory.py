@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from graphpri.graph import Graph
 from graphpri.studies import assumption, entropies, graphs, theorems
 from graphpri.studies.catalogue import find
 from graphpri.studies.entropies import APPROXIMATIONS, slope
+from graphpri.studies.study import Facts
 from judging import about, judged
 
 NAMES = ("assumption", "theorems", "entropies")
@@ -156,6 +158,15 @@ def test_a_counterexample_that_is_none_is_seen(done: dict[str, studies.Result], 
 
 
 # The theorems
+
+
+@pytest.mark.parametrize(("thin", "said"), [(np.inf, "at no share below all edges at 4"), (3.0, "from 90% on at 4")])
+def test_the_shares_at_which_gamma_is_finite_are_a_sentence_where_there_is_none(thin, said):
+    gammas = {(4, 0.5): np.inf, (4, 0.9): thin, (30, 0.5): 2.0, (30, 0.9): 1.5}
+    rows = [{"model": "ER", "degree": d, "share": s, "gamma": g, "scaled": g} for (d, s), g in gammas.items()]
+    facts = Facts()
+    verdict = theorems._gamma(pd.DataFrame(rows), facts)
+    assert facts.fill(verdict.condition).endswith(f"50% of the edges on at mean degree 30, and {said}")
 
 
 def test_the_verdicts_of_the_theorems(done: dict[str, studies.Result]) -> None:

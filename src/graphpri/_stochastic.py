@@ -11,8 +11,12 @@ taken away without touching the mean. With L = D − A and around D, as for the 
 What is left has a 25th to a 120th of the standard deviation (benchmarks/stochastic_study.py): 0.02/√N to 0.04/√N
 nats a probe at a mean degree of 10. The diagonal needs no such care: z_i² = 1.
 
-Entropies of several weightings take the same probes, so that a divergence, in which they nearly cancel, has a
-far smaller error than its parts.
+Entropies of several weightings take the same probes, and a divergence, in which they nearly cancel, is combined
+probe by probe, so that it has a far smaller error than its parts.
+
+An error has two parts. Chance is the standard error over the probes, by Student's t. Bias is what the quadrature leaves
+open, the same way in every probe: the form lies somewhere between its bounds, and where is learned from fewer Lanczos
+steps, which the last ones bound closely. Steps are taken until the bias is small beside the chance.
 
 The edge term (e_u − e_v)ᵀ ln(L) (e_u − e_v) of the gradient is estimated likewise, both orders being taken
 away and added back exactly, common neighbours included. Its noise is then shrunk, see :func:`_shrunk`.
@@ -27,6 +31,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri, stdtrit
 
 from graphpri._entropy import (
     EIGENVALUE_FLOOR,
@@ -279,9 +284,28 @@ def _inverse(x: FloatArray) -> FloatArray:
     return np.divide(1.0, x, out=np.zeros_like(x), where=x > 0)
 
 
+class Rule(NamedTuple):
+    """A quadrature of forms zᵀ f(L) z: so many Lanczos `steps`, and which value between the bounds they give.
+
+    `place` is a share of the distance between the bounds, from above, and `wrong` how much that may be off.
+    """
+
+    steps: int
+    place: float
+    wrong: float
+
+
+class Forms(NamedTuple):
+    """Bounds of forms, shape (B,), and the rule that places them."""
+
+    low: FloatArray
+    high: FloatArray
+    rule: Rule
+
+
 def entropy_forms(
     laplacian: Laplacian, start: FloatArray, enough: Callable[[FloatArray, FloatArray], bool], most: int
-) -> tuple[FloatArray, FloatArray, int]:
+) -> Forms:
     """Bounds of zᵀ f(L) z with f(x) = −x ln x for each vector z of a block, which is overwritten.
 
     The derivatives of f alternate in sign, so that Gauss quadrature bounds from above, and Gauss–Radau with
@@ -297,10 +321,11 @@ def entropy_forms(
     most : int
         Number of steps after which they are in any case.
 
-    Returns
-    -------
-    low, high : ndarray of float64, shape (B,)
-    steps : int
+    Notes
+    -----
+    From step to step the place moves little, while the distance shrinks. So the place at an earlier step, which the
+    last bounds tell, is taken for the last as well (Richardson's extrapolation), and where a still earlier one lies
+    elsewhere, as much is open.
     """
     weight = _dots(start, start)
     alphas: list[FloatArray] = []
@@ -312,11 +337,23 @@ def entropy_forms(
         k = len(alphas)
         last = k >= most or not step.beta.any()
         if k >= look or last:
-            look = k + max(1, k // 10)
-            low, high = _bounds(np.array(alphas).T, np.array(betas).T, weight)
+            look = k + max(2, k // 6)
+            alpha, beta = np.array(alphas).T, np.array(betas).T
+            low, high = _bounds(alpha, beta, weight)
             if last or enough(low, high):
-                return low, high, k
+                before = [_bounds(alpha[:, :j], beta[:, :j], weight) for j in (max(1, k // 2), max(1, round(0.7 * k)))]
+                return Forms(low, high, Rule(k, *_place([*before, (low, high)])))
     raise AssertionError("the recurrence has no end")
+
+
+def _place(bounds: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:
+    """Where forms lie between the last of three bounds, and how far that may be off; see :class:`Rule`."""
+    highs = np.array([float(high.mean()) for _, high in bounds])
+    gaps = np.array([float((high - low).mean()) for low, high in bounds])
+    fall, closed = -np.diff(highs), -np.diff(gaps)
+    least = 1e-12 * max(float(np.abs(highs).max()), 1e-300)
+    earlier, place = (float(np.clip(f / c, 0, 1)) if c > least else _PLACE for f, c in zip(fall, closed, strict=True))
+    return place, max(_MISPLACED, abs(place - earlier))
 
 
 def _bounds(alpha: FloatArray, beta: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -384,26 +421,54 @@ TARGET = 5e-4
 MOST_PROBES = 1024
 """Probes that reaching it may take."""
 _STEPS = 100  # of Lanczos, at most
-_PLACE = 0.2  # of a value between its bounds, from above: 0.03 to 0.42 was measured (stochastic_study.py)
-_MISPLACED = 0.25  # share of their distance by which that may be wrong
-_BIAS = 0.1  # largest share of the standard error that the quadrature should have, with a fixed number of probes
+_PLACE = 0.3  # of a form between its bounds, from above, where they lie too close to tell
+_MISPLACED = 0.1  # share of their distance by which the place is off: stochastic_study.py has what was measured
+_BIAS = 0.3  # largest ratio of bias and chance; intervals then hold the truth in 94 to 96 of 100 seeds
+_OWN = 0.05  # the same for a single entropy at first, for the sake of differences
+_LEAST_BIAS = 1e-9  # nats that nobody asks for
 GRADIENT_PROBES = 32
 _GRADIENT_STEPS = 15
 _EDGES = 1 << 16  # edges whose probes are gathered at a time
 _SIZES = {True: 8, False: 32}  # probes that move together, in large graphs and in others
 
 
-class Estimate(NamedTuple):
-    """A value and its standard error, which includes what quadrature leaves open; 0 for exact values.
+class _Pair(NamedTuple):
+    value: float
+    error: float
+
+
+class Estimate(_Pair):
+    """A value and its error, a pair; 0 for exact values. Two errors hold the truth in about 95 of 100 seeds.
+
+    Parameters
+    ----------
+    value : float
+    error : float
+        The root of the squares of both parts: `chance`, the standard error over the probes (for few probes longer, by
+        Student's t), and `bias`.
+    bias : float
+        What the quadrature leaves open, the same for every seed.
 
     Examples
     --------
     >>> print(Estimate(13.714, 0.001))
     13.7140 ± 0.0010
+    >>> round(Estimate(13.714, 0.001, bias=0.0006).chance, 6)
+    0.0008
     """
 
-    value: float
-    error: float
+    bias: float
+
+    def __new__(cls, value: float, error: float, bias: float = 0.0) -> Estimate:
+        """Make a pair of the value and the error, which `bias` is a part of."""
+        self = super().__new__(cls, value, error)
+        self.bias = bias
+        return self
+
+    @property
+    def chance(self) -> float:
+        """What another seed would change."""
+        return float(np.sqrt(max(self.error**2 - self.bias**2, 0.0)))
 
     def __str__(self) -> str:
         if not 0 < self.error < np.inf:
@@ -413,15 +478,20 @@ class Estimate(NamedTuple):
 
     def over(self, unit: float) -> Estimate:
         """Both divided by the nats in a unit."""
-        return Estimate(self.value / unit, self.error / unit)
+        return Estimate(self.value / unit, self.error / unit, self.bias / unit)
+
+    def plus(self, shift: float) -> Estimate:
+        """The value moved by a number that is known."""
+        return Estimate(self.value + shift, self.error, self.bias)
 
 
 class Sample(NamedTuple):
-    """What P probes say about a weighting: the mean of `value` is S up to that of `bias`; that of `control` is 0."""
+    """What B probes say about a weighting: the mean of `value` is S up to the `bias`, that of `control` is 0."""
 
     value: FloatArray
     control: FloatArray
-    bias: FloatArray
+    bias: float
+    rule: Rule
 
 
 def estimate(
@@ -465,27 +535,64 @@ def estimate(
         values = np.array([exact_entropy(graph, y, False).value for y in ys])
         return [Estimate(float(c @ values), 0.0) for c in factors]
     goals = np.broadcast_to(np.asarray(target, np.float64), len(factors)) if probes is None else np.zeros(len(factors))
-    most = MOST_PROBES if probes is None else probes
-    # Four fifths of an error, in the squares, may come from the quadratures.
-    allowed = float((0.8 * goals / np.abs(factors).sum(axis=1)).min())
     pattern = Pattern(graph)
+    effort = _Effort(factors, goals, MOST_PROBES if probes is None else probes, pattern.large and probes is None)
     # Large graphs make one weighting at a time, for the memory.
     ready = [] if pattern.large else [_Weighting(pattern, y) for y in ys]
-    steps = [0] * len(ys)
     blocks: list[list[Sample]] = []
     with single_thread():
-        for z in _signs(pattern, most, rng):
-            blocks.append([])
-            for i, y in enumerate(ys):
-                weighting = ready[i] if ready else _Weighting(pattern, y)
-                sample, steps[i] = weighting.sample(z, steps[i], allowed, most)
-                blocks[-1].append(sample)
+        for z in _signs(pattern, effort.most, rng):
+            block: list[Sample] = []
+            while not block or (not blocks and effort.tightened(block)):
+                rules = [sample.rule for sample in blocks[0]] if blocks else [None] * len(ys)
+                weightings = ready or (_Weighting(pattern, y) for y in ys)
+                block = [w.sample(z, rule, effort.enough) for w, rule in zip(weightings, rules, strict=True)]
+            blocks.append(block)
             if probes is None and (
                 deadline().is_over()
                 or all(_combined(blocks, c).error <= g for c, g in zip(factors, goals, strict=True))
             ):
                 break
     return [_combined(blocks, c) for c in factors]
+
+
+class _Effort:
+    """How many Lanczos steps the first block of probes takes, and all others after it.
+
+    Bias should be small beside the chance error of each combination, with as many probes as will be taken. Entropies
+    alone stop where theirs is a 20th of it; if that is not enough for the combinations, all go further. In a large
+    graph, where a block of probes says more than was asked for, the error asked for is enough.
+    """
+
+    def __init__(self, factors: FloatArray, goals: FloatArray, most: int, is_large: bool) -> None:
+        self.factors, self.goals, self.most, self.is_large = factors, goals, most, is_large
+        # Four fifths of an error, in the squares, may come from the quadratures.
+        self.allowed = float((0.8 * goals / np.abs(factors).sum(axis=1)).min()) if is_large else _LEAST_BIAS
+        self.share = _OWN
+
+    def final(self, chance: ArrayLike, goals: ArrayLike, probes: int) -> FloatArray:
+        """Chance errors after as many probes as the goals need, of those after some."""
+        chance = np.maximum(chance, np.finfo(float).tiny)
+        with np.errstate(divide="ignore"):
+            needed = probes * float((np.divide(chance, goals) ** 2).max())
+        return chance * np.sqrt(probes / np.clip(needed, probes, max(self.most, probes)))
+
+    def enough(self, alone: Estimate, probes: int) -> bool:
+        """Whether the bias of a single entropy is small enough."""
+        chance = float(self.final(alone.chance, self.goals.min(), probes))
+        return alone.bias <= max(self.share * chance, self.allowed)
+
+    def tightened(self, block: list[Sample]) -> bool:
+        """Whether combinations need more steps than were taken; entropies alone then stop later."""
+        if self.is_large or all(sample.rule.steps >= _STEPS for sample in block):
+            return False
+        found = [_combined([block], c) for c in self.factors]
+        chance = self.final([e.chance for e in found], self.goals, block[0].value.size)
+        worst = max(e.bias / max(_BIAS * c, _LEAST_BIAS) for e, c in zip(found, chance, strict=True))
+        if worst <= 1 or self.share < 1e-9:
+            return False
+        self.share *= 0.7 / worst
+        return True
 
 
 def _largest(graph: Graph) -> int:
@@ -501,18 +608,25 @@ def _signs(pattern: Pattern, count: int, rng: np.random.Generator | int) -> Iter
 
 
 def _combined(blocks: Sequence[Sequence[Sample]], factors: FloatArray) -> Estimate:
-    """A combination: the intercept of the regression of its values on its controls, with the usual error."""
-    value, control, bias = (
-        np.concatenate([sum(c * part[i] for c, part in zip(how, block, strict=True)) for block in blocks])
-        for i, how in enumerate((factors, factors, np.abs(factors)))
+    """A combination: the intercept of the regression of its values on its controls, with the usual error.
+
+    Student's t makes the error longer where there are few probes, so that 1.96 of them are an interval of 95 %. The
+    biases of the weightings are taken to be independent: each knows its own place between its own bounds.
+    """
+    value, control = (
+        np.concatenate([sum(c * part[i] for c, part in zip(factors, block, strict=True)) for block in blocks])
+        for i in range(2)
     )
+    bias = np.mean([[sample.bias for sample in block] for block in blocks], axis=0)
     n, mean, offset = value.size, float(value.mean()), float(control.mean())
     t, x = value - mean, control - offset
     spread = float(x @ x)
     slope = float(x @ t) / spread if spread > 0 else 0.0
     rest = t - slope * x
     variance = float(rest @ rest) / (n - 2) * (1 / n + (offset**2 / spread if spread > 0 else 0.0))
-    return Estimate(mean - slope * offset, float(np.hypot(np.sqrt(variance), bias.mean())))
+    chance = float(stdtrit(n - 2, 0.975) / ndtri(0.975) * np.sqrt(variance))
+    total = float(np.linalg.norm(factors * bias))
+    return Estimate(mean - slope * offset, float(np.hypot(chance, total)), total)
 
 
 class _Weighting:
@@ -525,29 +639,26 @@ class _Weighting:
         self._root = _power(d, -1 / 3)
         self.first, self._trace = _orders(graph, a, d, self._root)
 
-    def sample(self, signs: NDArray[np.int8], steps: int, allowed: float, most: int) -> tuple[Sample, int]:
-        """Take a block of probes, shape (N, B), in some Lanczos steps; returns their number too.
-
-        Where `steps` is 0 there are as many as bring the bias below what is `allowed`, or below a tenth of the
-        standard error that `most` probes would have.
-        """
+    def sample(self, signs: NDArray[np.int8], rule: Rule | None, is_enough: Callable[[Estimate, int], bool]) -> Sample:
+        """Take a block of probes, shape (N, B), by a rule; without one, until the estimate from it is enough."""
         z = signs.astype(np.float64)
         second = self.laplacian.without_degrees().times(self._root[:, None] * z)
         control = np.einsum("i,ij,ij->j", self._root, second, second) - self._trace
         del second
         known = edge_form(self.graph, self.first, signs)
 
-        def placed(low: FloatArray, high: FloatArray) -> Sample:
-            return Sample(high - _PLACE * (high - low) - known, control, _MISPLACED * (high - low))
+        def placed(low: FloatArray, high: FloatArray, by: Rule) -> Sample:
+            gap = high - low
+            return Sample(high - by.place * gap - known, control, by.wrong * float(gap.mean()), by)
 
         def enough(low: FloatArray, high: FloatArray) -> bool:
-            sample = placed(low, high)
-            error = _combined([[sample._replace(bias=np.zeros_like(low))]], np.ones(1)).error
-            error *= np.sqrt(low.size / most)
-            return not steps and float(sample.bias.mean()) <= max(_BIAS * error, allowed)
+            if rule is not None:
+                return False
+            sample = placed(low, high, Rule(0, _PLACE, _MISPLACED))
+            return is_enough(_combined([[sample]], np.ones(1)), low.size)
 
-        low, high, taken = entropy_forms(self.laplacian, self.parts.centred(z), enough, steps or _STEPS)
-        return placed(low, high), taken
+        forms = entropy_forms(self.laplacian, self.parts.centred(z), enough, rule.steps if rule else _STEPS)
+        return placed(forms.low, forms.high, rule or forms.rule)
 
 
 class _Components:

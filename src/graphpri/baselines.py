@@ -4,8 +4,9 @@ A method is a function ``(graph, k, rng, *, option=…) -> Scored``, registered 
 ties, connectivity, protected and forbidden edges are those of `select_top`.
 
 Each takes the canonical graph and gives one float per edge in its order. Local degree, local similarity and
-triangles are NetworKit's scores, ties broken like there by the number of the edge, computed from the canonical
-arrays: that needs neither its seconds of loading nor a copy of the graph. Simmelian scores are left to NetworKit.
+triangles are computed from the canonical arrays, which needs neither NetworKit's seconds of loading nor a copy of the
+graph. Where no neighbours tie the scores are NetworKit's; where some do, it ranks them by the number of the edge or in
+no particular order, and these in an order drawn by the seed. Simmelian scores are left to NetworKit.
 It numbers edges in the order in which they are inserted, so the canonical order makes its scores a function of the
 labelled graph. Its random algorithms draw from a generator that the whole process shares, and its betweenness
 varies in the last digit with the threads; those are written here anew.
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 
 from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
-from graphpri._selection import best_forest, check_budget, rank, select_top, settle
+from graphpri._selection import best_forest, check_budget, rank, select_top, settle, tie_keys
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, Neighbours, group, id_dtype, places_within
 
@@ -218,37 +219,43 @@ def jaccard_scores(graph: Graph) -> FloatArray:
 
 
 def structural_similarity(graph: Graph) -> FloatArray:
-    """Cosine of the two ends' neighbourhoods, each end counted in its own."""
+    """Cosine of the two ends' neighbourhoods, each end counted in its own, as SCAN defines it.
+
+    NetworKit's score of that name counts one of the two ends: t + 1 for t triangles, where the cosine has t + 2.
+    """
     size = graph.degrees() + 1.0
     return (triangle_counts(graph) + 2) / np.sqrt(size[graph.source] * size[graph.target])
 
 
-def local_degree_scores(graph: Graph) -> FloatArray:
+def local_degree_scores(graph: Graph, rng: np.random.Generator | None = None) -> FloatArray:
     """1 − ln r / ln d, r the rank of the one end among the d neighbours of the other, by degree; the better side.
 
-    O(M); neighbours of equal degree rank in the order of the edges.
+    O(M); neighbours of equal degree rank in an order of the nodes drawn from `rng` (by number where None).
     """
-    degree = graph.degrees()
+    degree, ties = graph.degrees(), tie_keys(graph.n_nodes, rng)
     if graph.n_edges < LARGE_GRAPH:
-        return _rank_exponents(graph, degree[graph.target], degree[graph.source])
+        place = np.empty(graph.n_nodes, np.int64)
+        place[np.lexsort((ties, -degree))] = np.arange(graph.n_nodes)
+        return _rank_exponents(graph, place[graph.target], place[graph.source])
     n, ids = graph.n_nodes, id_dtype(max(graph.n_nodes, graph.n_edges))
     by_target, below = group(graph.target, np.arange(graph.n_edges, dtype=ids), n)
     by_source = np.searchsorted(graph.source, np.arange(n + 1, dtype=graph.source.dtype))
-    nodes = np.argsort(-degree, kind="stable")
+    nodes = np.lexsort((ties, -degree))
     ends, counts = (graph.source, graph.target), _counts(degree, ids)
     return rank_by_node(nodes, (by_target, by_source), below, ends, counts, _logarithms(degree))
 
 
-def local_similarity_scores(graph: Graph) -> FloatArray:
+def local_similarity_scores(graph: Graph, rng: np.random.Generator | None = None) -> FloatArray:
     """1 − ln r / ln d, r the rank of the one end among the d neighbours of the other, by Jaccard similarity.
 
-    Of the better side; equally similar neighbours rank in the order of the edges.
+    Of the better side; equally similar neighbours rank in an order of the edges drawn from `rng` (by
+    number where None).
     """
-    similarity, degree = jaccard_scores(graph), graph.degrees()
+    order, degree = rank(jaccard_scores(graph), rng), graph.degrees()
     if graph.n_edges < LARGE_GRAPH:
-        return _rank_exponents(graph, similarity, similarity)
-
-    order = np.argsort(-similarity, kind="stable")
+        place = np.empty(graph.n_edges, np.int64)
+        place[order] = np.arange(graph.n_edges)
+        return _rank_exponents(graph, place, place)
     counts = _counts(degree, id_dtype(graph.n_nodes))
     return rank_by_edge(order, graph.source, graph.target, counts, _logarithms(degree))
 
@@ -259,10 +266,10 @@ def _counts(degree: NDArray[np.int64], ids: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _rank_exponents(graph: Graph, of_target: NDArray[Any], of_source: NDArray[Any]) -> FloatArray:
-    """1 − ln r / ln d of each edge, the better side; the values rank each end among the neighbours of the other."""
+    """1 − ln r / ln d of each edge, the better side; each end stands at its place among the neighbours of the other."""
     degree, m = graph.degrees(), graph.n_edges
-    tails, edges = np.concatenate([graph.source, graph.target]), np.tile(np.arange(m), 2)
-    order = np.lexsort((edges, -np.concatenate([of_target, of_source]), tails))
+    tails = np.concatenate([graph.source, graph.target])
+    order = np.lexsort((np.concatenate([of_target, of_source]), tails))
     degrees, log = degree[tails[order]], _logarithms(degree)
     place = np.arange(2 * m) - np.repeat(np.cumsum(degree) - degree, degree)
     share = np.divide(log[place + 1], log[degrees], out=np.zeros(2 * m), where=degrees > 1)
@@ -663,9 +670,9 @@ def local_degree(graph: Graph, k: int, rng: np.random.Generator, *, exponent: fl
     An edge is among some node's top ⌊d^a⌋ neighbours exactly where this is at least 1 − a. With `exponent` = a
     in [0, 1], the method in its parametric form, such edges score 1 alike and the others in proportion below, so
     a budget of as many edges as score 1 keeps the graph of that exponent, and any other as close to it as K
-    allows. Weights are not used; neighbours of equal degree rank in the order of the edges.
+    allows. Weights are not used; neighbours of equal degree rank in an order that the seed draws.
     """
-    scores = settle(local_degree_scores(graph))
+    scores = settle(local_degree_scores(graph, rng))
     if exponent is None:
         return Scored(scores)
     _number("exponent", exponent, 0, 1)
@@ -677,9 +684,9 @@ def local_degree(graph: Graph, k: int, rng: np.random.Generator, *, exponent: fl
 def local_similarity(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """1 − ln r / ln d, where one end is the r-th of the other's d neighbours by Jaccard similarity; the better side.
 
-    Weights are not used; equally similar neighbours rank in the order of the edges.
+    Weights are not used; equally similar neighbours rank in an order that the seed draws.
     """
-    return Scored(settle(local_similarity_scores(graph)))
+    return Scored(settle(local_similarity_scores(graph, rng)))
 
 
 @method("jaccard", summary="edges whose ends share most of their neighbours", reference=_SATULURI)
@@ -695,7 +702,11 @@ def jaccard(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     "KDD 2007",
 )
 def scan(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
-    """Cosine similarity of the ends' closed neighbourhoods. Weights are not used."""
+    """Cosine similarity of the ends' closed neighbourhoods, Γ(u) = {u} ∪ neighbours of u, as in the SCAN paper.
+
+    NetworKit's score of that name is another: it counts t + 1 common nodes for t triangles, not t + 2. Weights are
+    not used.
+    """
     return Scored(settle(structural_similarity(graph)))
 
 

@@ -376,9 +376,16 @@ def _gamma(table: Any, facts: Facts) -> Verdict:
         "of graph and share; at {half:.0%} of the edges its median is {gamma_low:.3g} to {gamma_high:.3g}, and "
         "{scaled_low:.3g} at best where the kept weights are scaled to suit",
         grade(finite == 1, finite > 0),
-        "γ is infinite where the subgraph falls apart; in every run it is finite from {dense_from:.0%} of the edges on "
-        "at mean degree {dense_degree:.0f}, and from {thin_from:.0%} on at {thin_degree:.0f}",
+        f"γ is infinite where the subgraph falls apart; in every run it is finite {_shares(facts, 'dense')} at mean "
+        f"degree {{dense_degree:.0f}}, and {_shares(facts, 'thin')} at {{thin_degree:.0f}}",
     )
+
+
+def _shares(facts: Facts, name: str) -> str:
+    """Shares of the edges at which γ is finite in every run, in words."""
+    if np.isinf(facts[f"{name}_from"]):
+        return "at no share below all edges"
+    return f"from {{{name}_from:.0%}} on" if name == "thin" else f"from {{{name}_from:.0%}} of the edges on"
 
 
 # The star as the graph of least entropy, the regular graph as that of most degree entropy: over all small graphs
