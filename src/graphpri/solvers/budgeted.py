@@ -27,6 +27,7 @@ from graphpri.solvers.local_search import (
     descend,
     eliminate,
     perturbed,
+    scattered_flips,
 )
 from graphpri.solvers.moves import DegreeEvaluator, ExactEvaluator, LocalEvaluator, MoveEvaluator, scattered
 from graphpri.solvers.solution import Callback, Ending, Monitor, Solution, Status, Stop
@@ -93,6 +94,10 @@ LEAST_INERTIA = 0.01
 SINGLE_EDGES = 16
 LEAST_DESCENT = 20
 """Moves below which another start is not worth a descent."""
+
+QUICK, BULK_STEPS = 3.0, 10
+"""Nominal seconds of as many moves as there are edges up to which subsets of a free size are improved by single moves
+from the start; and the steps by many edges at a time that come first else."""
 
 BULK_FIRST = 4000
 """Above this many edges, a bulk swap comes before the single ones."""
@@ -381,7 +386,8 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
     """Descend from the best subsets of an elimination that differ in size, and stay at the best."""
     evaluator = search.evaluator
     passed: list[tuple[float, int, BoolArray]] = []
-    for mask in eliminate(search, start, least_size(evaluator.objective, search.constraints), level.share / 2):
+    share = level.share / 2 if _is_quick(search) else level.share
+    for mask in eliminate(search, start, least_size(evaluator.objective, search.constraints), share):
         search.monitor.offer(mask, evaluator.value)
         passed.append((evaluator.value, int(mask.sum()), mask))
     chosen: list[tuple[float, int, BoolArray]] = []
@@ -390,10 +396,13 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
         entry = passed[number]
         if all(abs(entry[1] - other[1]) > 0.08 * other[1] for other in chosen):
             chosen.append(entry)
-    for _, _, mask in chosen[: level.sizes]:
+    for _, _, mask in chosen[: level.sizes if _is_quick(search) else 2]:
         search.reset(mask)
-        if evaluator.graph.n_edges <= SWAP_LIMIT:
+        if _is_quick(search):
             descend(search, level.widths[:1])
+        elif evaluator.graph.n_edges <= SWAP_LIMIT:
+            bulk_flips(search, BULK_STEPS)
+            scattered_flips(search, 2 * BULK_STEPS)
     _offer_single_edges(evaluator.objective, search.constraints, search.monitor)
     assert search.monitor.best is not None
     evaluator.reset(search.monitor.best)
@@ -424,6 +433,11 @@ def least_size(objective: Objective, constraints: Constraints) -> int:
     return max(least, 1)
 
 
+def _is_quick(search: Search) -> bool:
+    """Whether as many single moves as there are edges can be afforded several times."""
+    return search.evaluator.graph.n_edges * _seconds_per_move(search) < QUICK
+
+
 def _share(level: Effort, evaluator: MoveEvaluator) -> float:
     return level.share if evaluator.graph.n_edges <= SWAP_LIMIT else max(level.share, 0.1)
 
@@ -440,24 +454,28 @@ def _improve(search: Search, level: Effort) -> Status:
         return Ending.UNFINISHED.status()
     if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
         bulk_swaps(search, max(size // 20, 1), level.bulk_steps)
-    check = _settle(search, level, level.check / 8)
+    hurried = search.sizes_vary and not _is_quick(search)
+    if hurried:
+        level = replace(level, work=level.work / 2)
+    most = max(16, int(level.work / _seconds_per_move(search))) if hurried else None
+    check = _settle(search, level, level.check / 8, most)
     if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
     spent = False
     for _ in range(PERTURBED if level.patience else 1):
         spent = bool(level.patience) and _perturb(search, level)
         value = evaluator.value
-        check = _settle(search, level, level.check)
-        if not search.lowers(value):
+        check = _settle(search, level, level.check, most)
+        if hurried or not search.lowers(value):
             break
     return _verdict(search, check, spent)
 
 
-def _settle(search: Search, level: Effort, seconds: float) -> Check:
+def _settle(search: Search, level: Effort, seconds: float, most: int | None) -> Check:
     """Descend until no move that is evaluated by J itself improves it, or that took too long; return the last check."""
     spent = 0.0
     while True:
-        descend(search, level.widths)
+        descend(search, level.widths, most=most)
         check = check_moves(search, seconds)
         spent += check.seconds
         if check.better is None:
@@ -469,8 +487,10 @@ def _settle(search: Search, level: Effort, seconds: float) -> Check:
 
 def _verdict(search: Search, check: Check, spent: bool) -> Status:
     """What is known of the evaluator's subset."""
-    if check.better is not None or (check.complete and spent):
+    if check.better is not None:
         return Ending.UNFINISHED.status()
+    if check.complete and spent:
+        return Ending.PERTURBED.status()
     if not check.complete:
         return Ending.EVALUATED.status(looked_at=check.looked_at, allowed=check.allowed)
     return (Ending.NO_MOVE if search.sizes_vary else Ending.NO_SWAP).status()

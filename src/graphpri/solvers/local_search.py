@@ -478,6 +478,37 @@ def bulk_flips(search: Search, most: int) -> None:
             few //= 2
 
 
+def scattered_flips(search: Search, most: int) -> None:
+    """Flips of a free size at nodes that no other of them touches, so that their gains nearly add up; most first."""
+    evaluator, constraints = search.evaluator, search.constraints
+    graph, share = evaluator.graph, 1.0
+    for step in range(1, most + 1):
+        changes = evaluator.flip_changes()
+        mask, value = evaluator.mask.copy(), evaluator.value
+        helps = search.free & (changes < -search.gain)
+        if constraints.connected:
+            helps &= ~(mask & search.forest(changes))
+        chosen: list[int] = []
+        touched = np.zeros(graph.n_nodes, bool)
+        for edge in search.ascending(np.where(helps, changes, np.inf))[: int(np.count_nonzero(helps))]:
+            u, v = graph.source[edge], graph.target[edge]
+            if not (touched[u] or touched[v]):
+                touched[u] = touched[v] = True
+                chosen.append(int(edge))
+        few = int(share * len(chosen))
+        if few < 2:
+            return
+        search.step("flip", step, step / most)
+        new = mask.copy()
+        new[chosen[:few]] ^= True
+        evaluator.reset(new)
+        if search.lowers(value):
+            search.monitor.offer(new, evaluator.value)
+        else:
+            evaluator.reset(mask)
+            share /= 2
+
+
 def bulk_swaps(search: Search, start: int, most: int) -> bool:
     """Bulk swaps: the c cheapest kept edges for the c best dropped ones, c halved where J does not fall.
 

@@ -101,8 +101,8 @@ def solve_betas(
         found: list[Solution] = []
         for beta in map(float, betas):
             mask, value = pool.best(beta)
-            of_mask, status = statuses.get(beta, (b"", Ending.UNFINISHED.status()))
-            known = status if of_mask == mask.tobytes() else Ending.UNFINISHED.status()
+            of_mask, status = statuses.get(beta, (b"", None))
+            known = status if status is not None and of_mask == mask.tobytes() else Ending.OF_ANOTHER.status()
             found.append(Solution(mask, value, stopped or known, ()))
         return found
 

@@ -63,7 +63,7 @@ class Ending(Enum):
     ENUMERATED = Outcome.CONVERGED, "converged: none of the {count} subsets that are allowed has a smaller J"
     NO_MOVE = Outcome.CONVERGED, "converged: no swap, addition or removal of edges improves J"
     NO_EXCHANGE = Outcome.GOOD, "good: no bulk swap of edges improves J; single swaps were not looked at"
-    NO_SWEEP = Outcome.CONVERGED, "converged: no sweep over the edges improves J"
+    NO_SWEEP = Outcome.GOOD, "good: no sweep over the edges improves J; swaps were not looked at"
     EVALUATED = (
         Outcome.GOOD,
         "good: of {allowed} single moves the {looked_at} most promising were evaluated, and none improves J",
@@ -76,6 +76,12 @@ class Ending(Enum):
         f"{_GOES_ON} with single moves",
     )
     UNFINISHED = Outcome.GOOD, "good: moves still improved J when the work of this effort was spent", _GOES_ON
+    PERTURBED = (
+        Outcome.GOOD,
+        "good: no single move improves J, and the work of this effort was spent on perturbations",
+        _GOES_ON,
+    )
+    OF_ANOTHER = Outcome.GOOD, "good: a subset that was found at another beta is the best here"
     SETTLED = Outcome.GOOD, "good: the last round of sweeps lowered J by less than 0.1 %", _GOES_ON
     UNSETTLED = Outcome.GOOD, "good: J still fell when the sweeps of this effort were done", _GOES_ON
     TRIVIAL = (
