@@ -30,6 +30,8 @@ settings.register_profile("repeatable", max_examples=50, deadline=None, derandom
 settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("repeatable")
 
+collect_ignore = ["conftest.py"]  # the sources have one of the same name
+
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:

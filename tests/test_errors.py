@@ -123,7 +123,14 @@ def test_the_library_names_no_options_of_the_command_line():
 
 def test_every_ending_has_a_status_of_its_own():
     facts = {"steps": 5, "edges": "3 edges", "beta": argument("beta", 4), "allowed": "", "reason": "there is only one"}
-    facts |= {"method": "random", "rules": "", "best": "this is the best subset so far", "seconds": 2.0}
+    facts |= {
+        "count": 12,
+        "looked_at": 3,
+        "method": "random",
+        "rules": "",
+        "best": "this is the best subset so far",
+        "seconds": 2.0,
+    }
     texts = {ending: ending.status(**facts) for ending in Ending}
     assert len(set(texts.values())) == len(Ending)
     for ending, status in texts.items():

@@ -225,7 +225,7 @@ def test_the_picture_names_the_tasks_as_they_are_written() -> None:
             "'hours' has numbers up to 1e+300",
         ),
         (FIVE.replace("b,3.0", ",3.0"), ["--task", "school", "--target", "score"], "no task in its row 3"),
-        (FIVE.replace("age", "hours"), ["--task", "school", "--target", "score"], "'hours' stands 2 times"),
+        (FIVE.replace("age", "hours"), ["--task", "school", "--target", "score"], "two columns are called 'hours'"),
         ("school,score\na,1\n", ["--task", "school", "--target", "score"], "no column to learn from"),
         ("school,score,x\n", ["--task", "school", "--target", "score"], "no rows"),
         ("", ["--task", "school", "--target", "score"], "the file is empty"),

@@ -774,7 +774,7 @@ def test_isolated_nodes_are_not_counted_as_cut_off():
             "all edges kept that forbid allows: at beta=50 none is worth dropping; lower beta or pass keep=",
         ),
         ({"keep": 1.0}, "converged: no swap improves J"),
-        ({"beta": 3}, "converged: no swap improves J"),
+        ({"beta": 3}, "converged: no swap, addition or removal of edges improves J"),
     ],
     ids=str,
 )
@@ -1037,14 +1037,14 @@ def test_laws_along_beta_on_karate():
     check_laws(results)
     for beta, known in KARATE_FREE.items():
         assert results[BETAS.index(beta)].objective <= known + 5e-5
-    check_laws(path(KARATE, beta=BETAS))
+    check_laws(path(KARATE, beta=[0.0, 2.0, 5.0, 20.0]))
 
 
 @pytest.mark.parametrize("name", ["madrid", "polbooks"])
 def test_laws_along_beta_on_real_data(data, name):
     rows = np.loadtxt(data / name / "edges.csv", delimiter=",", skiprows=1)
     graph = Graph.from_edges(rows[:, 0].astype(int), rows[:, 1].astype(int))
-    check_laws(path(graph, beta=[0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0]))
+    check_laws(path(graph, beta=[0.0, 1.0, 4.0, 10.0]))
 
 
 def test_points_come_in_the_order_asked_for_and_twice_where_asked_twice():

@@ -573,8 +573,11 @@ def _symmetry(objective: Objective) -> float:
     Where edges are alike, as on rings and lattices, many moves are equal, and which of them comes first decides
     where a descent ends.
     """
-    slopes = objective.gradient(np.ones(objective.graph.n_edges))
-    alike = slopes.size / levels(slopes, float(np.abs(slopes).max()))
+    entropy, terms = objective.entropies.evaluate(objective.weights, True)
+    assert terms is not None
+    slopes = objective.weights * (terms + 2 * entropy)
+    unit = float(np.abs(objective.weights * terms).max())  # the slopes of a regular graph are all zero
+    alike = slopes.size / levels(slopes, unit)
     return min(alike**1.5, MOST_SYMMETRIC)
 
 

@@ -87,7 +87,9 @@ def solve_betas(
     ascending = sorted(set(map(float, betas)))
     # β from scratch give the pool its range; then every β improves on the best of its neighbours, until none changes.
     scratch = ascending if len(ascending) <= AFRESH else ascending[:: -(-len(ascending) // AFRESH)]
-    plan = [(beta, "normal", True) for beta in scratch]
+    plan = [
+        (beta, effort, True) for beta in scratch for effort in (("normal",) if k is not None else ("normal", "path"))
+    ]
     plan += [(beta, "path", False) for beta in ascending[::-1] + ascending]
     plan += [(beta, "point", False) for beta in (ascending[::-1] + ascending) * ROUNDS]
     improved: dict[tuple[float, str], bytes] = {}
