@@ -38,8 +38,8 @@ class Reading:
     format: Annotated[
         str | None,
         Parameter(
-            help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, pajek, metis, npz, parquet, or npy (a "
-            "folder of arrays); by the suffix where absent. Gzip is recognised."
+            help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, pajek, metis, npz, parquet, npy (a "
+            "folder of arrays), or matrix (a square text of numbers); by the suffix where absent. Gzip is recognised."
         ),
     ] = None
     weight: Annotated[
