@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.io
 
 from graphpri import io as gio
-from graphpri.errors import FileError, OptionError
+from graphpri.errors import FileError, GraphError, OptionError
 from graphpri.graph import EdgeTable
 
 
@@ -113,3 +114,28 @@ def test_matrices_are_read_only() -> None:
         read("1,2,3\n4,5,6\n", "matrix")
     with pytest.raises(OptionError, match="read, not written"):
         gio.write(EdgeTable(2, np.array([0]), np.array([1])), io.StringIO(), "matrix")
+
+
+@pytest.mark.parametrize("form", ["csv", "mtx"])
+def test_rounding_is_averaged_in_files_and_said(form: str) -> None:
+    a = similarities(12, 1.0)
+    a[3, 4] = np.nextafter(a[4, 3], 1)
+    stream = io.BytesIO()
+    if form == "csv":
+        np.savetxt(stream, a, delimiter=",")
+    else:
+        scipy.io.mmwrite(stream, a, symmetry="general", precision=17)
+    stream.seek(0)
+    t = gio.read(stream, form)
+    found = t.canonical(loops="drop")
+    assert not t.directed
+    assert "mirrored entries that differed by rounding averaged" in found.notes
+    assert ("diagonal of 12 equal entries (1) left out" in found.notes) == (form == "csv")
+    assert found.graph.n_edges == 66
+
+
+def test_an_uneven_diagonal_is_refused_as_loops() -> None:
+    a = similarities(5)
+    np.fill_diagonal(a, np.arange(1, 6) / 4)
+    with pytest.raises(GraphError, match="5 self-loops, the first at edge"):
+        read(as_text(a, ",", "none")).canonical()

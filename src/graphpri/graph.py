@@ -524,6 +524,62 @@ def sorted_positions(u: IntArray, v: IntArray, values: NDArray[Any] | None, at: 
     return at[order]
 
 
+# By the type of the entries: relative to the larger of the two, and to the largest entry of the matrix.
+_ROUNDING = {"float32": (1e-5, 1e-6), "float64": (1e-8, 1e-12)}
+
+AVERAGED = "mirrored entries that differed by rounding averaged"
+"""The note on matrices of which :func:`average_mirrored` made symmetric ones."""
+
+
+def average_mirrored(values: NDArray[Any], up: IntArray, low: IntArray) -> NDArray[Any] | None:
+    """A matrix's entries, with means where mirrored ones differ by rounding, as ``np.corrcoef`` and inverses make them.
+
+    Rounding is 10⁻⁸ of the larger of the two, or 10⁻¹² of the largest entry of the matrix (10⁻⁵ and 10⁻⁶ in float32).
+
+    Parameters
+    ----------
+    values : ndarray, shape (E,)
+    up, low : ndarray of int, shape (P,)
+        Positions of the entries above the diagonal, and of their mirror images.
+
+    Returns
+    -------
+    ndarray, shape (E,), or None
+        None where no pair differs, or some pair by more than rounding; equal entries stay as they are.
+    """
+    if values.dtype.name not in _ROUNDING:
+        return None
+    one, two = values[up], values[low]
+    if np.array_equal(one, two):
+        return None
+    largest = float(np.abs(values).max())
+    if not np.isfinite(largest):
+        return None
+    relative, absolute = _ROUNDING[values.dtype.name]
+    if not (np.abs(one - two) <= np.maximum(relative * np.maximum(np.abs(one), np.abs(two)), absolute * largest)).all():
+        return None
+    half = one.dtype.type(0.5)
+    out = values.copy()
+    out[up] = out[low] = np.where(one == two, one, one * half + two * half)
+    return out
+
+
+def equal_diagonal(n_entries: int, n_nodes: int, values: NDArray[Any] | None) -> str | None:
+    """The note that leaves out the diagonal of a symmetric matrix, where every node has the same entry there.
+
+    Correlations and similarities have ones there, which are no self-loops. None where entries are missing or differ by
+    more than rounding.
+    """
+    if not n_nodes or n_entries != n_nodes:
+        return None
+    if values is None:
+        return f"diagonal of {n_nodes} entries left out"
+    low, high = float(values.min()), float(values.max())
+    relative = _ROUNDING.get(values.dtype.name, (0.0, 0.0))[0]
+    equal = low == high or high - low <= relative * max(abs(low), abs(high))
+    return f"diagonal of {n_nodes} equal entries ({high:g}) left out" if equal else None
+
+
 def join_weights(
     weights: NDArray[np.float64], found: SortedRows, how: Literal["sum", "max", "first"]
 ) -> NDArray[np.float64]:
@@ -960,6 +1016,8 @@ class EdgeTable:
         Attributes of the whole graph.
     row_name : callable, optional
         Says where a row stands (``"line 17"``), for error messages.
+    notes : tuple of str
+        What reading did to the edges; :meth:`canonical` says it with what it does itself.
 
     Examples
     --------
@@ -979,6 +1037,7 @@ class EdgeTable:
     node_attributes: Mapping[str, Sequence[Any] | NDArray[Any]] = field(default_factory=dict)
     graph_attributes: Mapping[str, Any] = field(default_factory=dict)
     row_name: Callable[[int], str] | None = None
+    notes: tuple[str, ...] = ()
 
     def label(self, node: int) -> Hashable:
         """Label of a node number of this table."""
@@ -1050,6 +1109,7 @@ class EdgeTable:
         graph = Graph(self.n_nodes, low, high, weights, labels, name)
         notes = (
             origin,
+            *self.notes,
             *loop_notes,
             *self._join_notes(found, "count" if counted else parallel, weighted=w is not None),
         )

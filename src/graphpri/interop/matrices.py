@@ -109,7 +109,7 @@ def read_entries(
         i, j = name(int(row[at])), name(int(col[at]))
         raise GraphError(f"the entry ({i!r}, {j!r}) of the matrix is NaN: put 0 where there is no edge")
     weights = None if values.dtype.kind == "b" else values
-    return pair_up(row, col, weights, n_nodes, policies, WORDS, labels=labels)
+    return pair_up(row, col, weights, n_nodes, policies, WORDS, labels=labels, matrix=True)
 
 
 def write_entries(
@@ -124,5 +124,6 @@ def write_entries(
     position, edge, flipped = entries.expand(rows)
     r, c = row[position], col[position]
     r, c = np.where(flipped, c, r), np.where(flipped, r, c)
+    values = values if entries.averaged is None else entries.averaged
     data = values[position] if weights is None else fit_dtype(weights, values.dtype)[edge]
     return r, c, data

@@ -165,9 +165,11 @@ def as_graph(
     directed : {"refuse", "symmetrize"}
         ``"symmetrize"`` joins opposite arcs into one edge and adds their weights, if they have any;
         attributes are those of the arc that comes first. A matrix, or a PyG ``edge_index``, is directed
-        where it is not symmetric.
+        where it is not symmetric. Mirrored entries of a matrix that differ by rounding only (10⁻⁸ of the larger one,
+        10⁻¹² of the largest entry; 10⁻⁵ and 10⁻⁶ in float32) are averaged in any case, and a note says so.
     loops : {"refuse", "drop"}
-        What to do with self-loops.
+        What to do with self-loops. A diagonal of equal entries in a symmetric matrix, such as the ones of
+        correlations, is none: it is left out, and a note says so.
     parallel : {"refuse", "sum", "max", "first"}
         How to join edges between the same two nodes; attributes are those of the first. Where edges have
         no weights, ``"sum"`` makes their number the weight, called ``"multiplicity"``.
@@ -303,6 +305,6 @@ def from_edge_table(T: EdgeTable, policies: Policies) -> Source:
         if weights is not None:
             columns[name] = fit_dtype(weights, np.asarray(T.edge_attributes.get(name, weights)).dtype)
         u, v = T.source[rows], T.target[rows]
-        return replace(T, source=u, target=v, directed=False, edge_attributes=columns, row_name=None)
+        return replace(T, source=u, target=v, directed=False, edge_attributes=columns, row_name=None, notes=())
 
     return from_table(T, build, policies)

@@ -296,5 +296,6 @@ def _table(source: InputStream, block: _Block) -> EdgeTable:
         column,
         values.astype(np.int64) if whole else values,
         lambda kept: source.row_name(lines[kept]),
+        dense=True,
     )
     return replace(table, labels=labels)
