@@ -331,6 +331,8 @@ def test_a_dense_matrix_beyond_the_memory_is_refused_and_a_sparse_one_is_not(mon
     A = graphpri.datasets.barabasi_albert(500, 2, seed=2).adjacency()
     monkeypatch.setenv("GRAPHPRI_MEMORY", "2MB")
     estimator = GraphPRI(keep=0.4, method="random", entropy="degree")
-    with pytest.raises(graphpri.MemoryLimitError, match=r"dense matrix of 500 nodes as a graph needs about 2\.1 MB.*csr_array"):
+    with pytest.raises(
+        graphpri.MemoryLimitError, match=r"dense matrix of 500 nodes as a graph needs about 2\.1 MB.*csr_array"
+    ):
         estimator.fit(A.toarray())
     assert estimator.fit(A).mask_.sum() == 398

@@ -1070,3 +1070,19 @@ def test_loops_of_pyg_are_no_diagonal():
     torch, data = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
     with pytest.raises(GraphError, match="2 self-loops"):
         load(data.Data(edge_index=torch.tensor([[0, 1, 0, 1], [1, 0, 0, 1]]), num_nodes=2))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("dtype", [float, int])
+def test_average_is_the_mean_of_the_two_directions(make, dtype):
+    a = np.array([[0, 4, 3], [1, 0, 0], [0, 0, 0]], dtype)
+    source = load(make(a), Policies(directed="average"))
+    np.testing.assert_array_equal(source.graph.adjacency().toarray(), (a + a.T) / 2)
+    assert source.notes[-1].endswith("1 pair of opposite arcs joined, weights averaged (a missing direction counts 0)")
+    kept = source.rebuild(np.ones(2, bool))
+    np.testing.assert_array_equal(kept if isinstance(kept, np.ndarray) else kept.toarray(), (a + a.T) / 2)
+    one = load(make(np.triu(a)), Policies(directed="average"))
+    np.testing.assert_array_equal(one.graph.weights, [2, 1.5])
+    assert one.notes[-1].endswith("weights halved")
+    kept = one.rebuild(np.ones(2, bool))
+    assert (kept if isinstance(kept, np.ndarray) else kept.toarray())[1, 0] == 2

@@ -50,8 +50,9 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     weighted : bool
         Use the entries as weights. If False they are 1 for the choice of edges; :meth:`transform` keeps
         their values all the same.
-    directed : {"refuse", "symmetrize"}
-        What to do with a matrix that is not symmetric; ``"symmetrize"`` adds opposite entries. Where mirrored
+    directed : {"refuse", "symmetrize", "average"}
+        What to do with a matrix that is not symmetric; ``"symmetrize"`` adds opposite entries, ``"average"`` takes
+        their mean. Where mirrored
         entries differ by rounding only (10⁻⁸ of the larger one, 10⁻¹² of the largest entry; 10⁻⁵ and 10⁻⁶ in float32)
         they are averaged, which `report_` says.
     loops : {"drop", "refuse"}

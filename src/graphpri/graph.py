@@ -711,7 +711,7 @@ def _check_positive(w: NDArray[np.float64], edge: EdgeName) -> None:
     )
 
 
-Directed = Literal["refuse", "symmetrize"]
+Directed = Literal["refuse", "symmetrize", "average"]
 Loops = Literal["refuse", "drop"]
 Parallel = Literal["refuse", "sum", "max", "first"]
 
@@ -1058,9 +1058,9 @@ class EdgeTable:
         weight : str or None
             Column that holds the weights, where there is one; None ignores weights. A name other than
             ``"weight"`` must exist. A row without an entry weighs 1, and a note says so.
-        directed : {"refuse", "symmetrize"}
-            What to do with a directed table: opposite arcs become one edge, their weights added. Without
-            weights the edge has none either.
+        directed : {"refuse", "symmetrize", "average"}
+            What to do with a directed table: opposite arcs become one edge, their weights added, or averaged,
+            where a missing direction counts 0. Without weights the edge has none either.
         loops : {"refuse", "drop"}
             What to do with self-loops.
         parallel : {"refuse", "sum", "max", "first"}
@@ -1105,13 +1105,18 @@ class EdgeTable:
         low, high = _owned(low, self.source), _owned(high, self.target)
         weights = unit_weights(low.size)
         if w is not None:
-            weights = _owned(self._join(found, w[found.rows], parallel), self.edge_attributes.get(name or ""))
+            joined = self._join(found, w[found.rows], parallel)
+            if self.directed and directed == "average" and not counted:
+                joined = joined * 0.5
+            weights = _owned(joined, self.edge_attributes.get(name or ""))
         graph = Graph(self.n_nodes, low, high, weights, labels, name)
         notes = (
             origin,
             *self.notes,
             *loop_notes,
-            *self._join_notes(found, "count" if counted else parallel, weighted=w is not None),
+            *self._join_notes(
+                found, "count" if counted else parallel, weighted=w is not None, average=directed == "average"
+            ),
         )
         return Canonical(graph, edges, firsts, nodes, notes)
 
@@ -1174,17 +1179,21 @@ class EdgeTable:
             raise GraphError(f"the weights joined into {self._edge(row)} add up beyond the range of float64: rescale")
         return joined
 
-    def _join_notes(self, found: SortedRows, how: str, *, weighted: bool) -> list[str]:
+    def _join_notes(self, found: SortedRows, how: str, *, weighted: bool, average: bool) -> list[str]:
         """Which rows were joined, and what became of their weights."""
         notes: list[str] = []
         repeats = 0 if found.distinct else int(np.count_nonzero(found.repeat))
         pairs = 0 if found.distinct else int(np.count_nonzero(~found.first)) - repeats
         if self.directed and pairs:
-            added = ", weights added" if weighted else ""
+            mean = "weights averaged (a missing direction counts 0)" if average and how != "count" else "weights added"
+            added = f", {mean}" if weighted else ""
             notes.append(f"directed graph symmetrised: {_count(pairs, 'pair')} of opposite arcs joined{added}")
         elif self.directed:
             arcs = int(np.count_nonzero(found.first))
-            notes.append(f"directed graph symmetrised: {_count(arcs, 'arc')} taken as edges, no opposite arcs to join")
+            halved = ", weights halved" if weighted and average and how != "count" else ""
+            notes.append(
+                f"directed graph symmetrised: {_count(arcs, 'arc')} taken as edges, no opposite arcs to join{halved}"
+            )
         if repeats:
             kept = _JOINED[how] if weighted else "their number not kept"
             notes.append(f"{_count(repeats, 'parallel edge')} joined, {kept}")

@@ -47,8 +47,8 @@ class Reading:
         Parameter(metavar="NAME", help="Edge attribute used as weight where edges have it; 'none' ignores weights."),
     ] = "weight"
     directed: Annotated[
-        Literal["refuse", "symmetrize"],
-        Parameter(help="Directed graphs: 'symmetrize' joins opposite arcs and adds their weights."),
+        Literal["refuse", "symmetrize", "average"],
+        Parameter(help="Directed graphs: opposite arcs are joined, their weights added ('symmetrize') or averaged."),
     ] = "refuse"
     loops: Annotated[Literal["refuse", "drop"], Parameter(help="Self-loops: 'drop' leaves them out.")] = "refuse"
     parallel: Annotated[

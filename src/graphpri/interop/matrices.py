@@ -19,8 +19,9 @@ WORDS = Wording(
     "the matrix",
     "entry",
     "entries",
-    "make it symmetric first, with A + A.T where one triangle is filled or (A + A.T) / 2 where values differ by "
-    f"rounding, or pass {setting('directed', 'symmetrize')} to add opposite entries",
+    "make it symmetric first, with A + A.T where one triangle is filled, or pass "
+    f"{setting('directed', 'average')} for the mean of opposite entries, {setting('directed', 'symmetrize')} for their "
+    "sum",
 )
 # These formats store blocks or diagonals with zeros as padding; elsewhere a stored zero was put there.
 _PADDED = ("bsr", "dia")
