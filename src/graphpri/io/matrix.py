@@ -25,6 +25,8 @@ from graphpri.io.source import InputStream
 
 _NUMBERS_ONLY = re.compile(r"[-+.0-9eEnaifNAIFtTyY \t]*")
 _SAMPLE = 100
+_NOISE = 1000  # lines of a small file that are looked at, whatever their number
+_MOST_COLUMNS = 4  # of edge lists without names for them: ends, weight, time
 _FEW = 3  # nodes up to which the rows of a symmetric matrix of integers are edges as well
 
 
@@ -96,7 +98,7 @@ def find_matrix(source: InputStream, data: bytes, options: ReadOptions, preferre
     hollow = not block.values.diagonal().any()
     if symmetric and n > _FEW:
         return _table(source, block)
-    if not (hollow or (symmetric and (n == _FEW or np.ptp(block.values.diagonal()) == 0))):
+    if not (hollow or n > _MOST_COLUMNS or (symmetric and (n == _FEW or np.ptp(block.values.diagonal()) == 0))):
         return None
     raise source.error(
         f"{n} rows of {len(lines[-1].cells)} cells may be an adjacency matrix or an edge list: pass "
@@ -107,6 +109,9 @@ def find_matrix(source: InputStream, data: bytes, options: ReadOptions, preferre
 
 def may_be_matrix(head: bytes, options: ReadOptions, *, whole: bool) -> bool:
     """Whether a text has about as many rows as columns, by its first lines."""
+    last = head.rstrip().rpartition(b"\n")[2]
+    if head.count(b"\n") > _NOISE + 2 * len(last):
+        return False  # the usual edge list, without a look at each of its lines
     marks = _marks(options)
     rows = [
         line for line in head.decode(errors="replace").splitlines() if line.strip() and line.strip()[0] not in marks
