@@ -92,6 +92,7 @@ def test_other_blocks_of_decimals_are_refused_unless_they_are_names() -> None:
     ("text", "message"),
     [
         ("0,.5,nan\n.5,0,1\nnan,1,0\n", r"line 1: the entry \(1, 3\) of the matrix is NaN"),
+        (DIRECTED.replace("2,0\n", "2,\n"), "line 3: the entry in column 5 of the matrix is empty"),
         (",A,B\nA,0,\nB,1,0\n", "line 2: the entry in column 3 of the matrix is empty"),
         (",A,B\nA,0,x\nB,x,0\n", "line 2: the entry in column 3 of the matrix 'x' is not a number"),
     ],

@@ -252,7 +252,16 @@ def _may_be_edges(lines: list[_Line], block: _Block) -> bool:
 
 
 def _refuse_gap(source: InputStream, lines: list[_Line]) -> None:
-    """Refuse a matrix with labels on both sides in which some entry is not a number."""
+    """Refuse a matrix without labels that has empty entries, and one with labels on both sides that has gaps or words."""
+    n = len(lines)
+    if n > _MOST_COLUMNS and all(len(line.cells) == n and _numbers([x for x in line.cells if x]) for line in lines):
+        line = next(line for line in lines if "" in line.cells)
+        column = line.cells.index("") + 1
+        raise source.error(
+            f"the entry in column {column} of the matrix is empty: put 0 where there is no edge; if this is an edge "
+            f"list, pass {setting('format', 'edgelist')}",
+            line.number,
+        )
     first, body = lines[0].cells, lines[1:]
     if len(first) != len(body) + 1 or first[1:] != [line.cells[0] for line in body] or len(body) < 2:
         return
