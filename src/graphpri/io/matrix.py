@@ -252,7 +252,7 @@ def _may_be_edges(lines: list[_Line], block: _Block) -> bool:
 
 
 def _refuse_gap(source: InputStream, lines: list[_Line]) -> None:
-    """Refuse a matrix without labels that has empty entries, and one with labels on both sides that has gaps or words."""
+    """Refuse matrices in which entries are missing, without labels or with labels on both sides."""
     n = len(lines)
     if n > _MOST_COLUMNS and all(len(line.cells) == n and _numbers([x for x in line.cells if x]) for line in lines):
         line = next(line for line in lines if "" in line.cells)
