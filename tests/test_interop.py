@@ -1021,3 +1021,68 @@ def test_large_inputs_are_read_in_whole_arrays():
         found = as_graph(obj)
         np.testing.assert_array_equal(found.source, u)
         np.testing.assert_array_equal(found.target, v)
+
+
+# Matrices that are symmetric but for rounding, and their diagonals
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.coo_array])
+def test_mirrored_entries_that_differ_by_rounding_are_averaged_and_said(make):
+    a = np.abs(np.corrcoef(np.random.default_rng(0).normal(size=(10, 50))))
+    np.fill_diagonal(a, 0)
+    assert not np.array_equal(a, a.T)
+    source = load(make(a))
+    assert source.notes == ("weights: 'weight'", "mirrored entries that differed by rounding averaged")
+    np.testing.assert_allclose(source.graph.adjacency().toarray(), a, rtol=1e-15)
+    assert source.graph.weights.max() <= a.max()
+    kept = source.rebuild(np.ones(45, bool))
+    kept = kept if isinstance(kept, np.ndarray) else kept.toarray()
+    np.testing.assert_array_equal(kept, kept.T)
+    a[0, 1] *= 1 + 1e-7
+    with pytest.raises(GraphError, match="not symmetric"):
+        load(make(a))
+
+
+def test_rounding_is_judged_by_the_largest_entry_and_by_the_type():
+    a = np.array([[0, 1e3, 1e-10], [1e3, 0, 1], [3e-10, 1, 0]])
+    assert load(a).graph.weights.tolist() == [1e3, 2e-10, 1.0]
+    single = np.array([[0, 1, 2], [np.nextafter(np.float32(1), np.float32(2)), 0, 1], [2, 1, 0]], np.float32)
+    assert "averaged" in load(single).notes[1]
+    with pytest.raises(GraphError, match="not symmetric"):
+        load(a / np.array([1, 1, 1e-6])[:, None])
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_a_diagonal_of_equal_entries_is_no_loops(make):
+    a = np.full((4, 4), 0.5)
+    np.fill_diagonal(a, [1, 1 - 1e-16, 1, 1])
+    source = load(make(a))
+    assert source.notes[1:] == ("diagonal of 4 equal entries (1) left out",)
+    kept = source.rebuild(np.ones(6, bool))
+    assert (kept if isinstance(kept, np.ndarray) else kept.toarray()).trace() == 0
+    for entries in ([1, 1, 1, 2], [1, 1, 1, 0]):
+        np.fill_diagonal(a, entries)
+        with pytest.raises(GraphError, match="self-loop"):
+            load(make(a))
+
+
+def test_loops_of_pyg_are_no_diagonal():
+    torch, data = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
+    with pytest.raises(GraphError, match="2 self-loops"):
+        load(data.Data(edge_index=torch.tensor([[0, 1, 0, 1], [1, 0, 0, 1]]), num_nodes=2))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("dtype", [float, int])
+def test_average_is_the_mean_of_the_two_directions(make, dtype):
+    a = np.array([[0, 4, 3], [1, 0, 0], [0, 0, 0]], dtype)
+    source = load(make(a), Policies(directed="average"))
+    np.testing.assert_array_equal(source.graph.adjacency().toarray(), (a + a.T) / 2)
+    assert source.notes[-1].endswith("1 pair of opposite arcs joined, weights averaged (a missing direction counts 0)")
+    kept = source.rebuild(np.ones(2, bool))
+    np.testing.assert_array_equal(kept if isinstance(kept, np.ndarray) else kept.toarray(), (a + a.T) / 2)
+    one = load(make(np.triu(a)), Policies(directed="average"))
+    np.testing.assert_array_equal(one.graph.weights, [2, 1.5])
+    assert one.notes[-1].endswith("weights halved")
+    kept = one.rebuild(np.ones(2, bool))
+    assert (kept if isinstance(kept, np.ndarray) else kept.toarray())[1, 0] == 2

@@ -294,7 +294,7 @@ def sparsify(
         can't be divided is done whole: reading the graph, one evaluation of J, one step of a solver.
     callback : callable, optional
         Gets a :class:`Progress` after each step of the solver; returning True stops it.
-    directed : {"refuse", "symmetrize"}
+    directed : {"refuse", "symmetrize", "average"}
         What to do with a directed graph.
     loops : {"refuse", "drop"}
         What to do with self-loops.

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._objective import DEFAULT_BETA, Mixture
-from graphpri._runtime import require
 from graphpri._sparsify import SolverName, sparsify
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops
@@ -23,7 +22,6 @@ except ImportError as error:
     raise MissingExtraError("scikit-learn", "sklearn", "GraphPRI") from error
 
 _FORMATS = ("csr", "csc", "coo")
-_ROUNDING = {"float32": 1e-5, "float64": 1e-10}
 
 EXPECTED_FAILED_CHECKS = {
     check: f"rows are nodes of one graph, not samples on their own: {why}"
@@ -52,9 +50,11 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     weighted : bool
         Use the entries as weights. If False they are 1 for the choice of edges; :meth:`transform` keeps
         their values all the same.
-    directed : {"refuse", "symmetrize"}
-        What to do with a matrix that is not symmetric; ``"symmetrize"`` adds opposite entries. Where mirrored
-        entries differ by rounding only (10⁻¹⁰ of the largest entry; 10⁻⁵ in float32) they are averaged.
+    directed : {"refuse", "symmetrize", "average"}
+        What to do with a matrix that is not symmetric; ``"symmetrize"`` adds opposite entries, ``"average"`` takes
+        their mean. Where mirrored
+        entries differ by rounding only (10⁻⁸ of the larger one, 10⁻¹² of the largest entry; 10⁻⁵ and 10⁻⁶ in float32)
+        they are averaged, which `report_` says.
     loops : {"drop", "refuse"}
         What to do with entries on the diagonal, which affinity matrices have by custom: they are no edges.
         ``"drop"`` leaves them out of the selection and of the transformed matrix, and says so in `report_`.
@@ -266,10 +266,9 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return checked
 
     def _load(self, X: Any) -> tuple[Source, tuple[str, ...]]:
-        matrix, notes = _without_rounding(_without_zeros(X))
         policies = Policies("weight" if self.weighted else None, self.directed, self.loops)
-        source = load(matrix, policies)
-        return source, source.notes + notes
+        source = load(_without_zeros(X), policies)
+        return source, source.notes
 
     def __sklearn_tags__(self) -> Any:
         tags: Any = super().__sklearn_tags__()
@@ -287,20 +286,6 @@ def _without_zeros(X: Any) -> Any:
     out = X.copy()
     out.eliminate_zeros()
     return out
-
-
-def _without_rounding(X: Any) -> tuple[Any, tuple[str, ...]]:
-    """The matrix made symmetric where mirrored entries differ by rounding only, as kernels do, and a note if so."""
-    if isinstance(X, np.ndarray):
-        what = f"comparing the mirrored entries of a dense matrix of {len(X)} nodes"
-        require(3.0 * X.nbytes, what, "pass it as scipy.sparse.csr_array")
-    tolerance = _ROUNDING.get(str(X.dtype), 0.0)
-    off = abs(X - X.T).max() if X.size else 0.0
-    if not 0 < off <= tolerance * abs(X).max():
-        return X, ()
-    mean = (X + X.T) * X.dtype.type(0.5)
-    same_type = mean if isinstance(X, np.ndarray) else mean.asformat(X.format)
-    return same_type, ("mirrored entries that differed by rounding averaged",)
 
 
 def _seed(random_state: Any) -> int | None:

@@ -524,6 +524,62 @@ def sorted_positions(u: IntArray, v: IntArray, values: NDArray[Any] | None, at: 
     return at[order]
 
 
+# By the type of the entries: relative to the larger of the two, and to the largest entry of the matrix.
+_ROUNDING = {"float32": (1e-5, 1e-6), "float64": (1e-8, 1e-12)}
+
+AVERAGED = "mirrored entries that differed by rounding averaged"
+"""The note on matrices of which :func:`average_mirrored` made symmetric ones."""
+
+
+def average_mirrored(values: NDArray[Any], up: IntArray, low: IntArray) -> NDArray[Any] | None:
+    """A matrix's entries, with means where mirrored ones differ by rounding, as ``np.corrcoef`` and inverses make them.
+
+    Rounding is 10⁻⁸ of the larger of the two, or 10⁻¹² of the largest entry of the matrix (10⁻⁵ and 10⁻⁶ in float32).
+
+    Parameters
+    ----------
+    values : ndarray, shape (E,)
+    up, low : ndarray of int, shape (P,)
+        Positions of the entries above the diagonal, and of their mirror images.
+
+    Returns
+    -------
+    ndarray, shape (E,), or None
+        None where no pair differs, or some pair by more than rounding; equal entries stay as they are.
+    """
+    if values.dtype.name not in _ROUNDING:
+        return None
+    one, two = values[up], values[low]
+    if np.array_equal(one, two):
+        return None
+    largest = float(np.abs(values).max())
+    if not np.isfinite(largest):
+        return None
+    relative, absolute = _ROUNDING[values.dtype.name]
+    if not (np.abs(one - two) <= np.maximum(relative * np.maximum(np.abs(one), np.abs(two)), absolute * largest)).all():
+        return None
+    half = one.dtype.type(0.5)
+    out = values.copy()
+    out[up] = out[low] = np.where(one == two, one, one * half + two * half)
+    return out
+
+
+def equal_diagonal(n_entries: int, n_nodes: int, values: NDArray[Any] | None) -> str | None:
+    """The note that leaves out the diagonal of a symmetric matrix, where every node has the same entry there.
+
+    Correlations and similarities have ones there, which are no self-loops. None where entries are missing or differ by
+    more than rounding.
+    """
+    if not n_nodes or n_entries != n_nodes:
+        return None
+    if values is None:
+        return f"diagonal of {n_nodes} entries left out"
+    low, high = float(values.min()), float(values.max())
+    relative = _ROUNDING.get(values.dtype.name, (0.0, 0.0))[0]
+    equal = low == high or high - low <= relative * max(abs(low), abs(high))
+    return f"diagonal of {n_nodes} equal entries ({high:g}) left out" if equal else None
+
+
 def join_weights(
     weights: NDArray[np.float64], found: SortedRows, how: Literal["sum", "max", "first"]
 ) -> NDArray[np.float64]:
@@ -655,7 +711,7 @@ def _check_positive(w: NDArray[np.float64], edge: EdgeName) -> None:
     )
 
 
-Directed = Literal["refuse", "symmetrize"]
+Directed = Literal["refuse", "symmetrize", "average"]
 Loops = Literal["refuse", "drop"]
 Parallel = Literal["refuse", "sum", "max", "first"]
 
@@ -960,6 +1016,8 @@ class EdgeTable:
         Attributes of the whole graph.
     row_name : callable, optional
         Says where a row stands (``"line 17"``), for error messages.
+    notes : tuple of str
+        What reading did to the edges; :meth:`canonical` says it with what it does itself.
 
     Examples
     --------
@@ -979,6 +1037,7 @@ class EdgeTable:
     node_attributes: Mapping[str, Sequence[Any] | NDArray[Any]] = field(default_factory=dict)
     graph_attributes: Mapping[str, Any] = field(default_factory=dict)
     row_name: Callable[[int], str] | None = None
+    notes: tuple[str, ...] = ()
 
     def label(self, node: int) -> Hashable:
         """Label of a node number of this table."""
@@ -999,9 +1058,9 @@ class EdgeTable:
         weight : str or None
             Column that holds the weights, where there is one; None ignores weights. A name other than
             ``"weight"`` must exist. A row without an entry weighs 1, and a note says so.
-        directed : {"refuse", "symmetrize"}
-            What to do with a directed table: opposite arcs become one edge, their weights added. Without
-            weights the edge has none either.
+        directed : {"refuse", "symmetrize", "average"}
+            What to do with a directed table: opposite arcs become one edge, their weights added, or averaged,
+            where a missing direction counts 0. Without weights the edge has none either.
         loops : {"refuse", "drop"}
             What to do with self-loops.
         parallel : {"refuse", "sum", "max", "first"}
@@ -1046,12 +1105,18 @@ class EdgeTable:
         low, high = _owned(low, self.source), _owned(high, self.target)
         weights = unit_weights(low.size)
         if w is not None:
-            weights = _owned(self._join(found, w[found.rows], parallel), self.edge_attributes.get(name or ""))
+            joined = self._join(found, w[found.rows], parallel)
+            if self.directed and directed == "average" and not counted:
+                joined = joined * 0.5
+            weights = _owned(joined, self.edge_attributes.get(name or ""))
         graph = Graph(self.n_nodes, low, high, weights, labels, name)
         notes = (
             origin,
+            *self.notes,
             *loop_notes,
-            *self._join_notes(found, "count" if counted else parallel, weighted=w is not None),
+            *self._join_notes(
+                found, "count" if counted else parallel, weighted=w is not None, average=directed == "average"
+            ),
         )
         return Canonical(graph, edges, firsts, nodes, notes)
 
@@ -1114,17 +1179,21 @@ class EdgeTable:
             raise GraphError(f"the weights joined into {self._edge(row)} add up beyond the range of float64: rescale")
         return joined
 
-    def _join_notes(self, found: SortedRows, how: str, *, weighted: bool) -> list[str]:
+    def _join_notes(self, found: SortedRows, how: str, *, weighted: bool, average: bool) -> list[str]:
         """Which rows were joined, and what became of their weights."""
         notes: list[str] = []
         repeats = 0 if found.distinct else int(np.count_nonzero(found.repeat))
         pairs = 0 if found.distinct else int(np.count_nonzero(~found.first)) - repeats
         if self.directed and pairs:
-            added = ", weights added" if weighted else ""
+            mean = "weights averaged (a missing direction counts 0)" if average and how != "count" else "weights added"
+            added = f", {mean}" if weighted else ""
             notes.append(f"directed graph symmetrised: {_count(pairs, 'pair')} of opposite arcs joined{added}")
         elif self.directed:
             arcs = int(np.count_nonzero(found.first))
-            notes.append(f"directed graph symmetrised: {_count(arcs, 'arc')} taken as edges, no opposite arcs to join")
+            halved = ", weights halved" if weighted and average and how != "count" else ""
+            notes.append(
+                f"directed graph symmetrised: {_count(arcs, 'arc')} taken as edges, no opposite arcs to join{halved}"
+            )
         if repeats:
             kept = _JOINED[how] if weighted else "their number not kept"
             notes.append(f"{_count(repeats, 'parallel edge')} joined, {kept}")

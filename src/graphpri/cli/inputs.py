@@ -38,8 +38,8 @@ class Reading:
     format: Annotated[
         str | None,
         Parameter(
-            help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, pajek, metis, npz, parquet, or npy (a "
-            "folder of arrays); by the suffix where absent. Gzip is recognised."
+            help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, pajek, metis, npz, parquet, npy (a "
+            "folder of arrays), or matrix (a square text of numbers); by the suffix where absent. Gzip is recognised."
         ),
     ] = None
     weight: Annotated[
@@ -47,8 +47,8 @@ class Reading:
         Parameter(metavar="NAME", help="Edge attribute used as weight where edges have it; 'none' ignores weights."),
     ] = "weight"
     directed: Annotated[
-        Literal["refuse", "symmetrize"],
-        Parameter(help="Directed graphs: 'symmetrize' joins opposite arcs and adds their weights."),
+        Literal["refuse", "symmetrize", "average"],
+        Parameter(help="Directed graphs: opposite arcs are joined, their weights added ('symmetrize') or averaged."),
     ] = "refuse"
     loops: Annotated[Literal["refuse", "drop"], Parameter(help="Self-loops: 'drop' leaves them out.")] = "refuse"
     parallel: Annotated[

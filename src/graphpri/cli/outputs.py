@@ -239,18 +239,19 @@ def output_format(path: str, name: str | None) -> str:
 
 def _wanted_format(name: str, wanted: Wanted, folder: bool) -> str | None:
     """Format by name; None where the output's own suffix decides."""
-    from graphpri.io import FOLDER
+    from graphpri.io import FOLDER, MATRIX
 
     if wanted.output_format is not None or wanted.output is None:
         return wanted.output_format
     if folder or wanted.output == "-":
         if wanted.input_format is not None:
-            return wanted.input_format
+            return "csv" if wanted.input_format == MATRIX.name else wanted.input_format
         if name == "-" or (is_dataset(name) and not is_file(name)):
             return "csv"
         if folder and is_graph_folder(name):
             return FOLDER.name
-    return output_format(name, None) if wanted.output == "-" else None
+    own = output_format(name, None) if wanted.output == "-" else None
+    return "csv" if own == MATRIX.name else own
 
 
 def _stem(name: str) -> str:

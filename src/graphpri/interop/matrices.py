@@ -19,8 +19,9 @@ WORDS = Wording(
     "the matrix",
     "entry",
     "entries",
-    "make it symmetric first, with A + A.T where one triangle is filled or (A + A.T) / 2 where values differ by "
-    f"rounding, or pass {setting('directed', 'symmetrize')} to add opposite entries",
+    "make it symmetric first, with A + A.T where one triangle is filled, or pass "
+    f"{setting('directed', 'average')} for the mean of opposite entries, {setting('directed', 'symmetrize')} for their "
+    "sum",
 )
 # These formats store blocks or diagonals with zeros as padding; elsewhere a stored zero was put there.
 _PADDED = ("bsr", "dia")
@@ -109,7 +110,7 @@ def read_entries(
         i, j = name(int(row[at])), name(int(col[at]))
         raise GraphError(f"the entry ({i!r}, {j!r}) of the matrix is NaN: put 0 where there is no edge")
     weights = None if values.dtype.kind == "b" else values
-    return pair_up(row, col, weights, n_nodes, policies, WORDS, labels=labels)
+    return pair_up(row, col, weights, n_nodes, policies, WORDS, labels=labels, matrix=True)
 
 
 def write_entries(
@@ -124,5 +125,6 @@ def write_entries(
     position, edge, flipped = entries.expand(rows)
     r, c = row[position], col[position]
     r, c = np.where(flipped, c, r), np.where(flipped, r, c)
+    values = values if entries.averaged is None else entries.averaged
     data = values[position] if weights is None else fit_dtype(weights, values.dtype)[edge]
     return r, c, data

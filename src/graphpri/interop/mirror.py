@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import GraphError
-from graphpri.graph import EVERY, EdgeTable, Order, id_dtype, number_in, sorted_positions
+from graphpri.graph import (
+    AVERAGED,
+    EVERY,
+    EdgeTable,
+    Order,
+    average_mirrored,
+    equal_diagonal,
+    id_dtype,
+    number_in,
+    sorted_positions,
+)
 from graphpri.interop.source import Policies
 
 Positions = NDArray[Any]
@@ -36,12 +46,14 @@ class Mirrored(NamedTuple):
     """A table with one row an edge, and the entries of the input that each row stands for.
 
     ``one[r]`` is the entry where row r comes first, ``two[r]`` its mirror image; `two` is None where the
-    input is directed and the mirror images have to be made.
+    input is directed and the mirror images have to be made. `averaged` are the values of all entries where
+    mirrored ones differed by rounding, None where they didn't.
     """
 
     table: EdgeTable
     one: Order
     two: Positions | None
+    averaged: NDArray[Any] | None = None
 
     def expand(self, rows: Positions) -> Expanded:
         """Both directions of some rows, in the input's order; made mirror images come after."""
@@ -63,6 +75,7 @@ def pair_up(
     *,
     name: str = "weight",
     labels: Sequence[Any] | None = None,
+    matrix: bool = False,
 ) -> Mirrored:
     """Find the mirror image of every entry, and make a table with one row for the two.
 
@@ -80,6 +93,9 @@ def pair_up(
     name : str
     labels : sequence, optional
         Node labels.
+    matrix : bool
+        Whether the entries are those of a matrix, where a diagonal of equal entries, such as the ones of
+        correlations, is no self-loops but left out, with a note.
 
     Raises
     ------
@@ -89,16 +105,27 @@ def pair_up(
     compared = None if policies.weight is None else values
     up = sorted_positions(row, col, compared, _positions(row < col))
     low = sorted_positions(col, row, compared, _positions(row > col))
+    notes: list[str] = []
+    averaged = None
+    if compared is not None and _symmetric(row, col, None, up, low):
+        averaged = average_mirrored(compared, up, low)
+    if averaged is not None:
+        values = compared = averaged
+        notes.append(AVERAGED)
     columns = {} if values is None else {name: values}
     if _symmetric(row, col, compared, up, low):
         loop = _positions(row == col)
+        if matrix and (note := equal_diagonal(loop.size, n_nodes, None if values is None else values[loop])):
+            loop = loop[:0]
+            notes.append(note)
         one = np.concatenate([np.minimum(up, low), loop])
         two = np.concatenate([np.maximum(up, low), loop])
         if not bool((one[1:] > one[:-1]).all()):
             order = np.argsort(one)
             one, two = one[order], two[order]
         columns = {key: column[one] for key, column in columns.items()}
-        return Mirrored(EdgeTable(n_nodes, row[one], col[one], labels=labels, edge_attributes=columns), one, two)
+        table = EdgeTable(n_nodes, row[one], col[one], labels=labels, edge_attributes=columns, notes=tuple(notes))
+        return Mirrored(table, one, two, averaged)
     table = EdgeTable(n_nodes, row, col, labels=labels, directed=True, edge_attributes=columns)
     if policies.directed == "refuse":
         raise GraphError(f"{_asymmetry(table, compared, words)}, so it is a directed graph: {words.remedy}")

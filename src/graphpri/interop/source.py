@@ -162,12 +162,15 @@ def as_graph(
         the default must exist. The entries of a matrix are its weights, unless they are true/false. PyG's
         ``edge_weight`` and the weights of NetworKit go by the default name, and so do those of a
         :class:`Graph`, whatever they are called.
-    directed : {"refuse", "symmetrize"}
+    directed : {"refuse", "symmetrize", "average"}
         ``"symmetrize"`` joins opposite arcs into one edge and adds their weights, if they have any;
+        ``"average"`` takes the mean of the two directions, of which a missing one counts 0, as (A + A.T) / 2 does;
         attributes are those of the arc that comes first. A matrix, or a PyG ``edge_index``, is directed
-        where it is not symmetric.
+        where it is not symmetric. Mirrored entries of a matrix that differ by rounding only (10⁻⁸ of the larger one,
+        10⁻¹² of the largest entry; 10⁻⁵ and 10⁻⁶ in float32) are averaged in any case, and a note says so.
     loops : {"refuse", "drop"}
-        What to do with self-loops.
+        What to do with self-loops. A diagonal of equal entries in a symmetric matrix, such as the ones of
+        correlations, is none: it is left out, and a note says so.
     parallel : {"refuse", "sum", "max", "first"}
         How to join edges between the same two nodes; attributes are those of the first. Where edges have
         no weights, ``"sum"`` makes their number the weight, called ``"multiplicity"``.
@@ -223,7 +226,8 @@ def from_table(
     # Weights that count parallel edges have no column yet: they go where the default name says.
     name = column or "weight"
     joined = graph.is_weighted and graph.n_edges < np.count_nonzero(table.source != table.target)
-    own = _joined_weights(graph.weights, table.edge_attributes.get(name, _COUNTS)) if joined else None
+    halved = table.directed and policies.directed == "average" and graph.is_weighted
+    own = _joined_weights(graph.weights, table.edge_attributes.get(name, _COUNTS)) if joined or halved else None
 
     def rebuild(mask: BoolArray, weights: FloatArray | None = None) -> Any:
         kept = _checked(mask, graph)[edges]
@@ -270,7 +274,7 @@ def _checked(mask: BoolArray, graph: Graph) -> BoolArray:
 
 
 def _joined_weights(weights: FloatArray, column: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    whole = np.asarray(column).dtype.kind in "iu" and bool((weights < 2**53).all())
+    whole = np.asarray(column).dtype.kind in "iu" and bool(((weights < 2**53) & (weights == np.floor(weights))).all())
     return weights.astype(np.int64) if whole else weights
 
 
@@ -303,6 +307,6 @@ def from_edge_table(T: EdgeTable, policies: Policies) -> Source:
         if weights is not None:
             columns[name] = fit_dtype(weights, np.asarray(T.edge_attributes.get(name, weights)).dtype)
         u, v = T.source[rows], T.target[rows]
-        return replace(T, source=u, target=v, directed=False, edge_attributes=columns, row_name=None)
+        return replace(T, source=u, target=v, directed=False, edge_attributes=columns, row_name=None, notes=())
 
     return from_table(T, build, policies)

@@ -14,11 +14,11 @@ from typing import IO, Any
 
 from graphpri.graph import EdgeTable
 from graphpri.io.format import Format, ReadOptions
-from graphpri.io.registry import FOLDER, FORMATS, find_format
+from graphpri.io.registry import FOLDER, FORMATS, MATRIX, find_format
 from graphpri.io.sink import check_output, open_folder, open_sink
 from graphpri.io.source import Progress, open_folder_source, open_source
 
-__all__ = ["FOLDER", "FORMATS", "Format", "Progress", "check_output", "find_format", "read", "write"]
+__all__ = ["FOLDER", "FORMATS", "MATRIX", "Format", "Progress", "check_output", "find_format", "read", "write"]
 
 
 def read(
@@ -39,12 +39,17 @@ def read(
     MatrixMarket, METIS and sparse matrices have no labels: node i is their node i + 1 (row i of a
     sparse matrix).
 
+    A text that is a square block of numbers, with or without labels in a header, a first column or a comment above,
+    is an adjacency matrix, also under the name of an edge list; its entries other than 0 are edges. Where it might as
+    well be an edge list, it is refused, and ``format="matrix"`` or ``format="edgelist"`` says which it is.
+
     Parameters
     ----------
     path_or_stream : path, binary or text stream, or ``"-"``
         ``"-"`` is standard input. Content that is gzip is unzipped, whatever the name.
     format : str, optional
-        Name of one of `FORMATS`; by the suffix where absent (``.gz`` behind it does not count).
+        Name of one of `FORMATS`, ``"npy"`` or ``"matrix"``; by the suffix where absent (``.gz`` behind it does
+        not count).
     header : bool, optional
         Edge lists: whether the first row names the columns. Where absent, it does if it holds a known
         pair of names (source and target, from and to, u and v, src and dst, node1 and node2, i and j,

@@ -30,6 +30,7 @@ from graphpri.io.columns import (
     write_weights,
 )
 from graphpri.io.format import ReadOptions
+from graphpri.io.matrix import find_matrix, may_be_matrix, refuse_decimals
 from graphpri.io.rows import (
     INTEGER,
     NUMBER_BYTES,
@@ -108,9 +109,14 @@ class _Layout:
 
 
 def read_edge_list(
-    source: InputStream, options: ReadOptions, preferred: str | None = None, *, headed: bool = True
+    source: InputStream,
+    options: ReadOptions,
+    preferred: str | None = None,
+    *,
+    headed: bool = True,
+    square: bool = True,
 ) -> EdgeTable:
-    """Read an edge list.
+    """Read an edge list, or the adjacency matrix that a file of such a name holds.
 
     Parameters
     ----------
@@ -121,6 +127,8 @@ def read_edge_list(
         Delimiter that the file's name speaks for, where several would do.
     headed : bool
         Whether files of this kind can have a header, where the options don't say.
+    square : bool
+        Whether a square block of numbers is an adjacency matrix, and decimals are refused as names of nodes.
 
     Raises
     ------
@@ -129,6 +137,9 @@ def read_edge_list(
         a header, a comment or a delimiter can't be told for certain.
     """
     source, tape = source.taped()
+    square = square and options.header is None
+    if square and (table := _read_square(source, tape, options, preferred)) is not None:
+        return table
     table = _read_numbers(source, tape, options, preferred, headed)
     if table is not None:
         return table
@@ -141,9 +152,32 @@ def read_edge_list(
     if _has_dicts(text, options):
         return _read_dicts(text, directed)
     layout = _layout(text, options, preferred, headed)
+    if square and not layout.named:
+        refuse_decimals(source, [(line.number, _split(line.text, layout.delimiter)) for line in text.rows])
     check = _comment_check(text, layout, options)
     rows = split_rows(source, text.data[layout.start :], layout.delimiter, layout.line, text.marks, check)
     return _table(source, rows, layout, directed, check_header=options.header is None)
+
+
+def _read_square(source: InputStream, tape: Tape, options: ReadOptions, preferred: str | None) -> EdgeTable | None:
+    """A file that is a square block of numbers; None for any other, which is then at its start again."""
+    head, chunks = read_head(source)
+    rest = next(chunks, None)
+    table = None
+    if may_be_matrix(head, options, whole=not rest):
+        try:
+            tape.rewind()
+            source.require(TEXT_BYTES, "write it as npz once, by scipy.sparse.save_npz")
+            data = source.text()
+        except FileError:
+            data = b""
+        table = find_matrix(source, data, options, preferred) if data and not _KONECT.match(_first(data)) else None
+    tape.rewind()
+    return table
+
+
+def _first(data: bytes) -> str:
+    return data[: data.find(b"\n")].decode()
 
 
 def _read_numbers(

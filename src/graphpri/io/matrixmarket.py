@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import FileError
-from graphpri.graph import EVERY, EdgeTable, Order, id_dtype, sorted_positions
+from graphpri.graph import (
+    AVERAGED,
+    EVERY,
+    EdgeTable,
+    Order,
+    average_mirrored,
+    equal_diagonal,
+    id_dtype,
+    sorted_positions,
+)
 from graphpri.io.columns import left_out, read_weights, unlabelled, write_weights
 from graphpri.io.format import ReadOptions
 from graphpri.io.rows import (
@@ -221,6 +230,7 @@ def matrix_table(
     row_name: Callable[[Order], Callable[[int], str]],
     *,
     triangle: bool = False,
+    dense: bool = False,
 ) -> EdgeTable:
     """Edges of a square matrix's entries.
 
@@ -239,9 +249,24 @@ def matrix_table(
         Makes the table's `row_name` from the numbers of the entries kept, an index of the entries.
     triangle : bool
         Whether the entries are one triangle of a symmetric matrix.
+    dense : bool
+        Whether the matrix was written out in full, so that equal entries all along the diagonal are no self-loops:
+        they are left out, with a note. Mirrored entries that differ by rounding only are averaged, with a note.
     """
-    symmetric = triangle or equals_transpose(row, column, values)
+    notes: list[str] = []
+    symmetric = triangle
+    if not triangle and (pairs := _mirrored(row, column, values)) is not None:
+        averaged = None if values is None else average_mirrored(values, *pairs)
+        if averaged is not None:
+            values = averaged
+            notes.append(AVERAGED)
+        symmetric = _equal(values, *pairs)
     kept: Order = np.flatnonzero(row <= column) if symmetric and not triangle else EVERY
+    if dense and symmetric:
+        on = row == column
+        if note := equal_diagonal(int(np.count_nonzero(on)), n_nodes, None if values is None else values[on]):
+            kept = np.flatnonzero((row <= column) & ~on)
+            notes.append(note)
     ids = id_dtype(n_nodes)
     return EdgeTable(
         n_nodes,
@@ -250,14 +275,26 @@ def matrix_table(
         directed=not symmetric,
         edge_attributes={} if values is None else {"weight": values[kept]},
         row_name=row_name(kept),
+        notes=tuple(notes),
     )
 
 
 def equals_transpose(row: NDArray[Any], column: NDArray[Any], values: NDArray[Any] | None) -> bool:
     """Whether the entries above the diagonal of a matrix are those below it, turned round."""
+    pairs = _mirrored(row, column, values)
+    return pairs is not None and _equal(values, *pairs)
+
+
+def _mirrored(
+    row: NDArray[Any], column: NDArray[Any], values: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Positions of the entries above the diagonal and of their mirror images; None where some have none."""
     above, below = np.flatnonzero(row < column), np.flatnonzero(row > column)
     if above.size != below.size:
-        return False
+        return None
     a, b = sorted_positions(row, column, values, above), sorted_positions(column, row, values, below)
-    same = np.array_equal(row[a], column[b]) and np.array_equal(column[a], row[b])
-    return same and (values is None or np.array_equal(values[a], values[b], equal_nan=values.dtype.kind == "f"))
+    return (a, b) if np.array_equal(row[a], column[b]) and np.array_equal(column[a], row[b]) else None
+
+
+def _equal(values: NDArray[Any] | None, a: NDArray[Any], b: NDArray[Any]) -> bool:
+    return values is None or np.array_equal(values[a], values[b], equal_nan=values.dtype.kind == "f")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from graphpri.io.delimited import read_edge_list, write_csv, write_ncol, write_s
 from graphpri.io.format import Format
 from graphpri.io.gml import read_gml, write_gml
 from graphpri.io.graphml import read_graphml, write_graphml
+from graphpri.io.matrix import read_matrix, refuse_writing
 from graphpri.io.matrixmarket import read_matrix_market, write_matrix_market
 from graphpri.io.metis import read_metis, write_metis
 from graphpri.io.npz import read_folder, read_npz, write_folder, write_npz
@@ -35,7 +37,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "ncol",
         (".ncol",),
-        partial(read_edge_list, headed=False),
+        partial(read_edge_list, headed=False, square=False),
         write_ncol,
         "edge list of two labels and a weight (igraph)",
         _ROWS,
@@ -53,6 +55,16 @@ FORMATS: tuple[Format, ...] = (
 
 FOLDER = Format("npy", (".npyd",), read_folder, write_folder, "folder of NumPy arrays, mapped into memory", folder=True)
 """The format that is a folder."""
+
+MATRIX = Format(
+    "matrix",
+    (".edge", ".1d"),
+    read_matrix,
+    refuse_writing,
+    "adjacency matrix as text, read only; those in csv, tsv and txt are recognised",
+    frozenset({"delimiter", "comment"}),
+)
+"""The format that is read only."""
 
 
 def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
@@ -74,10 +86,12 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         raise OptionError(f"a stream has no suffix: pass {setting('format')}, one of {_names()}")
     plain = wanted.lower().removesuffix(".gz")
     zipped = plain != wanted.lower()
-    for known in (*FORMATS, FOLDER):
+    for known in (*FORMATS, FOLDER, MATRIX):
         if (plain == known.name) if name is not None else plain.endswith(known.suffixes):
             if known.folder and zipped:
                 raise OptionError(f"{wanted}: a folder can't be zipped by gzip; write npz instead")
+            if name is not None and known.name == "edgelist":
+                known = replace(known, read=partial(read_edge_list, square=False))
             return known, zipped
     if name is None and isinstance(path_or_stream, str | os.PathLike) and is_edge_folder(path_or_stream):
         return FOLDER, False
@@ -87,7 +101,7 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         raise OptionError(_is_folder(os.fsdecode(os.fspath(path_or_stream))))
     raise OptionError(
         f"{os.fspath(path_or_stream)}: its suffix names no format; rename it, or pass {setting('format')}, one of "
-        + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in (*FORMATS, FOLDER))
+        + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in (*FORMATS, FOLDER, MATRIX))
     )
 
 
@@ -110,4 +124,4 @@ def _path_name(path_or_stream: Any) -> str | None:
 
 
 def _names() -> str:
-    return ", ".join(known.name for known in (*FORMATS, FOLDER))
+    return ", ".join(known.name for known in (*FORMATS, FOLDER, MATRIX))
