@@ -249,7 +249,7 @@ def test_no_swap_improves_the_result():
     graph = zoo.random_graph(60, 300, 10)
     objective = small_objective(graph, 4.0)
     found = solve(objective, 120, effort="best")
-    assert found.status.startswith("converged")
+    assert found.status.startswith("good: no sweep over the edges improves J")
     slack = 2e-4
     for out in np.flatnonzero(found.mask):
         for into in np.flatnonzero(~found.mask)[::3]:
