@@ -611,3 +611,13 @@ def test_new_weights_do_not_depend_on_the_unit(unit):
     mask = solve(Objective(graph, 4.0), 30, effort="fast").mask
     one, two = (reweighted(Objective(g, 4.0), mask).weights for g in (graph, other))
     np.testing.assert_allclose(two, one * unit, rtol=1e-9)
+
+
+def test_a_path_that_must_drop_an_edge_is_as_good_as_each_beta_alone():
+    graph = karate()
+    forbid = np.arange(graph.n_edges) == 2
+    rules = Constraints(connected=True, forbid=forbid)
+    betas = [6.0, 20.0]
+    for beta, along in zip(betas, solve_betas(Objective(graph, 1.0), betas, None, rules), strict=True):
+        assert not along.mask[2]
+        assert along.objective <= solve(Objective(graph, beta), None, rules).objective * (1 + 1e-9)

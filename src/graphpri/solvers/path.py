@@ -95,8 +95,6 @@ def solve_betas(
     improved: dict[tuple[float, str], bytes] = {}
     statuses: dict[float, tuple[bytes, Status]] = {}
     stopped: Status | None = None
-    forbidden = None if constraints is None else constraints.forbid
-    most = objective.graph.n_edges - (0 if forbidden is None else int(forbidden.sum()))
     everything = np.inf
 
     def ended(stopped: Status | None) -> list[Solution]:
@@ -117,7 +115,7 @@ def solve_betas(
             if beta >= everything:
                 continue
             solution = solve(replace(objective, beta=beta), k, constraints, effort=effort, seed=seed, start=start)
-            if solution.mask.sum() == most:
+            if solution.mask.all():
                 everything = beta  # D is zero there, and never rises with β
             pool.add(solution.mask)
             improved[beta, effort] = solution.mask.tobytes()
