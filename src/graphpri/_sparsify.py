@@ -538,7 +538,7 @@ def _check_fits(graph: Graph, k: int | None, constraints: Constraints) -> None:
 
 
 def _allowed(graph: Graph, constraints: Constraints) -> int:
-    return graph.n_edges - (0 if constraints.forbid is None else int(constraints.forbid.sum()))
+    return int(constraints.allowed(graph.n_edges).sum())
 
 
 def _explained(solution: Solution, objective: Objective, k: int | None, constraints: Constraints) -> Solution:

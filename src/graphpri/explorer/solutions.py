@@ -161,7 +161,7 @@ def _range(graph: Graph, constraints: Constraints) -> tuple[int, int]:
     least = int(protect.sum())
     if constraints.connected:
         least += graph.components(protect)[0] - graph.components()[0]
-    most = graph.n_edges - (0 if constraints.forbid is None else int(constraints.forbid.sum()))
+    most = int(constraints.allowed(graph.n_edges).sum())
     return max(least, 1), most
 
 

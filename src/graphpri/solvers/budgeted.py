@@ -371,7 +371,7 @@ def _start(search: Search, k: int | None, level: Effort, start: BoolArray | None
     if k is None and start is not None:
         return search.reset(start)
     if start is None:
-        start = np.ones(search.free.size, bool) if c.forbid is None else ~c.forbid
+        start = c.allowed(search.free.size)
     if k is None:
         return _start_of_free_size(search, start, level)
     if start.sum() < k:
@@ -454,10 +454,10 @@ def _improve(search: Search, level: Effort) -> Status:
         return Ending.UNFINISHED.status()
     if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
         bulk_swaps(search, max(size // 20, 1), level.bulk_steps)
-    hurried = search.sizes_vary and not _is_quick(search)
+    hurried, most = search.sizes_vary and not _is_quick(search), None
     if hurried:
         level = replace(level, work=level.work / 2)
-    most = max(16, int(level.work / _seconds_per_move(search))) if hurried else None
+        most = max(16, int(level.work / _seconds_per_move(search)))
     check = _settle(search, level, level.check / 8, most)
     if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
@@ -562,7 +562,7 @@ def _perturb(search: Search, level: Effort) -> bool:
 def _restarted(search: Search, k: int, level: Effort) -> BoolArray:
     """A subset of `k` edges by an elimination that takes equal edges in another order."""
     other = replace(search)
-    start = np.ones(search.free.size, bool) if search.constraints.forbid is None else ~search.constraints.forbid
+    start = search.constraints.allowed(search.free.size)
     *_, mask = eliminate(other, start, k, _share(level, search.evaluator))
     return mask
 
@@ -592,7 +592,7 @@ def _cut_short(search: Search, k: int | None) -> BoolArray:
     evaluator, c = search.evaluator, search.constraints
     size = int(evaluator.mask.sum()) if k is None else k
     if np.isnan(evaluator.value):
-        evaluator.reset(np.ones(evaluator.graph.n_edges, bool) if c.forbid is None else ~c.forbid)
+        evaluator.reset(c.allowed(evaluator.graph.n_edges))
     changes = evaluator.swap_changes()
     ranks = places(np.where(evaluator.mask, -changes, changes), search.ties, search.unit)
     order = np.lexsort((ranks, ~evaluator.mask))

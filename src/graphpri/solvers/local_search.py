@@ -126,13 +126,14 @@ class Constraints:
     protect: BoolArray | None = None
     forbid: BoolArray | None = None
 
+    def allowed(self, size: int) -> BoolArray:
+        """Edges that may be kept."""
+        return np.ones(size, bool) if self.forbid is None else ~self.forbid
+
     def free(self, size: int) -> BoolArray:
         """Edges that may be kept or dropped."""
-        free = np.ones(size, bool)
-        for fixed in (self.protect, self.forbid):
-            if fixed is not None:
-                free &= ~fixed
-        return free
+        allowed = self.allowed(size)
+        return allowed if self.protect is None else allowed & ~self.protect
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +164,16 @@ class Search:
         """Go to a feasible subset and offer it as the best."""
         self.evaluator.reset(mask)
         self.monitor.offer(mask, self.evaluator.value)
+
+    def try_subset(self, mask: BoolArray) -> bool:
+        """Go to a feasible subset and offer it where that lowers J, else stay; returns whether it did."""
+        before, value = self.evaluator.mask.copy(), self.evaluator.value
+        self.evaluator.reset(mask)
+        if self.lowers(value):
+            self.monitor.offer(mask, self.evaluator.value)
+            return True
+        self.evaluator.reset(before)
+        return False
 
     def step(self, stage: str, step: int, fraction: float) -> None:
         """Report a step of the evaluator."""
@@ -195,13 +206,22 @@ class Search:
         ranks = places(changes, self.ties, self.unit)
         return best_forest(self.evaluator.graph, np.lexsort((-ranks, self.free, ~self.evaluator.mask)))
 
+    def droppable(self, changes: FloatArray) -> BoolArray:
+        """Kept edges that may all go at once: free, and where it must stay connected outside a spanning forest."""
+        loose = self.evaluator.mask & self.free
+        return loose & ~self.forest(changes) if self.constraints.connected else loose
+
+    def helpful(self, changes: FloatArray) -> BoolArray:
+        """Edges whose flip is predicted to lower J, and that may all be flipped at once."""
+        return (changes < -self.gain) & (self.droppable(changes) | (self.free & ~self.evaluator.mask))
+
 
 def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterator[BoolArray]:
     """Drop edges from a feasible subset down to `k`, a share of them at a time, cheapest first.
 
     Yields the subset after each step, the evaluator standing at it; the first one is `start`.
     """
-    evaluator, constraints = search.evaluator, search.constraints
+    evaluator = search.evaluator
     mask, total = start, int(start.sum())
     for step in count(1):
         evaluator.reset(mask)
@@ -211,10 +231,7 @@ def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterato
             return
         search.step("eliminate", step, (total - size) / max(total - k, 1))
         changes = evaluator.flip_changes() if search.sizes_vary else evaluator.swap_changes()
-        droppable = mask & search.free
-        if constraints.connected:
-            droppable &= ~search.forest(changes)
-        candidates = np.flatnonzero(droppable)
+        candidates = np.flatnonzero(search.droppable(changes))
         few = min(max(1, int(share * size)), size - k, candidates.size)
         if few == 0:
             return
@@ -453,41 +470,29 @@ def _candidates(search: Search, seconds: float) -> tuple[NDArray[np.int64], int,
 
 def bulk_flips(search: Search, most: int) -> None:
     """Bulk flips of a free size: drop and add half of the edges that help alone, halved again where J rises."""
-    evaluator, constraints = search.evaluator, search.constraints
+    evaluator = search.evaluator
     few = evaluator.mask.size
     for step in range(1, most + 1):
         changes = evaluator.flip_changes()
-        mask, value = evaluator.mask.copy(), evaluator.value
-        helps = search.free & (changes < -search.gain)
-        if constraints.connected:
-            helps &= ~(mask & search.forest(changes))
-        chosen = np.flatnonzero(helps)
+        chosen = np.flatnonzero(search.helpful(changes))
         few = min(few, (chosen.size + 1) // 2)
         if few < 2:
             return
         search.step("flip", step, step / most)
-        new = mask.copy()
+        new = evaluator.mask.copy()
         new[search.smallest(changes, chosen, few)] ^= True
         if not new.any():
             return
-        evaluator.reset(new)
-        if search.lowers(value):
-            search.monitor.offer(new, evaluator.value)
-        else:
-            evaluator.reset(mask)
+        if not search.try_subset(new):
             few //= 2
 
 
 def scattered_flips(search: Search, most: int) -> None:
     """Flips of a free size at nodes that no other of them touches, so that their gains nearly add up; most first."""
-    evaluator, constraints = search.evaluator, search.constraints
-    graph, share = evaluator.graph, 1.0
+    evaluator, graph, share = search.evaluator, search.evaluator.graph, 1.0
     for step in range(1, most + 1):
         changes = evaluator.flip_changes()
-        mask, value = evaluator.mask.copy(), evaluator.value
-        helps = search.free & (changes < -search.gain)
-        if constraints.connected:
-            helps &= ~(mask & search.forest(changes))
+        helps = search.helpful(changes)
         chosen: list[int] = []
         touched = np.zeros(graph.n_nodes, bool)
         for edge in search.ascending(np.where(helps, changes, np.inf))[: int(np.count_nonzero(helps))]:
@@ -499,13 +504,9 @@ def scattered_flips(search: Search, most: int) -> None:
         if few < 2:
             return
         search.step("flip", step, step / most)
-        new = mask.copy()
+        new = evaluator.mask.copy()
         new[chosen[:few]] ^= True
-        evaluator.reset(new)
-        if search.lowers(value):
-            search.monitor.offer(new, evaluator.value)
-        else:
-            evaluator.reset(mask)
+        if not search.try_subset(new):
             share /= 2
 
 
@@ -514,28 +515,21 @@ def bulk_swaps(search: Search, start: int, most: int) -> bool:
 
     Returns whether that ended before `most` of them were tried.
     """
-    evaluator, constraints = search.evaluator, search.constraints
+    evaluator = search.evaluator
     few = start
     changes = evaluator.swap_changes()
     for step in range(1, most + 1):
         search.step("swap", step, step / most)
-        mask, value = evaluator.mask.copy(), evaluator.value
-        loose = mask & search.free
-        if constraints.connected:
-            loose &= ~search.forest(changes)
-        out, into = np.flatnonzero(loose), np.flatnonzero(~mask & search.free)
+        out, into = np.flatnonzero(search.droppable(changes)), np.flatnonzero(~evaluator.mask & search.free)
         few = min(few, out.size, into.size)
         if not few:
             return True
-        new = mask.copy()
+        new = evaluator.mask.copy()
         new[search.smallest(changes, out, few)] = False
         new[search.smallest(changes, into, few)] = True
-        evaluator.reset(new)
-        if search.lowers(value):
-            search.monitor.offer(new, evaluator.value)
+        if search.try_subset(new):
             changes = evaluator.swap_changes()
         else:
-            evaluator.reset(mask)
             few //= 2
     return False
 
