@@ -358,6 +358,8 @@ def test_theme_follows_the_system_and_its_button(karate: Any, open_tab: Any) -> 
     assert tab.picture()[450, 500].sum() > dark + 300
     for scheme in ("light", "dark"):
         tab.page.emulate_media(color_scheme=scheme)
+        # Media queries report at a frame: without one between them, two changes that cancel are never seen.
+        tab.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         tab.page.wait_for_function("(name) => document.documentElement.dataset.theme === name", arg=scheme)
     assert tab.picture()[450, 500].sum() == dark
 
