@@ -44,7 +44,8 @@ def rows(best_known: Path) -> dict[str, Row]:
     """Every row by name, in the order in which they run."""
     return {
         "best-known": partial(quality.best_known, best_known),
-        "brute-force": brute_force.brute_force,
+        "brute-force": partial(brute_force.brute_force, "normal"),
+        "brute-force-best": partial(brute_force.brute_force, "best"),
         "symmetry": symmetry.symmetry,
         "karate-call": speed.karate_call,
         "jazz-time": speed.jazz_time,
