@@ -963,11 +963,22 @@ def test_info_says_which_options_a_graph_needs(cli: Cli, tmp_path: Path):
 
 
 def test_info_names_weights_that_cannot_be_used(cli: Cli, tmp_path: Path):
-    (tmp_path / "net.csv").write_text("u,v,weight\na,b,1\nb,c,-2\n")
+    (tmp_path / "net.csv").write_text("u,v,weight\na,b,1\nb,c,nan\n")
     facts = cli("info", "net.csv", "--json").json
-    assert "-2.0" in facts["problem"]
+    assert "nan" in facts["problem"]
     assert any("--weight none" in need for need in facts["needs"])
     assert facts["edges"] == 2
+
+
+def test_negative_and_zero_weights_have_options(cli: Cli, tmp_path: Path):
+    (tmp_path / "net.csv").write_text("u,v,weight\na,b,1\nb,c,-2\nc,a,0\nc,d,3\n")
+    facts = cli("info", "net.csv", "--json").json
+    assert (facts["negative_weights"], facts["zero_weights"], facts["problem"]) == (1, 1, None)
+    assert facts["needs"] == ["--negative abs or drop", "--zero drop"]
+    refused(cli("sparsify", "net.csv", "--keep", "1.0"), "--negative abs", "--negative drop")
+    facts = cli("sparsify", "net.csv", "--keep", "1.0", "--negative", "abs", "--zero", "drop", "-o", "k.csv", "--json")
+    assert "1 edge of negative weight taken as absolute values; 1 edge of weight 0 dropped" in facts.json["weights"]
+    assert (tmp_path / "k.csv").read_text().splitlines()[1:] == ["a,b,1", "b,c,2", "c,d,3"]
 
 
 def test_data_list_and_info(cli: Cli):

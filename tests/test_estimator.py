@@ -133,6 +133,9 @@ def test_weighted_false_chooses_by_the_edges_alone_and_keeps_the_values():
     signed[0, 1] = signed[1, 0] = -2
     with pytest.raises(GraphError, match="Negative values in data"):
         GraphPRI(keep=0.5).fit(signed)
+    absolute = GraphPRI(keep=0.5, beta=2, effort="fast", negative="abs").fit(signed)
+    assert "1 edge of negative weight taken as absolute values" in absolute.report_["weights"]
+    assert absolute.transform(signed).min() == 0
     estimator = GraphPRI(keep=0.5, beta=2, weighted=False)
     Y = estimator.fit_transform(signed)
     plain = graphpri.sparsify(nx.karate_club_graph(), keep=0.5, beta=2, weight=None)

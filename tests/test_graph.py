@@ -83,7 +83,7 @@ def test_labels_decide_the_numbering_and_not_their_order(listing, data):
 @given(listings())
 def test_maps_lead_from_rows_to_edges(listing):
     n, pairs, weights, *_ = listing
-    graph, edges, rows, nodes, _ = table(pairs, weights, n).canonical()
+    graph, edges, rows, nodes, *_ = table(pairs, weights, n).canonical()
     edges, nodes = numbers(edges, len(pairs)), numbers(nodes, n)
     assert numbers(rows, len(pairs)).tolist() == list(range(len(pairs)))
     for i, (u, v) in enumerate(pairs):
@@ -216,7 +216,7 @@ def test_directed_is_refused_then_symmetrised():
     arcs = table([(0, 1), (1, 0), (2, 1)], [1.0, 2.5, 4.0], directed=True)
     with pytest.raises(GraphError, match=r'directed \(3 arcs\).*directed="symmetrize"'):
         arcs.canonical()
-    graph, edges, rows, _, notes = arcs.canonical(directed="symmetrize")
+    graph, edges, rows, *_, notes = arcs.canonical(directed="symmetrize")
     assert graph.weights.tolist() == [3.5, 4.0]
     assert (edges.tolist(), rows.tolist()) == ([0, 1], [0, 2])
     assert notes[-1] == "directed graph symmetrised: 1 pair of opposite arcs joined, weights added"
@@ -226,7 +226,7 @@ def test_loops_are_refused_then_dropped():
     loops = table([(0, 0), (0, 1), (2, 2)], [9.0, 2.0, 9.0], row_name=lambda row: f"line {row + 2}")
     with pytest.raises(GraphError, match=r"2 self-loops, the first at edge \(0, 0\) \(line 2\)"):
         loops.canonical()
-    graph, edges, rows, _, notes = loops.canonical(loops="drop")
+    graph, edges, rows, *_, notes = loops.canonical(loops="drop")
     assert (graph.n_nodes, graph.n_edges, numbers(edges, 1).tolist(), rows.tolist()) == (3, 1, [0], [1])
     assert "2 self-loops dropped" in notes
 
@@ -236,7 +236,7 @@ def test_parallel_edges_are_refused_then_joined(policy, weight):
     rows = table([(1, 2), (0, 1), (1, 0), (0, 1)], [5.0, 2.0, 3.0, 1.0])
     with pytest.raises(GraphError, match=r"2 parallel edges, the first repeat at edge \(1, 0\)"):
         rows.canonical()
-    graph, edges, first, _, notes = rows.canonical(parallel=policy)
+    graph, edges, first, *_, notes = rows.canonical(parallel=policy)
     assert graph.weights.tolist() == [weight, 5.0]
     assert (edges.tolist(), first.tolist()) == ([1, 0], [0, 1])
     assert any("2 parallel edges joined" in note for note in notes)
@@ -255,7 +255,7 @@ def test_without_weights_a_sum_counts_parallel_edges(directed):
     rows = table([(1, 2), (0, 1), (0, 1), (0, 1), (2, 3)], directed=directed)
     graph, *_, notes = rows.canonical(parallel="sum", directed="symmetrize")
     assert (graph.weights.tolist(), graph.weight_name) == ([3.0, 1.0, 1.0], "multiplicity")
-    assert notes[0] == "weights: 'multiplicity', the number of parallel edges joined"
+    assert notes[0] == f"weights: 'multiplicity', the number of {'arcs' if directed else 'parallel edges'} joined"
     assert notes[-1] == "2 parallel edges joined, their number kept as weight"
     ones = table([(1, 2), (0, 1), (0, 1), (0, 1), (2, 3)], np.ones(5), directed=directed)
     assert ones.canonical(parallel="sum", directed="symmetrize").graph.weights.tolist() == graph.weights.tolist()
@@ -271,14 +271,24 @@ def test_otherwise_parallel_edges_without_weights_have_none(policy, weight):
 
 def test_a_sum_without_parallel_edges_makes_no_weights():
     assert not table([(0, 1), (1, 2)]).canonical(parallel="sum").graph.is_weighted
-    arcs = table([(0, 1), (1, 0), (2, 1)], directed=True)
-    assert not arcs.canonical(parallel="sum", directed="symmetrize").graph.is_weighted
+
+
+@pytest.mark.parametrize("extra", [[], [(2, 3)]])
+def test_a_pair_of_opposite_arcs_weighs_the_same_whatever_else_is_there(extra):
+    arcs = table([(0, 1), (1, 0), (1, 2), (2, 3), *extra], directed=True)
+    found = arcs.canonical(parallel="sum", directed="symmetrize")
+    assert found.graph.weights.tolist() == [2.0, 1.0, 1.0 + len(extra)]
+    assert found.notes[0] == "weights: 'multiplicity', the number of arcs joined"
+    assert "directed graph symmetrised: 1 pair of opposite arcs joined, each counted" in found.notes
+    once = arcs.canonical(parallel="first", directed="symmetrize")
+    assert not once.graph.is_weighted
+    assert "directed graph symmetrised: 1 pair of opposite arcs joined, each pair counts once" in once.notes
 
 
 def test_symmetrising_without_weights_makes_none():
     graph, *_, notes = table([(0, 1), (1, 0), (2, 1)], directed=True).canonical(directed="symmetrize")
     assert (graph.is_weighted, graph.weights.tolist()) == (False, [1.0, 1.0])
-    assert notes[-1] == "directed graph symmetrised: 1 pair of opposite arcs joined"
+    assert notes[-1] == "directed graph symmetrised: 1 pair of opposite arcs joined, each pair counts once"
     *_, notes = table([(0, 1), (2, 1)], directed=True).canonical(directed="symmetrize")
     assert notes[-1] == "directed graph symmetrised: 2 arcs taken as edges, no opposite arcs to join"
 
@@ -305,8 +315,8 @@ def test_unknown_policies_are_refused(name):
 @pytest.mark.parametrize(
     ("weight", "said"),
     [
-        (0.0, r"weight 0\.0; .*threshold"),
-        (-2.0, r"weight -2\.0; .*\(abs\)"),
+        (0.0, r"weight 0\.0; .*zero=\"drop\""),
+        (-2.0, r"weight -2\.0; .*negative=\"abs\" .* negative=\"drop\""),
         (np.nan, "weight nan"),
         (np.inf, "weight inf"),
         (-np.inf, "weight -inf"),
@@ -322,6 +332,38 @@ def test_bad_weights_name_the_edge(weight, said):
         table([(0, 1), (1, 2)], column).canonical()
     assert "(1, 2)" in str(caught.value)
     assert table([(0, 1), (1, 2)], column).canonical(weight=None).graph.is_weighted is False
+
+
+SIGNED = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 3)], [-3, 0, 2, 1, -1]
+
+
+@pytest.mark.parametrize(
+    ("negative", "weights", "said"),
+    [
+        ("abs", [3, 2, 1], "1 edge of negative weight taken as absolute values"),
+        ("drop", [2, 1], "negative weight dropped"),
+    ],
+)
+def test_negative_and_zero_weights_follow_their_policies(negative, weights, said):
+    found = table(*SIGNED).canonical(negative=negative, zero="drop", loops="drop")
+    assert found.graph.weights.tolist() == weights
+    assert found.reweighted == (negative == "abs")
+    assert any(said in note for note in found.notes)
+    assert "1 edge of weight 0 dropped" in found.notes
+    assert [note for note in found.notes if "self-loop" in note] == ["1 self-loop dropped"]
+
+
+def test_absolute_values_and_dropped_weights_come_before_joining():
+    rows = table([(0, 1), (0, 1), (1, 2)], [-3, 2, 1])
+    assert rows.canonical(negative="abs", parallel="sum").graph.weights.tolist() == [5, 1]
+    assert rows.canonical(negative="drop").graph.weights.tolist() == [2, 1]
+    arcs = table([(0, 1), (1, 0), (1, 2)], [-3, 2, 1], directed=True)
+    assert arcs.canonical(negative="abs", directed="average").graph.weights.tolist() == [2.5, 0.5]
+
+
+def test_weights_that_are_not_finite_have_no_policy():
+    with pytest.raises(GraphError, match="weight nan.*correct it"):
+        table([(0, 1)], [np.nan]).canonical(negative="drop", zero="drop")
 
 
 def test_columns_of_booleans_are_no_weights():

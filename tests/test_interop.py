@@ -316,7 +316,9 @@ def test_directed_is_refused_unless_symmetrized(kind, weighted):
     assert expected(source.graph) == [
         (u, v, w) for (u, v), w in zip([(0, 1), (0, 3), (1, 2), (2, 3)], joined, strict=True)
     ]
-    assert any(note.endswith("opposite arcs joined" + ", weights added" * weighted) for note in source.notes)
+    assert any(
+        note.endswith(", weights added" if weighted else "joined, each pair counts once") for note in source.notes
+    )
     kept = source.rebuild(np.array([True, False, True, False]))
     assert entries(kind, kept) == [(0, 1, joined[0]), (1, 2, joined[2])]
     again = as_graph(kept)
@@ -369,7 +371,34 @@ def test_bad_weights_name_the_edge(kind, weight):
 
 
 @EACH
-@pytest.mark.parametrize("policy", ["directed", "loops", "parallel"])
+@pytest.mark.parametrize(("negative", "weights"), [("abs", [3.0, 5.0, 2.0]), ("drop", [5.0])])
+def test_negative_weights_are_made_absolute_or_dropped_and_counted(kind, negative, weights):
+    if kind.make is make_graph:
+        pytest.skip("a Graph has positive weights")
+    obj = kind.make(4, [(0, 1), (1, 2), (3, 2)], [-3.0, 5.0, -2.0], False)
+    with pytest.raises(GraphError, match=r'negative="abs" .* negative="drop"'):
+        load(obj)
+    source = load(obj, Policies(negative=negative))
+    assert source.graph.weights.tolist() == weights
+    assert any(note.startswith("2 edges of negative weight") for note in source.notes)
+    assert entries(kind, source.rebuild(np.ones(len(weights), bool))) == expected(source.graph)
+    assert as_graph(obj, weight=None).n_edges == 3
+
+
+@EACH
+def test_weights_of_zero_are_dropped_and_counted(kind):
+    if kind.make is make_graph or (kind.mirrored and kind.make is not make_pyg):
+        pytest.skip("a Graph has positive weights, and zeros of a matrix are no edges")
+    obj = kind.make(4, [(0, 1), (1, 2), (3, 2)], [3.0, 0.0, 2.0], False)
+    with pytest.raises(GraphError, match=r'weight 0\.0; .*zero="drop"'):
+        load(obj)
+    source = load(obj, Policies(zero="drop"))
+    assert "1 edge of weight 0 dropped" in source.notes
+    assert entries(kind, source.rebuild(np.ones(2, bool))) == expected(source.graph) == [(0, 1, 3.0), (2, 3, 2.0)]
+
+
+@EACH
+@pytest.mark.parametrize("policy", ["directed", "loops", "parallel", "negative", "zero"])
 def test_unknown_policies_are_refused(kind, policy):
     with pytest.raises(OptionError, match=f"{policy}='yes'"):
         load(kind.make(N, EDGES, None, False), Policies(**{policy: "yes"}))
@@ -623,8 +652,13 @@ def test_sparse_class_format_and_dtype_are_kept(form, container, dtype):
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 def test_stored_zeros_are_refused_with_the_remedy(form):
     a = sp.coo_array(([1.0, 1.0, 0.0, 0.0], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3)).asformat(form)
-    with pytest.raises(GraphError, match=r"stores a zero at \((1, 2|2, 1)\) \(2 in all\).*eliminate_zeros"):
+    with pytest.raises(
+        GraphError, match=r"stores a zero at \((1, 2|2, 1)\) \(2 in all\).*eliminate_zeros.*zero=\"drop\""
+    ):
         load(a)
+    source = load(a, Policies(zero="drop"))
+    assert (source.graph.n_edges, source.notes[-1]) == (1, "2 stored zeros dropped")
+    assert source.rebuild(np.array([True])).nnz == 2
     if form != "coo":
         a.eliminate_zeros()
         assert as_graph(a).n_edges == 1

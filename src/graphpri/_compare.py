@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -19,7 +19,7 @@ from graphpri._sparsify import Sparsified, several, sparsify
 from graphpri._stochastic import Estimate
 from graphpri.baselines import find
 from graphpri.errors import GraphPRIError, Interrupted, MissingExtraError, OptionError, argument
-from graphpri.graph import Directed, Loops, Parallel
+from graphpri.graph import Directed, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies, load
 from graphpri.io import tables
 from graphpri.io.pieces import Pieces
@@ -30,7 +30,7 @@ from graphpri.measures.reports import describe
 from graphpri.solvers.budgeted import EffortName
 
 MethodWithOptions = str | tuple[str, Mapping[str, Any]]
-_FIXED = ("G", "keep", "seed", "method", "weight", "directed", "loops", "parallel", "callback")
+_FIXED = ("G", "keep", "seed", "method", "callback", *(f.name for f in fields(Policies)))
 
 
 class Step(NamedTuple):
@@ -206,6 +206,10 @@ def compare(
     directed: Directed = "refuse",
     loops: Loops = "refuse",
     parallel: Parallel = "refuse",
+    negative: Negative = "refuse",
+    zero: Zero = "refuse",
+    source: Hashable | None = None,
+    target: Hashable | None = None,
 ) -> Comparison:
     """Sparsify a graph by several methods at several budgets, and measure what each keeps.
 
@@ -238,7 +242,7 @@ def compare(
         Gets a :class:`Step` after each row; returning True stops with the rows so far.
     store : path, optional
         Folder that keeps each finished row; a later call with the same graph and arguments goes on from them.
-    weight, directed, loops, parallel
+    weight, directed, loops, parallel, negative, zero, source, target
         As in :func:`graphpri.as_graph`.
 
     Returns
@@ -267,8 +271,8 @@ def compare(
     """
     named = _methods(methods)
     betas, budgets, all_seeds = several(beta, "beta"), several(keep, "keep"), several(seeds, "seeds")
-    source = load(G, Policies(weight, directed, loops, parallel))
-    graph = source.graph
+    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
+    graph = loaded.graph
     check_edges(graph, "the graph")
     chosen, left_out = choose(measures, graph)
     check_unit(unit)
@@ -292,7 +296,7 @@ def compare(
         given = [table.origin.settings.beta for table in tables]
         asked = asdict(origin.settings) | ({"beta": given} if betas[1:] else {})
         notes = dict.fromkeys(
-            note for known in (source.notes, origin.notes, *(t.notes for t in tables)) for note in known
+            note for known in (loaded.notes, origin.notes, *(t.notes for t in tables)) for note in known
         )
         original = _measured(origin, [m for m in chosen if m.both])
         return _filled(Comparison(rows, tuple(m.name for m in chosen), original, left_out, tuple(notes), asked))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
@@ -27,7 +27,7 @@ from graphpri.errors import (
     named,
     setting,
 )
-from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
+from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies, Source, edge_selector, load
 from graphpri.solvers.budgeted import EffortName, least_size, solve
 from graphpri.solvers.gumbel import Gumbel
@@ -247,6 +247,10 @@ def sparsify(
     directed: Directed = "refuse",
     loops: Loops = "refuse",
     parallel: Parallel = "refuse",
+    negative: Negative = "refuse",
+    zero: Zero = "refuse",
+    source: Hashable | None = None,
+    target: Hashable | None = None,
     **options: Any,
 ) -> Sparsified:
     """Keep the informative edges of a graph and drop the rest.
@@ -300,6 +304,12 @@ def sparsify(
         What to do with self-loops.
     parallel : {"refuse", "sum", "max", "first"}
         What to do with parallel edges.
+    negative : {"refuse", "abs", "drop"}
+        What to do with edges of negative weight: take absolute values, which the kept graph then has, or drop them.
+    zero : {"refuse", "drop"}
+        What to do with edges of weight 0.
+    source, target : hashable, optional
+        The columns of a data frame that hold the two ends of an edge.
     **options
         Those of the baseline, or of solver "gumbel" (:class:`graphpri.solvers.gumbel.Gumbel`).
 
@@ -335,10 +345,10 @@ def sparsify(
     reweight = _switch("reweight", reweight)
     run_by = _MethodCall(method, solver, effort, _seed(seed), time_limit, callback, options)
     run_by.check()
-    source = load(G, Policies(weight, directed, loops, parallel))
-    graph = source.graph
+    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
+    graph = loaded.graph
     is_connected, k = _budget(graph, keep, connected, method, solver)
-    constraints = _constraints(source, is_connected, protect, forbid)
+    constraints = _constraints(loaded, is_connected, protect, forbid)
     _check_fits(graph, k, constraints)
     objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
     if solver == "gumbel" and objective.is_stochastic:
@@ -359,7 +369,7 @@ def sparsify(
 
     def measure(solution: Solution) -> Sparsified:
         with within(limit):
-            result = _measured(source, objective, solution, settings)
+            result = _measured(loaded, objective, solution, settings)
         _ = result.graph  # built now, so that the input may change from here on
         return result
 
@@ -661,6 +671,10 @@ def path(
     directed: Directed = "refuse",
     loops: Loops = "refuse",
     parallel: Parallel = "refuse",
+    negative: Negative = "refuse",
+    zero: Zero = "refuse",
+    source: Hashable | None = None,
+    target: Hashable | None = None,
 ) -> list[Sparsified]:
     """Sparsify along a sequence of β or of budgets, each point starting from its neighbour's solution.
 
@@ -677,6 +691,8 @@ def path(
         For paths over budgets: how long to search at each. Paths over β take the default only.
     alpha, weight, connected, protect, forbid, entropy, mixture, seed, callback, directed, loops, parallel
         As in :func:`sparsify`.
+    negative, zero, source, target
+        As in :func:`graphpri.as_graph`.
 
     Returns
     -------
@@ -705,11 +721,11 @@ def path(
         raise OptionError(
             f"{argument('effort', effort)} is for paths along keep: along beta all points share their subsets"
         )
-    source = load(G, Policies(weight, directed, loops, parallel))
-    graph = source.graph
+    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
+    graph = loaded.graph
     betas = [check_beta(_plain(b)) for b in betas]
     budgets = [_budget(graph, k, connected) for k in keeps]
-    constraints = _constraints(source, budgets[0][0], protect, forbid)
+    constraints = _constraints(loaded, budgets[0][0], protect, forbid)
     for _, k in budgets:
         _check_fits(graph, k, constraints)
     objective = Objective(graph, betas[0], _plain(alpha), entropy_for(graph, entropy), mixture)
@@ -717,7 +733,7 @@ def path(
 
     def result(at: Objective, solution: Solution, asked: Any) -> Sparsified:
         settings = _settings(at, asked, constraints, seed) | {"solver": "budgeted", "reweight": False}
-        return _measured(source, at, solution, settings)
+        return _measured(loaded, at, solution, settings)
 
     if name == "beta":
         k = budgets[0][1]

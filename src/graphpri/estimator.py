@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from graphpri._objective import DEFAULT_BETA, Mixture
 from graphpri._sparsify import SolverName, sparsify
-from graphpri.errors import GraphError, MissingExtraError, OptionError, argument
-from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops
+from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, setting
+from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative
 from graphpri.interop import Policies, Source, load
 from graphpri.solvers.budgeted import EffortName
 
@@ -55,6 +55,9 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         their mean. Where mirrored
         entries differ by rounding only (10⁻⁸ of the larger one, 10⁻¹² of the largest entry; 10⁻⁵ and 10⁻⁶ in float32)
         they are averaged, which `report_` says.
+    negative : {"refuse", "abs", "drop"}
+        What to do with negative entries, such as negative correlations: ``"abs"`` takes absolute values, which the
+        transformed matrix then has too, ``"drop"`` leaves the edges out. `report_` counts them.
     loops : {"drop", "refuse"}
         What to do with entries on the diagonal, which affinity matrices have by custom: they are no edges.
         ``"drop"`` leaves them out of the selection and of the transformed matrix, and says so in `report_`.
@@ -126,6 +129,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         weighted: bool = True,
         directed: Directed = "refuse",
         loops: Loops = "drop",
+        negative: Negative = "refuse",
         random_state: Any = None,
         effort: EffortName | None = None,
         time_limit: float | None = None,
@@ -143,6 +147,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.weighted = weighted
         self.directed: Directed = directed
         self.loops: Loops = loops
+        self.negative: Negative = negative
         self.random_state = random_state
         self.effort: EffortName | None = effort
         self.time_limit = time_limit
@@ -153,7 +158,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix, shape (N, N)
-            Symmetric adjacency matrix with entries ≥ 0.
+            Symmetric adjacency matrix with entries ≥ 0, unless `negative` says what to do with others.
         y : ignored
 
         Returns
@@ -258,15 +263,16 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         if checked.shape[0] != checked.shape[1]:
             raise GraphError(f"X of shape {checked.shape} is not a square adjacency matrix, nodes by nodes")
-        if self.weighted and checked.size and checked.min() < 0:
+        if self.weighted and self.negative == "refuse" and checked.size and checked.min() < 0:
             raise GraphError(
-                "Negative values in data passed to GraphPRI: weights must be positive; take absolute values, set "
-                "negative entries to 0, or pass weighted=False"
+                "Negative values in data passed to GraphPRI: weights must be positive; pass "
+                f"{setting('negative', 'abs')} to take absolute values, {setting('negative', 'drop')} to leave such "
+                f"edges out, or {setting('weighted', False)}"
             )
         return checked
 
     def _load(self, X: Any) -> tuple[Source, tuple[str, ...]]:
-        policies = Policies("weight" if self.weighted else None, self.directed, self.loops)
+        policies = Policies("weight" if self.weighted else None, self.directed, self.loops, negative=self.negative)
         source = load(_without_zeros(X), policies)
         return source, source.notes
 
@@ -274,7 +280,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags: Any = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = True
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = self.negative == "refuse"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -644,14 +644,14 @@ def read_weights(
     Returns
     -------
     weights : ndarray of float64, shape (R,), or None
-        Positive and finite; 1 where a row has no entry, and None where there are no weights.
+        1 where a row has no entry, and None where there are no weights.
     note : str
         Where they come from.
 
     Raises
     ------
     GraphError
-        For weights that are not positive and finite numbers.
+        For weights that are not numbers.
     OptionError
         For a column that is not there.
     """
@@ -659,7 +659,6 @@ def read_weights(
         return None, "weights ignored" if "weight" in columns else "unweighted"
     if weight in columns:
         w, missing = _numbers(columns[weight], weight, edge)
-        _check_positive(w, edge)
         return w, f"weights: {weight!r}" + (f", {missing} of {w.size} edges have none and weigh 1" if missing else "")
     if weight != "weight":
         known = ", ".join(map(repr, columns)) or "none"
@@ -695,25 +694,90 @@ def _number(value: Any, edge: EdgeName, row: int) -> float:
         ) from None
 
 
-def _check_positive(w: NDArray[np.float64], edge: EdgeName) -> None:
-    bad = ~(np.isfinite(w) & (w > 0))
-    count = int(np.count_nonzero(bad))
-    if not count:
-        return
-    row = int(np.argmax(bad))
+class PositiveWeights(NamedTuple):
+    """Weights after what policies do to those that are negative or 0.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (R,)
+        Those of the rows that stay are positive and finite.
+    dropped : ndarray of bool, shape (R,), or None
+        Rows that don't stay; None where all do.
+    changed : bool
+        Whether some weights are no longer what they were.
+    notes : list of str
+    """
+
+    weights: FloatArray
+    dropped: BoolArray | None
+    changed: bool
+    notes: list[str]
+
+
+def make_positive(w: FloatArray, ignored: BoolArray, negative: Negative, zero: Zero, edge: EdgeName) -> PositiveWeights:
+    """Weights of which none that counts is negative or 0, by what the policies say.
+
+    Parameters
+    ----------
+    w : ndarray of float64, shape (R,)
+    ignored : ndarray of bool, shape (R,)
+        Rows that are left out in any case, and not counted in notes; their weights are checked all the same.
+    negative : {"refuse", "abs", "drop"}
+    zero : {"refuse", "drop"}
+    edge : callable
+        Names the edge in a row, for error messages.
+
+    Raises
+    ------
+    GraphError
+        For weights that are not finite, and for negative ones and zeros that the policies refuse.
+    """
+    positive = w > 0
+    if positive.all() and np.isfinite(w).all():
+        return PositiveWeights(w, None, False, [])
+    below, none = w < 0, w == 0
+    bad = ~np.isfinite(w)
+    bad |= below if negative == "refuse" else False
+    bad |= none if zero == "refuse" else False
+    if bad.any():
+        raise _not_positive(w, bad, edge)
+    n_below, n_none = (int(np.count_nonzero(rows & ~ignored)) for rows in (below, none))
+    notes: list[str] = []
+    if n_below:
+        absolute = "taken as absolute values" if negative == "abs" else "dropped"
+        notes.append(f"{_count(n_below, 'edge')} of negative weight {absolute}")
+    if n_none:
+        notes.append(f"{_count(n_none, 'edge')} of weight 0 dropped")
+    if negative == "abs":
+        return PositiveWeights(np.abs(w), none, n_below > 0, notes)
+    return PositiveWeights(w, ~positive, False, notes)
+
+
+def _not_positive(w: FloatArray, bad: BoolArray, edge: EdgeName) -> GraphError:
+    """The error about weights that are refused, the first of which it names with its remedy."""
+    count, row = int(np.count_nonzero(bad)), int(np.argmax(bad))
     value = float(w[row])
-    negative = value < 0 and bool(np.isfinite(value))
-    remedy = "take absolute values (abs) or drop it" if negative else "remove the edge, or threshold the weights before"
-    more = f" ({count} such weights)" if count > 1 else ""
-    raise GraphError(
-        f"{edge(row)} has the weight {value!r}{more}; weights must be positive and finite: "
-        f"{remedy}, or pass {setting('weight', None)} to ignore weights"
+    if value < 0 and np.isfinite(value):
+        remedy = (
+            f"pass {setting('negative', 'abs')} to take absolute values, {setting('negative', 'drop')} to leave such "
+            "edges out"
+        )
+    elif value == 0:
+        remedy = f"pass {setting('zero', 'drop')} to leave such edges out"
+    else:
+        remedy = "correct it, or remove the edge"
+    more = f" ({count} weights are not)" if count > 1 else ""
+    return GraphError(
+        f"{edge(row)} has the weight {value!r}; weights must be positive and finite{more}: "
+        f"{remedy}, or {setting('weight', None)} to ignore weights"
     )
 
 
 Directed = Literal["refuse", "symmetrize", "average"]
 Loops = Literal["refuse", "drop"]
 Parallel = Literal["refuse", "sum", "max", "first"]
+Negative = Literal["refuse", "abs", "drop"]
+Zero = Literal["refuse", "drop"]
 
 MULTIPLICITY = "multiplicity"
 """Name of the weights that count the parallel edges of an unweighted graph."""
@@ -723,7 +787,16 @@ MOST_EDGES = 2**31 - 1
 
 _MANY = 1 << 20
 _NODE_BYTES = 16  # the least that any use of the graph takes
-_POLICIES = {"directed": get_args(Directed), "loops": get_args(Loops), "parallel": get_args(Parallel)}
+_POLICIES = {
+    name: get_args(kind)
+    for name, kind in {
+        "directed": Directed,
+        "loops": Loops,
+        "parallel": Parallel,
+        "negative": Negative,
+        "zero": Zero,
+    }.items()
+}
 _JOINED = {
     "sum": "weights added",
     "max": "largest weight kept",
@@ -791,6 +864,8 @@ class Graph:
         directed: Directed = "refuse",
         loops: Loops = "refuse",
         parallel: Parallel = "refuse",
+        negative: Negative = "refuse",
+        zero: Zero = "refuse",
     ) -> Graph:
         """Make a graph from arrays of node numbers.
 
@@ -799,18 +874,19 @@ class Graph:
         source, target : array_like of int, shape (M,)
             End points, numbered from 0; each edge once, in either direction.
         weights : array_like of float, shape (M,), optional
-            Positive finite weights; 1 where absent.
+            Weights; 1 where absent.
         n_nodes : int, optional
             Number of nodes; the largest number plus one (or the number of labels) where absent.
         labels : sequence of hashable, optional
             Label of each node number.
-        directed, loops, parallel
+        directed, loops, parallel, negative, zero
             As in :func:`graphpri.as_graph`; the arrays are taken as undirected.
 
         Raises
         ------
         GraphError
-            For ids out of range, self-loops, parallel edges and weights that are not positive and finite.
+            For ids out of range, self-loops, parallel edges and weights that are not positive and finite, unless a
+            policy says otherwise.
         """
         u, v = _as_ids(source, "source"), _as_ids(target, "target")
         if u.shape != v.shape:
@@ -819,7 +895,7 @@ class Graph:
             n_nodes = len(labels) if labels is not None else int(max(u.max(), v.max())) + 1 if u.size else 0
         attributes = {} if weights is None else {"weight": np.asarray(weights)}
         table = EdgeTable(n_nodes, u, v, labels=labels, edge_attributes=attributes)
-        return table.canonical(directed=directed, loops=loops, parallel=parallel).graph
+        return table.canonical(directed=directed, loops=loops, parallel=parallel, negative=negative, zero=zero).graph
 
     def __repr__(self) -> str:
         kind = f"weighted by {self.weight_name!r}" if self.is_weighted else "unweighted"
@@ -983,13 +1059,14 @@ class Canonical(NamedTuple):
     `graph` of the table's node j. Each of them is an array of int, or ``slice(None)`` where the numbers are
     0, 1, 2 and so on: either way an index, so that ``x[edges]`` brings what belongs to the graph's edges into
     the table's order (as a view of x in the second case). `notes` says what the policies did and where the
-    weights come from.
+    weights come from, `reweighted` whether some edge has another weight than its first row.
     """
 
     graph: Graph
     edges: Order
     rows: Order
     nodes: Order
+    reweighted: bool
     notes: tuple[str, ...]
 
 
@@ -1050,6 +1127,8 @@ class EdgeTable:
         directed: Directed = "refuse",
         loops: Loops = "refuse",
         parallel: Parallel = "refuse",
+        negative: Negative = "refuse",
+        zero: Zero = "refuse",
     ) -> Canonical:
         """Check the table and bring it into canonical form.
 
@@ -1067,6 +1146,10 @@ class EdgeTable:
             What to do with rows that join the same two nodes (in the same direction, where rows are arcs).
             ``"sum"`` adds their weights; where the table has none, every row counts 1, so that an edge
             weighs as much as it has rows, and the weights are called ``"multiplicity"``.
+        negative : {"refuse", "abs", "drop"}
+            What to do with rows of negative weight, before any are joined.
+        zero : {"refuse", "drop"}
+            What to do with rows of weight 0.
 
         Raises
         ------
@@ -1076,7 +1159,7 @@ class EdgeTable:
         OptionError
             For an unknown policy or weight column.
         """
-        check_policies(directed=directed, loops=loops, parallel=parallel)
+        check_policies(directed=directed, loops=loops, parallel=parallel, negative=negative, zero=zero)
         self._check_size()
         nodes, labels = self._number_nodes()
         self._check_ends()
@@ -1088,7 +1171,11 @@ class EdgeTable:
                 "their weights"
             )
         w, origin = read_weights(self.edge_attributes, weight, self._edge)
-        rows, loop_notes = self._without_loops(loops)
+        is_loop = self.source == self.target
+        made = None if w is None else make_positive(w, is_loop, negative, zero, self._edge)
+        loop_notes = self._check_loops(is_loop, loops)
+        w = None if made is None else made.weights
+        rows = _staying(is_loop if loop_notes else None, None if made is None else made.dropped)
         dtype = id_dtype(self.n_nodes)
         u, v = (
             (ids.astype(dtype, copy=False) if isinstance(nodes, slice) else nodes[ids])[rows]
@@ -1097,9 +1184,10 @@ class EdgeTable:
         found = sort_rows(u, v, rows, directed=self.directed)
         self._check_parallel(found, parallel)
         name = None if w is None else weight
-        if counted := w is None and weight is not None and parallel == "sum" and found.has_repeats:
+        if counted := w is None and weight is not None and parallel == "sum" and not found.distinct:
             w, name = np.ones(self.source.size), MULTIPLICITY
-            origin = f"weights: {MULTIPLICITY!r}, the number of parallel edges joined"
+            what = "arcs" if self.directed else "parallel edges"
+            origin = f"weights: {MULTIPLICITY!r}, the number of {what} joined"
         edges, firsts = _appearance(found, rows, self.source.size)
         low, high = (x if found.distinct else x[found.first] for x in (found.low, found.high))
         low, high = _owned(low, self.source), _owned(high, self.target)
@@ -1114,11 +1202,14 @@ class EdgeTable:
             origin,
             *self.notes,
             *loop_notes,
+            *([] if made is None else made.notes),
             *self._join_notes(
                 found, "count" if counted else parallel, weighted=w is not None, average=directed == "average"
             ),
         )
-        return Canonical(graph, edges, firsts, nodes, notes)
+        halved = self.directed and directed == "average"
+        changed = w is not None and (not found.distinct or halved or (made is not None and made.changed))
+        return Canonical(graph, edges, firsts, nodes, changed, notes)
 
     def _check_size(self) -> None:
         """Refuse tables beyond the library's limits, and those that there is not the memory for."""
@@ -1151,17 +1242,17 @@ class EdgeTable:
             where = self.row_name(row) if self.row_name else f"edge number {row}"
             raise GraphError(f"{where} joins {u[row]} and {v[row]}, but the nodes are numbered 0 to {top}")
 
-    def _without_loops(self, loops: Loops) -> tuple[Order, list[str]]:
-        is_loop = self.source == self.target
+    def _check_loops(self, is_loop: BoolArray, loops: Loops) -> list[str]:
+        """Refuse self-loops, or note that they are dropped."""
         count = int(np.count_nonzero(is_loop))
         if not count:
-            return EVERY, []
+            return []
         if loops == "refuse":
             raise GraphError(
                 f"{_count(count, 'self-loop')}, the first at {self._edge(int(np.argmax(is_loop)))}: "
                 f"pass {setting('loops', 'drop')} to leave them out"
             )
-        return np.flatnonzero(~is_loop), [f"{_count(count, 'self-loop')} dropped"]
+        return [f"{_count(count, 'self-loop')} dropped"]
 
     def _check_parallel(self, found: SortedRows, parallel: Parallel) -> None:
         if parallel != "refuse" or not found.has_repeats:
@@ -1186,7 +1277,9 @@ class EdgeTable:
         pairs = 0 if found.distinct else int(np.count_nonzero(~found.first)) - repeats
         if self.directed and pairs:
             mean = "weights averaged (a missing direction counts 0)" if average and how != "count" else "weights added"
-            added = f", {mean}" if weighted else ""
+            if how == "count":
+                mean = "each counted"
+            added = f", {mean}" if weighted else ", each pair counts once"
             notes.append(f"directed graph symmetrised: {_count(pairs, 'pair')} of opposite arcs joined{added}")
         elif self.directed:
             arcs = int(np.count_nonzero(found.first))
@@ -1204,10 +1297,16 @@ class EdgeTable:
         return f"edge ({self.label(int(self.source[row]))!r}, {self.label(int(self.target[row]))!r}){where}"
 
 
-def check_policies(*, directed: str, loops: str, parallel: str) -> None:
+def _staying(*dropped: BoolArray | None) -> Order:
+    """Rows that none of the masks drops."""
+    masks = [mask for mask in dropped if mask is not None]
+    return np.flatnonzero(~np.logical_or.reduce(masks)) if masks else EVERY
+
+
+def check_policies(**given: object) -> None:
     """Refuse a policy that there isn't, with an OptionError that lists those there are."""
-    for name, value in (("directed", directed), ("loops", loops), ("parallel", parallel)):
-        if value not in _POLICIES[name]:
+    for name, value in given.items():
+        if not isinstance(value, str) or value not in _POLICIES[name]:
             raise OptionError(f"{argument(name, value)}: choose from {', '.join(map(repr, _POLICIES[name]))}")
 
 

@@ -34,6 +34,8 @@ class Oddities(NamedTuple):
     loops: int
     parallel: int
     opposite: int
+    negative: int
+    zero: int
 
 
 @app.default
@@ -54,7 +56,7 @@ def info(
         table = reading.read(source, watch)
         watch.stage("describing")
         graph, notes, problem = _graph(table, reading)
-        rows = _count_rows(table, graph)
+        rows = _count_rows(table, graph, reading)
         facts = {"input": source, **_file(table, rows), "needs": _needs(table, rows, reading, problem)}
         facts |= {"problem": problem, "weights": "; ".join(notes), **_describe(graph)}
     if json:
@@ -71,13 +73,15 @@ def _file(table: EdgeTable, rows: Oddities) -> dict[str, Any]:
         "self_loops": rows.loops,
         "parallel_edges": rows.parallel,
         "opposite_arcs": rows.opposite,
+        "negative_weights": rows.negative,
+        "zero_weights": rows.zero,
         "edge_attributes": list(table.edge_attributes),
         "node_attributes": list(table.node_attributes),
         "graph_attributes": list(table.graph_attributes),
     }
 
 
-def _count_rows(table: EdgeTable, graph: Graph) -> Oddities:
+def _count_rows(table: EdgeTable, graph: Graph, reading: Reading) -> Oddities:
     """Counts for a table and the graph that lenient policies make of it."""
     import numpy as np
 
@@ -85,12 +89,24 @@ def _count_rows(table: EdgeTable, graph: Graph) -> Oddities:
 
     u, v = table.source, table.target
     loops = int(np.count_nonzero(u == v))
+    negative, zero = _count_weights(table, reading)
     if graph.n_edges == u.size - loops:
-        return Oddities(loops, 0, 0)
+        return Oddities(loops, 0, 0, negative, zero)
     plain = np.flatnonzero(u != v)
     found = sort_rows(u[plain], v[plain], plain, directed=table.directed)
     repeats = int(np.count_nonzero(found.repeat))
-    return Oddities(loops, repeats, int(np.count_nonzero(~found.first)) - repeats)
+    return Oddities(loops, repeats, int(np.count_nonzero(~found.first)) - repeats, negative, zero)
+
+
+def _count_weights(table: EdgeTable, reading: Reading) -> tuple[int, int]:
+    """How many weights are negative, and how many 0."""
+    from graphpri.graph import read_weights
+
+    try:
+        w, _ = read_weights(table.edge_attributes, reading.policies()["weight"], lambda row: f"row {row}")
+    except GraphError:
+        return 0, 0
+    return (0, 0) if w is None else (int((w < 0).sum()), int((w == 0).sum()))
 
 
 def _needs(table: EdgeTable, rows: Oddities, reading: Reading, problem: str | None) -> list[str]:
@@ -102,6 +118,10 @@ def _needs(table: EdgeTable, rows: Oddities, reading: Reading, problem: str | No
         needs.append("--loops drop")
     if rows.parallel and reading.parallel == "refuse":
         needs.append("--parallel sum, max or first")
+    if rows.negative and reading.negative == "refuse":
+        needs.append("--negative abs or drop")
+    if rows.zero and reading.zero == "refuse":
+        needs.append("--zero drop")
     if problem is not None and table.source.size:
         needs.append("other weights, or --weight none")
     return needs
@@ -110,7 +130,7 @@ def _needs(table: EdgeTable, rows: Oddities, reading: Reading, problem: str | No
 def _lenient(reading: Reading) -> dict[str, Any]:
     """Policies that accept what can be accepted, those that the user gave first."""
     given = reading.policies()
-    usual = {"directed": "symmetrize", "loops": "drop", "parallel": "sum"}
+    usual = {"directed": "symmetrize", "loops": "drop", "parallel": "sum", "negative": "abs", "zero": "drop"}
     return given | {name: usual[name] for name in usual if given[name] == "refuse"}
 
 
@@ -194,7 +214,13 @@ def _text(f: dict[str, Any]) -> str:
     return f"{f['input']}\n{show.fields(lines)}"
 
 
-_ODDITIES = {"self_loops": "self-loops", "parallel_edges": "parallel edges", "opposite_arcs": "pairs of opposite arcs"}
+_ODDITIES = {
+    "self_loops": "self-loops",
+    "parallel_edges": "parallel edges",
+    "opposite_arcs": "pairs of opposite arcs",
+    "negative_weights": "negative weights",
+    "zero_weights": "weights of 0",
+}
 
 
 def _range(f: dict[str, Any], what: str) -> str | None:

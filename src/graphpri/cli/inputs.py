@@ -55,6 +55,11 @@ class Reading:
         Literal["refuse", "sum", "max", "first"],
         Parameter(help="Edges between the same two nodes: which weight the one that is made of them has."),
     ] = "refuse"
+    negative: Annotated[
+        Literal["refuse", "abs", "drop"],
+        Parameter(help="Edges of negative weight: 'abs' takes absolute values, 'drop' leaves them out."),
+    ] = "refuse"
+    zero: Annotated[Literal["refuse", "drop"], Parameter(help="Edges of weight 0: 'drop' leaves them out.")] = "refuse"
     header: Annotated[
         bool | None, Parameter(help="Edge lists: the first row names the columns; recognised where absent.")
     ] = None
@@ -114,10 +119,11 @@ class Reading:
     def policies(self) -> dict[str, Any]:
         """Keyword arguments of :func:`graphpri.as_graph`."""
         weight = None if self.weight == "none" else self.weight
-        return {"weight": weight, "directed": self.directed, "loops": self.loops, "parallel": self.parallel}
+        return {"weight": weight} | {name: getattr(self, name) for name in _EDGE_POLICIES}
 
 
 DEFAULT_READING = Reading()
+_EDGE_POLICIES = ("directed", "loops", "parallel", "negative", "zero")
 
 
 def is_file(name: str) -> bool:

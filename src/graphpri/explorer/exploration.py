@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -28,7 +28,7 @@ from graphpri.explorer.solutions import (
     rank_by,
     solve_grid,
 )
-from graphpri.graph import BoolArray, Directed, Graph, Loops, Order, Parallel
+from graphpri.graph import BoolArray, Directed, Graph, Loops, Negative, Order, Parallel, Zero
 from graphpri.interop import Policies, Source, edge_selector, load
 from graphpri.io import tables
 from graphpri.io.pieces import Pieces
@@ -186,6 +186,10 @@ def explore(
     directed: Directed = "refuse",
     loops: Loops = "refuse",
     parallel: Parallel = "refuse",
+    negative: Negative = "refuse",
+    zero: Zero = "refuse",
+    source: Hashable | None = None,
+    target: Hashable | None = None,
 ) -> Exploration:
     """Make an interactive page of a graph and what is kept of it over β and budgets.
 
@@ -205,6 +209,8 @@ def explore(
         Baselines to compare with: some quick ones where absent. An empty sequence is none.
     alpha, connected, protect, forbid, entropy, mixture, seed, weight, directed, loops, parallel
         As in :func:`graphpri.sparsify`. The page has no error bars: `entropy` is not "stochastic".
+    negative, zero, source, target
+        As in :func:`graphpri.as_graph`.
     attributes : mapping of str to mapping or sequence, optional
         Values to colour nodes by, keyed by node label or in the order of the input's nodes; those that G has
         are there in any case.
@@ -241,26 +247,26 @@ def explore(
     >>> page.mask(beta=4, keep=0.3).sum()
     np.int64(23)
     """
-    source = load(G, Policies(weight, directed, loops, parallel))
-    if source.graph.n_edges > MOST_EDGES:
+    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
+    if loaded.graph.n_edges > MOST_EDGES:
         raise OptionError(
-            f"the graph has {source.graph.n_edges} edges, and a page is drawn of at most {MOST_EDGES}: sparsify it "
+            f"the graph has {loaded.graph.n_edges} edges, and a page is drawn of at most {MOST_EDGES}: sparsify it "
             "first (graphpri sparsify), and explore what is kept"
         )
-    constraints = _constraints(source, connected, protect, forbid)
-    budgets = choose_budgets(keep, source.graph, constraints)
-    check_budget(source.graph, budgets[0], **vars(constraints))
-    meter = SubsetMeter.of(_objective(source.graph, alpha, entropy, mixture))
-    names = default_methods(source.graph) if methods is None else [str(name) for name in methods]
+    constraints = _constraints(loaded, connected, protect, forbid)
+    budgets = choose_budgets(keep, loaded.graph, constraints)
+    check_budget(loaded.graph, budgets[0], **vars(constraints))
+    meter = SubsetMeter.of(_objective(loaded.graph, alpha, entropy, mixture))
+    names = default_methods(loaded.graph) if methods is None else [str(name) for name in methods]
     baselines = tuple(rank_by(meter, name, budgets, constraints, seed) for name in names)
-    colours = node_attributes(G, source, attributes, meter.origin)
-    place = place_nodes(source.graph, layout, seed)
-    betas, pieces = choose_betas(beta, source.graph), Pieces(None if store is None else Path(store))
+    colours = node_attributes(G, loaded, attributes, meter.origin)
+    place = place_nodes(loaded.graph, layout, seed)
+    betas, pieces = choose_betas(beta, loaded.graph), Pieces(None if store is None else Path(store))
 
     def page(grid: Grid) -> Exploration:
-        notes = (*source.notes, *_settings(meter.objective, constraints, seed), *grid.notes)
-        html = render(title or "Graph", source.graph, place, colours, grid, baselines, notes)
-        return Exploration(source.graph, html, notes, grid, baselines, source.edges)
+        notes = (*loaded.notes, *_settings(meter.objective, constraints, seed), *grid.notes)
+        html = render(title or "Graph", loaded.graph, place, colours, grid, baselines, notes)
+        return Exploration(loaded.graph, html, notes, grid, baselines, loaded.edges)
 
     return in_stages(
         lambda: solve_grid(meter, betas, budgets, constraints, seed=seed, callback=callback, pieces=pieces), page

@@ -37,12 +37,13 @@ def from_sparse(A: Any, policies: Policies) -> Source:
     row, col, values = coo.row, coo.col, coo.data
     if form in _PADDED and not values.all():
         row, col, values = row[values != 0], col[values != 0], values[values != 0]
+    notes: tuple[str, ...] = ()
     if not values.all():
-        at = int(np.argmin(values != 0))
-        raise GraphError(
-            f"the matrix stores a zero at ({row[at]}, {col[at]}) ({values.size - np.count_nonzero(values)} in all), "
-            "and an edge of weight 0 is none: remove them first with A.eliminate_zeros()"
-        )
+        if policies.zero == "refuse":
+            raise _stored_zeros(row, col, values)
+        n_zeros = values.size - int(np.count_nonzero(values))
+        notes = (f"{n_zeros} stored zero{'s' * (n_zeros > 1)} dropped",)
+        row, col, values = row[values != 0], col[values != 0], values[values != 0]
     entries = read_entries(row, col, values, shape[0], policies)
     container: Any = sp.coo_array if is_array else sp.coo_matrix
 
@@ -50,7 +51,15 @@ def from_sparse(A: Any, policies: Policies) -> Source:
         r, c, data = write_entries(entries, row, col, values, rows, weights)
         return container((data, (r, c)), shape=shape).asformat(form)
 
-    return from_table(entries.table, build, policies)
+    return from_table(entries.table, build, policies, notes=notes)
+
+
+def _stored_zeros(row: NDArray[Any], col: NDArray[Any], values: NDArray[Any]) -> GraphError:
+    at = int(np.argmin(values != 0))
+    return GraphError(
+        f"the matrix stores a zero at ({row[at]}, {col[at]}) ({values.size - np.count_nonzero(values)} in all), and an "
+        f"edge of weight 0 is none: remove them first with A.eliminate_zeros(), or pass {setting('zero', 'drop')}"
+    )
 
 
 @accepts("a square NumPy array", "numpy.ndarray")

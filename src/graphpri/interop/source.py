@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import GraphError, OptionError, argument
+from graphpri.errors import GraphError, OptionError, argument, setting
 from graphpri.graph import (
     EVERY,
     BoolArray,
@@ -19,8 +19,10 @@ from graphpri.graph import (
     FloatArray,
     Graph,
     Loops,
+    Negative,
     Order,
     Parallel,
+    Zero,
     check_policies,
     listed,
     number_in,
@@ -28,32 +30,53 @@ from graphpri.graph import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Policies:
     """How to read a graph: see :func:`as_graph`.
 
     Raises
     ------
     OptionError
-        For an unknown policy, and a weight that is neither a name nor None.
+        For an unknown policy, a weight that is neither a name nor None, and one of `source` and `target` alone.
 
     Examples
     --------
     >>> Policies(weight=None, loops="drop")
-    Policies(weight=None, directed='refuse', loops='drop', parallel='refuse')
+    Policies(weight=None, loops='drop')
     """
 
     weight: str | None = "weight"
     directed: Directed = "refuse"
     loops: Loops = "refuse"
     parallel: Parallel = "refuse"
+    negative: Negative = "refuse"
+    zero: Zero = "refuse"
+    source: Hashable | None = None
+    target: Hashable | None = None
 
     def __post_init__(self) -> None:
-        check_policies(directed=self.directed, loops=self.loops, parallel=self.parallel)
+        check_policies(**self.for_edges())
+        if (self.source is None) != (self.target is None):
+            there, missing = ("source", "target") if self.target is None else ("target", "source")
+            raise OptionError(
+                f"{argument(there, getattr(self, there))} names one end of the edges: pass {setting(missing)} as well"
+            )
         if self.weight is not None and not isinstance(cast("Any", self.weight), str):
             raise OptionError(
                 f"{argument('weight', self.weight)}: name an edge attribute, or pass None to ignore weights"
             )
+
+    def __repr__(self) -> str:
+        changed = ((f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default)
+        return f"Policies({', '.join(f'{name}={value!r}' for name, value in changed)})"
+
+    def for_edges(self) -> dict[str, Any]:
+        """The policies about edges, as keyword arguments of :meth:`EdgeTable.canonical`."""
+        return {name: getattr(self, name) for name in ("directed", "loops", "parallel", "negative", "zero")}
+
+    def for_type(self, G: Any) -> Policies:
+        """The same, without what has no meaning for the type of an object: `source` and `target` name columns."""
+        return self if self.source is None or _takes_columns(G) else replace(self, source=None, target=None)
 
 
 DEFAULT_POLICIES = Policies()
@@ -76,7 +99,7 @@ class Source(NamedTuple):
     rebuild : callable
         ``rebuild(mask, weights=None)`` takes a mask over the canonical edges, shape (M,), and gives an
         object of the input's type with the kept edges only; `weights`, shape (M,) in canonical order,
-        replaces the weights. Weights that joining parallel edges or opposite arcs has changed or made are
+        replaces the weights. Weights that policies have changed or made (joined edges, absolute values) are
         written in any case, those that count parallel edges as ``"weight"``. Reads the input again, so
         call it before the input is changed.
     """
@@ -138,7 +161,16 @@ def load(G: Any, policies: Policies = DEFAULT_POLICIES) -> Source:
     >>> load(np.ones((2, 2)), Policies(loops="drop")).graph
     Graph(2 nodes, 1 edges, weighted by 'weight')
     """
+    if policies.source is not None and not _takes_columns(G):
+        raise OptionError(
+            f"{argument('source', policies.source)} and {argument('target', policies.target)} name columns of a data "
+            f"frame, and have no meaning for {type(G).__name__}"
+        )
     return _adapter(G)(G, policies)
+
+
+def _takes_columns(G: Any) -> bool:
+    return any(cls.__module__.partition(".")[0] == "pandas" for cls in type(G).__mro__)
 
 
 def as_graph(
@@ -148,6 +180,10 @@ def as_graph(
     directed: Directed = "refuse",
     loops: Loops = "refuse",
     parallel: Parallel = "refuse",
+    negative: Negative = "refuse",
+    zero: Zero = "refuse",
+    source: Hashable | None = None,
+    target: Hashable | None = None,
 ) -> Graph:
     """Bring a graph of any accepted type into canonical form.
 
@@ -174,6 +210,15 @@ def as_graph(
     parallel : {"refuse", "sum", "max", "first"}
         How to join edges between the same two nodes; attributes are those of the first. Where edges have
         no weights, ``"sum"`` makes their number the weight, called ``"multiplicity"``.
+    negative : {"refuse", "abs", "drop"}
+        What to do with edges of negative weight, such as negative correlations: ``"abs"`` takes absolute values, which
+        kept graphs then have too. A note counts them. Edges that are joined are so afterwards.
+    zero : {"refuse", "drop"}
+        What to do with edges of weight 0: ``"drop"`` leaves them out, and a note counts them. Zeros of a dense matrix
+        are no edges in any case.
+    source, target : hashable, optional
+        The columns of a data frame that hold the two ends of an edge. Where absent, they are found by their names, and
+        in frames of two or three columns without such names they are the first two, the third being the weight.
 
     Raises
     ------
@@ -189,7 +234,7 @@ def as_graph(
     >>> as_graph(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]]))
     Graph(3 nodes, 2 edges, weighted by 'weight')
     """
-    return load(G, Policies(weight, directed, loops, parallel)).graph
+    return load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target)).graph
 
 
 def from_table(
@@ -220,14 +265,10 @@ def from_table(
     [1]
     """
     column = policies.weight if policies.weight is None or weight is None else weight
-    graph, edges, rows, nodes, said = table.canonical(
-        weight=column, directed=policies.directed, loops=policies.loops, parallel=policies.parallel
-    )
+    graph, edges, rows, nodes, reweighted, said = table.canonical(weight=column, **policies.for_edges())
     # Weights that count parallel edges have no column yet: they go where the default name says.
     name = column or "weight"
-    joined = graph.is_weighted and graph.n_edges < np.count_nonzero(table.source != table.target)
-    halved = table.directed and policies.directed == "average" and graph.is_weighted
-    own = _joined_weights(graph.weights, table.edge_attributes.get(name, _COUNTS)) if joined or halved else None
+    own = _joined_weights(graph.weights, table.edge_attributes.get(name, _COUNTS)) if reweighted else None
 
     def rebuild(mask: BoolArray, weights: FloatArray | None = None) -> Any:
         kept = _checked(mask, graph)[edges]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple, cast
@@ -23,8 +24,8 @@ from graphpri._objective import (
 from graphpri._stochastic import TARGET, Estimate
 from graphpri._stochastic import estimate as estimate_entropies
 from graphpri.errors import GraphError, OptionError, argument, setting
-from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Parallel
-from graphpri.interop import Policies, Source, align, as_graph, edge_selector, load
+from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative, Parallel, Zero
+from graphpri.interop import Policies, Source, align, edge_selector, load
 from graphpri.measures.registry import UNITS, Overlay, Settings, Unit, View, measure, overlay, per_view
 
 
@@ -58,7 +59,7 @@ def load_pair(G: Any, H: Any, policies: Policies) -> tuple[Source, Graph]:
         # The weights of a Graph go by the default name, those of reweight=True included.
         kept = align(source.graph, H.kept)
     else:
-        kept = align(source.graph, H, policies)
+        kept = align(source.graph, H, policies.for_type(H))
     check_edges(source.graph, "G")
     check_edges(kept, "H")
     return source, kept
@@ -256,6 +257,10 @@ def von_neumann_entropy(
     directed: Directed = "refuse",
     loops: Loops = "refuse",
     parallel: Parallel = "refuse",
+    negative: Negative = "refuse",
+    zero: Zero = "refuse",
+    source: Hashable | None = None,
+    target: Hashable | None = None,
 ) -> float:
     """Von Neumann entropy S = −Σ λ ln λ of a graph's Laplacian, normalised to trace one.
 
@@ -272,7 +277,7 @@ def von_neumann_entropy(
     weight : str or None
         Edge attribute used as weight where edges have it; None ignores weights.
     unit : {"nats", "bits"}
-    directed, loops, parallel
+    directed, loops, parallel, negative, zero, source, target
         As in :func:`graphpri.as_graph`.
 
     Returns
@@ -302,7 +307,7 @@ def von_neumann_entropy(
     (1.3863, 2.0)
     """
     in_unit = check_unit(unit)
-    graph = as_graph(G, weight=weight, directed=directed, loops=loops, parallel=parallel)
+    graph = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target)).graph
     check_edges(graph, "the graph")
     return entropy_of(graph, entropy_for(graph, entropy, measured=True)) / in_unit
 
@@ -319,6 +324,10 @@ def divergence(
     directed: Directed = "refuse",
     loops: Loops = "refuse",
     parallel: Parallel = "refuse",
+    negative: Negative = "refuse",
+    zero: Zero = "refuse",
+    source: Hashable | None = None,
+    target: Hashable | None = None,
 ) -> float:
     """Quantum Jensen–Shannon divergence D = S(σ̄) − ½S(σ̃) − ½S(ρ̃) of two graphs on the same nodes.
 
@@ -336,7 +345,7 @@ def divergence(
         ``"equation"`` averages the Laplacians after each is normalised by its own trace, ``"listing"``
         adds them first, as the paper's code listing does.
     unit : {"nats", "bits"}
-    weight, directed, loops, parallel
+    weight, directed, loops, parallel, negative, zero, source, target
         As in :func:`graphpri.as_graph`, for both graphs.
 
     Returns
@@ -365,8 +374,8 @@ def divergence(
     (0.0, 0.0279)
     """
     in_unit = check_unit(unit)
-    source, kept = load_pair(G, H, Policies(weight, directed, loops, parallel))
-    checked = Objective(source.graph, 0.0, 0.0, "degree", mixture)
+    loaded, kept = load_pair(G, H, Policies(weight, directed, loops, parallel, negative, zero, source, target))
+    checked = Objective(loaded.graph, 0.0, 0.0, "degree", mixture)
     return divergence_in_nats(view_of(kept, checked, entropy)).value / in_unit
 
 
@@ -384,6 +393,10 @@ def objective(
     directed: Directed = "refuse",
     loops: Loops = "refuse",
     parallel: Parallel = "refuse",
+    negative: Negative = "refuse",
+    zero: Zero = "refuse",
+    source: Hashable | None = None,
+    target: Hashable | None = None,
 ) -> float:
     """Graph-PRI objective J = S(σ̃) + 2β D(σ̃‖ρ̃) − α Σ ln d of keeping H of G.
 
@@ -396,7 +409,7 @@ def objective(
     alpha : float
         Weight α ≥ 0 of the degree barrier, over the nodes that have an edge in G. Its degrees are sums of G's
         weights on H's edges, whatever weights H has, and at least 10⁻³ of G's smallest weight.
-    entropy, mixture, weight, directed, loops, parallel
+    entropy, mixture, weight, directed, loops, parallel, negative, zero, source, target
         As in :func:`divergence`.
     unit : {"nats", "bits"}
         Of S and D; the barrier's term stays as it is.
@@ -420,8 +433,8 @@ def objective(
     3.1541
     """
     check_unit(unit)
-    source, kept = load_pair(G, H, Policies(weight, directed, loops, parallel))
-    checked = Objective(source.graph, beta, alpha, "degree", mixture)
+    loaded, kept = load_pair(G, H, Policies(weight, directed, loops, parallel, negative, zero, source, target))
+    checked = Objective(loaded.graph, beta, alpha, "degree", mixture)
     return objective_in_unit(view_of(kept, checked, entropy, unit)).value
 
 
@@ -475,6 +488,10 @@ def estimate(
     directed: Directed = "refuse",
     loops: Loops = "refuse",
     parallel: Parallel = "refuse",
+    negative: Negative = "refuse",
+    zero: Zero = "refuse",
+    source: Hashable | None = None,
+    target: Hashable | None = None,
 ) -> Estimates:
     """Von Neumann entropy of a large graph, and divergence and objective of a part of it, with error bars.
 
@@ -495,7 +512,7 @@ def estimate(
         A fixed number of probes instead, rounded up to blocks of 8 (from 20 000 nodes or 200 000 edges on) or 32.
     seed : int
         For the probes.
-    mixture, unit, weight, directed, loops, parallel
+    mixture, unit, weight, directed, loops, parallel, negative, zero, source, target
         As in :func:`graphpri.divergence`.
 
     Returns
@@ -534,14 +551,14 @@ def estimate(
         raise OptionError(
             f"{argument('probes', probes)} must be a whole number, 8 or more: fewer say nothing about their error"
         )
-    policies = Policies(weight, directed, loops, parallel)
+    policies = Policies(weight, directed, loops, parallel, negative, zero, source, target)
     asked: dict[str, Any] = {"target": error * in_unit, "probes": probes, "seed": seed}
     if H is None:
         graph = load(G, policies).graph
         check_edges(graph, "G")
         return Estimates(estimate_alone(graph, **asked).over(in_unit))
-    source, kept = load_pair(G, H, policies)
-    graph = source.graph
+    loaded, kept = load_pair(G, H, policies)
+    graph = loaded.graph
     checked = Objective(graph, beta, alpha, "degree", mixture)
     found = joint_estimate(overlay(graph, kept), checked.mixture, checked.beta, **asked)
     s, original, d, j = (value.over(in_unit) for value in found)

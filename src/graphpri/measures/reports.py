@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from graphpri._entropies import STOCHASTIC_EDGES, entropy_for, takes_entropy
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective
 from graphpri._output import aligned
 from graphpri._stochastic import Estimate
-from graphpri.graph import Directed, Graph, Loops, Parallel
+from graphpri.graph import Directed, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies
 from graphpri.measures.information import check_unit, load_pair, view_of
 from graphpri.measures.registry import MEASURES, Measure, Unit, View, choose
@@ -125,6 +125,10 @@ def report(
     directed: Directed = "refuse",
     loops: Loops = "refuse",
     parallel: Parallel = "refuse",
+    negative: Negative = "refuse",
+    zero: Zero = "refuse",
+    source: Hashable | None = None,
+    target: Hashable | None = None,
 ) -> Report:
     """What H keeps of G: information, connectivity, spectrum, clustering, communities, distances, centralities.
 
@@ -147,7 +151,7 @@ def report(
         Of entropy, divergence and objective.
     seed : int
         For the nodes that distances in large graphs are measured from, and for random vectors.
-    weight, directed, loops, parallel
+    weight, directed, loops, parallel, negative, zero, source, target
         As in :func:`graphpri.as_graph`, for both graphs.
 
     Returns
@@ -176,8 +180,8 @@ def report(
     {'divergence': 0.0604, 'components': 9, 'components_original': 1}
     """
     check_unit(unit)
-    source, kept = load_pair(G, H, Policies(weight, directed, loops, parallel))
-    graph = source.graph
+    loaded, kept = load_pair(G, H, Policies(weight, directed, loops, parallel, negative, zero, source, target))
+    graph = loaded.graph
     # A result of sparsify tells what it was made with; graphs and masks don't.
     is_result = isinstance(getattr(H, "kept", None), Graph) and hasattr(H, "settings")
     defaults: dict[str, Any] = {"beta": DEFAULT_BETA, "alpha": 0.0, "mixture": "equation", "entropy_by": "auto"}
@@ -196,7 +200,7 @@ def report(
         view.note(f'entropies are by {settings.entropy} at this size; entropy="stochastic" estimates the exact ones')
     chosen, left_out = choose(measures, max(graph, kept, key=lambda g: g.n_edges))
     values = evaluate(view, chosen)
-    notes = (*source.notes, *_weights_differ(graph, kept), *origin.notes, *view.notes)
+    notes = (*loaded.notes, *_weights_differ(graph, kept), *origin.notes, *view.notes)
     return Report(values, left_out, tuple(dict.fromkeys(notes)), asdict(settings))
 
 
