@@ -362,7 +362,7 @@ def test_absolute_values_and_dropped_weights_come_before_joining():
 
 
 def test_weights_that_are_not_finite_have_no_policy():
-    with pytest.raises(GraphError, match="weight nan.*correct it"):
+    with pytest.raises(GraphError, match=r"weight nan.*correct it"):
         table([(0, 1)], [np.nan]).canonical(negative="drop", zero="drop")
 
 

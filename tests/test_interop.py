@@ -599,6 +599,19 @@ def test_igraph_attributes_are_kept(directed):
 # NetworKit
 
 
+def test_igraph_vertices_can_be_chosen_by_name():
+    g = igraph.Graph(edges=[(0, 1), (1, 2), (2, 3)])
+    g.vs["name"] = ["anna", "ben", "carl", "ben"]
+    source = load(g)
+    by_name = edge_selector(source, [("carl", 1), (0, 1)])
+    assert by_name.tolist() == [True, True, False]
+    assert source.graph.edge_labels(0) == (0, 1)
+    with pytest.raises(OptionError, match=r"2 vertices have the name 'ben'"):
+        edge_selector(source, [("anna", "ben")])
+    with pytest.raises(OptionError, match=r"doesn't have: 'dora'"):
+        edge_selector(source, [("anna", "dora")])
+
+
 def test_networkit_ids_attributes_and_gaps_are_kept():
     networkit = pytest.importorskip("networkit", reason="NetworKit is an extra, and not installed")
     g = networkit.Graph(6, weighted=True)
@@ -834,10 +847,11 @@ def rich_pyg() -> Any:
 def test_pyg_edge_tensors_follow_their_edges():
     data = rich_pyg()
     before = copy.deepcopy(data).to_dict()
-    source = load(data)
+    source = load(data, Policies(edge_attrs=["cost", "names"]))
     kept = source.rebuild(edge_selector(source, [(0, 1), (0, 3)]))
     columns = [0, 1, 4, 5]
     assert kept.edge_index.tolist() == data.edge_index[:, columns].tolist()
+    assert not any("as long as" in note for note in source.notes)
     for key in ("edge_attr", "edge_weight", "train_edge_mask", "cost"):
         assert torch.equal(kept[key], data[key][columns]), key
     assert kept.names == list("abef")
@@ -848,6 +862,32 @@ def test_pyg_edge_tensors_follow_their_edges():
     after = data.to_dict()
     assert before.keys() == after.keys()
     assert all(torch.equal(a, after[k]) if torch.is_tensor(a) else a == after[k] for k, a in before.items())
+
+
+def test_pyg_attributes_of_the_graph_are_not_cut_and_named():
+    data = rich_pyg()
+    data.y = torch.arange(6.0)  # as many as edge_index has columns
+    source = load(data)
+    assert any(note.startswith("cost, names, y: as long as edge_index, but not cut") for note in source.notes)
+    kept = source.rebuild(np.array([True, False, False]))
+    assert torch.equal(kept.y, data.y)
+    assert len(kept.names) == 6
+    assert kept.edge_attr.shape == (2, 2)
+    with pytest.raises(OptionError, match="has no 'z'"):
+        load(data, Policies(edge_attrs=["z"]))
+    with pytest.raises(GraphError, match="x has 5 entries"):
+        load(data, Policies(edge_attrs=["x"]))
+    square = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=4, cost=torch.arange(4.0))
+    assert load(square, Policies(edge_attrs=["cost"])).rebuild(np.array([True, False])).cost.tolist() == [0, 1]
+
+
+def test_pyg_examples_of_link_prediction_are_not_cut():
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    data = Data(edge_index=edges, edge_label_index=edges.flip(1), edge_label=torch.ones(4), num_nodes=5)
+    kept = load(data).rebuild(np.array([True, False]))
+    assert kept.num_edges == 2
+    assert torch.equal(kept.edge_label_index, data.edge_label_index)
+    assert kept.edge_label.shape == (4,)
 
 
 def test_pyg_weights_by_name():

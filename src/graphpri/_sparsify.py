@@ -251,6 +251,7 @@ def sparsify(
     zero: Zero = "refuse",
     source: Hashable | None = None,
     target: Hashable | None = None,
+    edge_attrs: Sequence[str] = (),
     **options: Any,
 ) -> Sparsified:
     """Keep the informative edges of a graph and drop the rest.
@@ -309,7 +310,10 @@ def sparsify(
     zero : {"refuse", "drop"}
         What to do with edges of weight 0.
     source, target : hashable, optional
-        The columns of a data frame that hold the two ends of an edge.
+        The columns of a data frame that hold the two ends of an edge; see :func:`graphpri.as_graph`.
+    edge_attrs : sequence of str
+        Attributes of a PyG ``Data`` that belong to its edges although their names don't say so, as those with the word
+        "edge" do; the others are not cut, and a note names those that are as long as ``edge_index``.
     **options
         Those of the baseline, or of solver "gumbel" (:class:`graphpri.solvers.gumbel.Gumbel`).
 
@@ -345,7 +349,7 @@ def sparsify(
     reweight = _switch("reweight", reweight)
     run_by = _MethodCall(method, solver, effort, _seed(seed), time_limit, callback, options)
     run_by.check()
-    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
+    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
     graph = loaded.graph
     is_connected, k = _budget(graph, keep, connected, method, solver)
     constraints = _constraints(loaded, is_connected, protect, forbid)
@@ -675,6 +679,7 @@ def path(
     zero: Zero = "refuse",
     source: Hashable | None = None,
     target: Hashable | None = None,
+    edge_attrs: Sequence[str] = (),
 ) -> list[Sparsified]:
     """Sparsify along a sequence of β or of budgets, each point starting from its neighbour's solution.
 
@@ -691,8 +696,8 @@ def path(
         For paths over budgets: how long to search at each. Paths over β take the default only.
     alpha, weight, connected, protect, forbid, entropy, mixture, seed, callback, directed, loops, parallel
         As in :func:`sparsify`.
-    negative, zero, source, target
-        As in :func:`graphpri.as_graph`.
+    negative, zero, source, target, edge_attrs
+        As in :func:`sparsify`.
 
     Returns
     -------
@@ -721,7 +726,7 @@ def path(
         raise OptionError(
             f"{argument('effort', effort)} is for paths along keep: along beta all points share their subsets"
         )
-    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
+    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
     graph = loaded.graph
     betas = [check_beta(_plain(b)) for b in betas]
     budgets = [_budget(graph, k, connected) for k in keeps]

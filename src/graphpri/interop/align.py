@@ -60,7 +60,7 @@ def edge_selector(source: Source, edges: Any, name: str = "edges") -> BoolArray:
     source : Source
         A loaded graph with M edges.
     edges : object
-        Pairs of node labels in either direction (an iterable of pairs, or an array of shape (k, 2));
+        Pairs of node labels (igraph's vertex names as well) in either direction (an iterable of pairs, or an array of shape (k, 2));
         or a bool array of shape (M,) in the input's edge order; or a one-dimensional array or list of
         edge numbers in that order. The order is that of the distinct edges' first appearance.
     name : str
@@ -76,7 +76,7 @@ def edge_selector(source: Source, edges: Any, name: str = "edges") -> BoolArray:
         return _by_position(source, cast("NDArray[Any]", listed), name)
     mask = np.zeros(source.graph.n_edges, bool)
     pairs = [_pair(item, name) for item in (listed.tolist() if isinstance(listed, np.ndarray) else listed)]
-    mask[_find_edges(source.graph, pairs, name)] = True
+    mask[_find_edges(source, pairs, name)] = True
     return mask
 
 
@@ -121,13 +121,22 @@ def _hashable(label: Any) -> bool:
     return True
 
 
-def _find_edges(graph: Graph, pairs: Sequence[tuple[Hashable, Hashable]], name: str) -> NDArray[np.int64]:
-    """Edge numbers of pairs of labels."""
+def _find_edges(source: Source, pairs: Sequence[tuple[Hashable, Hashable]], name: str) -> NDArray[np.int64]:
+    """Edge numbers of pairs of labels, or of names of nodes."""
+    graph = source.graph
     number = _numbering(graph)
     ends = np.empty((len(pairs), 2), np.int64)
     for row, pair in enumerate(pairs):
         for side, label in enumerate(pair):
             found = number.get(label) if _hashable(label) else None
+            if found is None:
+                named = source.names(label)
+                if len(named) > 1:
+                    raise OptionError(
+                        f"{name}: the edge {pair!r}: {len(named)} vertices have the name {label!r}, use vertex ids: "
+                        f"{', '.join(map(str, named[:5]))}"
+                    )
+                found = named[0] if named else None
             if found is None:
                 raise OptionError(f"{name}: the edge {pair!r} names a node that the graph doesn't have: {label!r}")
             ends[row, side] = found

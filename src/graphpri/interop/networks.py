@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from copy import copy
 from itertools import chain
 from typing import Any, cast
@@ -50,7 +50,10 @@ def from_networkx(G: Any, policies: Policies) -> Source:
 
 @accepts("an igraph Graph", "igraph.Graph")
 def from_igraph(G: Any, policies: Policies) -> Source:
-    """Nodes are called by their vertex ids; all attributes, and the order of vertices and edges, are kept."""
+    """Nodes are called by their vertex ids; all attributes, and the order of vertices and edges, are kept.
+
+    Where vertices have a name, edges can be chosen by it too.
+    """
     m, key = G.ecount(), policies.weight or "weight"
     ends = np.fromiter(chain.from_iterable(G.get_edgelist()), np.int64, 2 * m).reshape(m, 2)
     names: list[str] = G.es.attributes()
@@ -68,7 +71,10 @@ def from_igraph(G: Any, policies: Policies) -> Source:
             H.es[name] = fit_dtype(weights, np.asarray(column).dtype).tolist()
         return H
 
-    return from_table(table, build, policies)
+    def named(label: Hashable) -> Sequence[int]:
+        return G.vs.select(name_eq=label).indices if "name" in G.vs.attributes() else ()
+
+    return from_table(table, build, policies)._replace(names=named)
 
 
 @accepts("a NetworKit Graph", "networkit.Graph")

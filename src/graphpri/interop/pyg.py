@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+import re
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import GraphError, OptionError, setting
+from graphpri.errors import GraphError, OptionError, argument, setting
 from graphpri.interop.mirror import Expanded, Wording, pair_up
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
 
@@ -26,8 +28,10 @@ WORDS = Wording(
 def from_pyg(D: Any, policies: Policies) -> Source:
     """Both directions of an edge go or stay together, in the order of the columns of ``edge_index``.
 
-    Every edge-level tensor, array or list follows its edges. Weights are ``edge_weight`` (or an edge-level
-    ``weight``) by the default name, else the edge-level tensor named, of shape (E,) or (E, 1).
+    Tensors, arrays and lists with an entry per column follow their edges where their name says so (``edge_attr``,
+    ``train_edge_mask``), where they are the weights, or where `policies.edge_attrs` names them; a note names the others,
+    such as a graph-level ``y`` that happens to be as long. Weights are ``edge_weight`` (or an edge-level ``weight``) by
+    the default name, else the edge-level tensor named, of shape (E,) or (E, 1).
     """
     if any(cls.__name__ == "Batch" for cls in type(D).__mro__):
         raise GraphError("a Batch remembers where its graphs begin: pass the graphs of batch.to_data_list() one by one")
@@ -35,8 +39,9 @@ def from_pyg(D: Any, policies: Policies) -> Source:
         raise GraphError("the Data object has no edge_index: set it (adj_t is not read)")
     row, col = _numpy(D.edge_index)
     n_nodes, guessed = _count_nodes(D)
-    edge_level = _edge_level(D)
-    name = _weight_name(D, policies.weight, edge_level)
+    as_long = _edge_level(D)
+    name = _weight_name(D, policies.weight, as_long)
+    edge_level = _following(D, as_long, policies.edge_attrs, name)
     values = None if name is None else _weights(D, name, row.size)
     called = "weight" if name is None or policies.weight is None else name
     entries = pair_up(row, col, values, n_nodes, policies, WORDS, name=called)
@@ -55,6 +60,11 @@ def from_pyg(D: Any, policies: Policies) -> Source:
         return H
 
     notes = ("num_nodes is not set: the largest id in edge_index, plus one",) if guessed else ()
+    if unclear := sorted(key for key in as_long if key not in edge_level and not _of_other_edges(D, key)):
+        notes += (
+            f"{', '.join(unclear)}: as long as edge_index, but not cut, as the name doesn't say that it belongs to edges "
+            "(edge_attrs= does)",
+        )
     return from_table(entries.table, build, policies, weight=name, notes=notes)
 
 
@@ -86,6 +96,24 @@ def _edge_level(D: Any) -> list[str]:
         return [key for key in list(probe.keys()) if probe.is_edge_attr(key)]
 
 
+_EDGES = re.compile(r"(^|_)edges?(_|$)")
+
+
+def _following(D: Any, as_long: list[str], named: Sequence[str], weight: str | None) -> list[str]:
+    """The attributes that follow the edges: by their name, as weights, or because the user names them."""
+    for key in named:
+        if key not in D:
+            raise OptionError(f"{argument('edge_attrs', list(named))}: the Data object has no {key!r}")
+        check_length(D, key)
+    by_name = [key for key in as_long if _EDGES.search(key) and not _of_other_edges(D, key)]
+    return list(dict.fromkeys([*by_name, *named, *([] if weight is None else [weight])]))
+
+
+def _of_other_edges(D: Any, key: str) -> bool:
+    """Whether an attribute is about the pairs of ``edge_label_index``, the examples of link prediction."""
+    return key.startswith("edge_label") and "edge_label_index" in D
+
+
 def _weight_name(D: Any, weight: str | None, edge_level: list[str]) -> str | None:
     if weight is None or weight == "weight":
         check_length(D, "edge_weight")
@@ -109,8 +137,9 @@ def check_length(D: Any, key: str) -> None:
         return
     shape = tuple(value.shape) if hasattr(value, "shape") else (len(value),)
     columns = D.edge_index.shape[-1]
-    if shape[:1] != (columns,):
-        found = f"{shape[0]} entries" if shape else "no axis"
+    axis = D.__cat_dim__(key, value) or 0
+    if not shape or shape[axis] != columns:
+        found = f"{shape[axis]} entries" if shape else "no axis"
         raise GraphError(f"{key} has {found}, and edge_index {columns} columns: give one entry per column")
 
 

@@ -53,6 +53,7 @@ class Policies:
     zero: Zero = "refuse"
     source: Hashable | None = None
     target: Hashable | None = None
+    edge_attrs: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_policies(**self.for_edges())
@@ -61,6 +62,9 @@ class Policies:
             raise OptionError(
                 f"{argument(there, getattr(self, there))} names one end of the edges: pass {setting(missing)} as well"
             )
+        names: Any = self.edge_attrs
+        if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in cast("list[Any]", names)):
+            raise OptionError(f"{argument('edge_attrs', names)}: pass a list of names")
         if self.weight is not None and not isinstance(cast("Any", self.weight), str):
             raise OptionError(
                 f"{argument('weight', self.weight)}: name an edge attribute, or pass None to ignore weights"
@@ -102,6 +106,8 @@ class Source(NamedTuple):
         replaces the weights. Weights that policies have changed or made (joined edges, absolute values) are
         written in any case, those that count parallel edges as ``"weight"``. Reads the input again, so
         call it before the input is changed.
+    names : callable, optional
+        ``names(label)`` gives the canonical numbers of the nodes that the input calls so beside their labels.
     """
 
     graph: Graph
@@ -109,6 +115,7 @@ class Source(NamedTuple):
     nodes: Order
     notes: tuple[str, ...]
     rebuild: Callable[..., Any]
+    names: Callable[[Hashable], Sequence[int]] = lambda _: ()
 
 
 Adapter = Callable[[Any, Policies], Source]

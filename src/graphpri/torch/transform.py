@@ -23,8 +23,9 @@ except ImportError as error:
 class Sparsify(BaseTransform):
     """Keep the informative edges of every graph, with :func:`graphpri.sparsify`.
 
-    Both orientations of an edge go or stay together. Every edge-level attribute (``edge_attr``, ``edge_weight``, a
-    mask of edges, …) follows its edges; nodes and all else stay as they are. The input is not changed. A graph without
+    Both orientations of an edge go or stay together. Attributes with an entry per column of ``edge_index`` whose name
+    has the word "edge" (``edge_attr``, ``train_edge_mask``), or that ``edge_attrs=`` names, follow their edges; nodes
+    and all else stay as they are. The input is not changed. A graph without
     edges passes through as it is.
 
     Weights are read from ``edge_weight`` (else from an edge-level ``weight``); all edges weigh 1 where neither is
