@@ -26,6 +26,7 @@ import zoo
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import EdgeTable, Graph
 from graphpri.interop import Policies, align, as_graph, edge_selector, load
+from graphpri.interop.tables import as_table
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the import of PyG sets off PyTorch's own deprecations
@@ -793,8 +794,12 @@ def test_source_and_target_go_before_other_names():
 
 
 def test_frames_that_are_no_graph_are_refused():
-    with pytest.raises(GraphError, match="rename two of them to source and target"):
-        load(pd.DataFrame({"a": [1], "b": [2]}))
+    with pytest.raises(GraphError, match="pass source= and target= with the names of two"):
+        load(pd.DataFrame({"a": [1], "b": [2], "c": [3], "d": [4]}))
+    with pytest.raises(
+        GraphError, match="'a' of the frame would be the ends of edges by its position, and it holds dec"
+    ):
+        load(pd.DataFrame({"a": [0.5, 1.5, 2], "b": [2.5, 1, 2]}))
     with pytest.raises(GraphError, match=r"several columns.*'Source', 'source', 'target'"):
         load(pd.DataFrame({"u": [1], "v": [2], "Source": [1], "source": [1], "target": [2]}))
     with pytest.raises(GraphError, match=r"several columns.*'u', 'v', 'from', 'to'"):
@@ -805,6 +810,40 @@ def test_frames_that_are_no_graph_are_refused():
         load(pd.DataFrame([[1, 2, 3]], columns=["source", "source", "target"]))
     with pytest.raises(GraphError, match=r"edge \(1, 2\) \(row 'x' of the frame\) has the weight -1\.0"):
         load(pd.DataFrame({"u": [1], "v": [2], "weight": [-1.0]}, index=["x"]))
+
+
+def test_frames_of_two_or_three_columns_are_taken_by_position():
+    frame = pd.DataFrame({"who": ["a", "b", "c"], "whom": ["b", "c", "a"], "times": [2, 3, 4]})
+    source = load(frame)
+    assert source.graph.weights.tolist() == [2, 4, 3]
+    assert source.notes == ("weights: 'times'", "ends of edges: 'who' and 'whom', by position")
+    pd.testing.assert_frame_equal(source.rebuild(np.array([True, False, True])), frame.iloc[[0, 1]])
+    assert load(frame[["who", "whom"]]).notes[0].startswith("unweighted")
+    assert not as_graph(frame.assign(times=["x", "y", "z"])).is_weighted
+    assert as_graph(pd.DataFrame([[5, 6], [6, 7], [7, 5]])).labels is not None
+    joined = load(pd.DataFrame([["a", "b", 2], ["b", "a", 3]]), Policies(parallel="sum"))
+    assert joined.rebuild(np.array([True]))[2].tolist() == [5]
+
+
+def test_columns_of_a_frame_are_chosen_and_others_named():
+    frame = pd.DataFrame({"id": [7, 8], "who": ["a", "b"], "whom": ["b", "c"], "scenes": [2, 3]})
+    source = load(frame, Policies(source="who", target="whom"))
+    assert source.notes == ("unweighted: no edge has the attribute 'weight'; other columns: id, scenes; weight=\"id\"",)
+    chosen = load(frame, Policies("scenes", source="who", target="whom"))
+    assert chosen.graph.weights.tolist() == [2, 3]
+    with pytest.raises(OptionError, match="target='what' is no column of the frame"):
+        load(frame, Policies(source="who", target="what"))
+    with pytest.raises(OptionError, match="pass target= as well"):
+        Policies(source="who")
+    with pytest.raises(OptionError, match="name columns of a data frame"):
+        load(nx.path_graph(3), Policies(source="who", target="whom"))
+
+
+def test_networks_without_weights_name_other_numbers():
+    g = nx.Graph([(0, 1, {"calls": 2, "kind": "x", "near": True})])
+    assert load(g).notes == ("unweighted: no edge has the attribute 'weight'; other columns: calls; weight=\"calls\"",)
+    h = igraph.Graph(edges=[(0, 1)], edge_attrs={"calls": [2], "kind": ["x"]})
+    assert load(h).notes == load(g).notes
 
 
 def test_adjacency_frames_keep_labels_and_dtypes():
@@ -1160,3 +1199,48 @@ def test_average_is_the_mean_of_the_two_directions(make, dtype):
     assert one.notes[-1].endswith("weights halved")
     kept = one.rebuild(np.ones(2, bool))
     assert (kept if isinstance(kept, np.ndarray) else kept.toarray())[1, 0] == 2
+
+
+# Tables for files
+
+
+@EACH
+@WEIGHTED
+def test_every_type_becomes_a_table_of_its_edges(kind, weighted):
+    table, notes = as_table(kind.make(N, EDGES, WEIGHTS if weighted else None, False))
+    found, graph = as_graph(table), reference(weighted)
+    assert not table.directed
+    assert notes == []
+    pairs = [found.edge_labels(i) for i in range(found.n_edges)]
+    assert pairs == [graph.edge_labels(i) for i in range(graph.n_edges)]
+    if weighted:
+        assert found.weights.tolist() == graph.weights.tolist()
+
+
+@DIRECTED
+def test_tables_of_directed_graphs_say_so(kind):
+    table, _ = as_table(kind.make(4, [(0, 1), (1, 0), (2, 3)], [1.0, 2.0, 4.0], True))
+    assert table.directed
+    assert sorted(table.edge_attributes["weight"]) == [1, 2, 4]
+
+
+def test_tables_have_the_attributes_of_the_input():
+    g = nx.Graph([("a", "b", {"weight": 2, "kind": "x"}), ("b", "c", {"weight": 3})], title="t")
+    g.nodes["b"]["age"] = 7
+    table, _ = as_table(g)
+    assert table.edge_attributes == {"weight": [2, 3], "kind": ["x", None]}
+    assert (table.node_attributes, table.graph_attributes) == ({"age": [None, 7, None]}, {"title": "t"})
+    h = igraph.Graph(edges=[(0, 1)], vertex_attrs={"name": ["p", "q"], "age": [1, 2]}, edge_attrs={"kind": ["x"]})
+    table, _ = as_table(h)
+    assert (table.labels, table.edge_attributes, table.node_attributes) == (
+        ["p", "q"],
+        {"kind": ["x"]},
+        {"age": [1, 2]},
+    )
+    frame = pd.DataFrame({"u": ["a"], "v": ["b"], "Weight": [2], "kind": [None]})
+    assert as_table(frame)[0].edge_attributes == {"weight": np.array([2]), "kind": [None]}
+    data, notes = as_table(rich_pyg())
+    assert data.edge_attributes["train_edge_mask"].tolist() == [True, False, True]
+    assert "cost, edge_attr, names, train_mask, x, y" in notes[0]
+    with pytest.raises(GraphError, match="is a path or name, not a graph"):
+        as_table("karate")

@@ -1325,3 +1325,14 @@ def test_every_method_is_listed_with_a_line():
     listed = graphpri.methods()
     assert list(listed) == ["pri", *BASELINES]
     assert all(line and "\n" not in line for line in listed.values())
+
+
+def test_results_are_written_as_they_are(tmp_path):
+    g = nx.karate_club_graph()
+    result = graphpri.sparsify(g, keep=0.3, effort="fast")
+    graphpri.write(result, tmp_path / "kept.graphml")
+    back = graphpri.read(tmp_path / "kept.graphml")
+    assert back.source.size == result.kept.n_edges
+    assert back.node_attributes["club"][0] == "Mr. Hi"
+    graphpri.write(g, tmp_path / "karate.csv")
+    assert graphpri.read(tmp_path / "karate.csv").source.size == 78

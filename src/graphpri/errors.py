@@ -135,6 +135,28 @@ def _written(value: object) -> str:
     return str(value) if isinstance(value, float | Integral) else repr(value)
 
 
+class Note(str):
+    """Text that names arguments by :func:`argument` and :func:`setting`, in the words of Python.
+
+    Attributes
+    ----------
+    message : str
+        The text with its marks.
+
+    Examples
+    --------
+    >>> Note(f"other columns: n_scenes; {setting('weight', 'n_scenes')}")
+    'other columns: n_scenes; weight="n_scenes"'
+    """
+
+    message: str
+
+    def __new__(cls, message: str) -> Self:
+        note = super().__new__(cls, worded(message))
+        note.message = message
+        return note
+
+
 def did_you_mean(name: object, known: Iterable[str], likeness: float = 0.5) -> str:
     """The end of a message about a name that there isn't, which suggests the closest of those known.
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from graphpri._runtime import CHUNK, compiled, in_chunks, require
-from graphpri.errors import GraphError, OptionError, argument, setting
+from graphpri.errors import GraphError, Note, OptionError, argument, setting
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
@@ -663,7 +663,16 @@ def read_weights(
     if weight != "weight":
         known = ", ".join(map(repr, columns)) or "none"
         raise OptionError(f"no edge has the attribute {weight!r} named as weight (edge attributes: {known})")
-    return None, "unweighted: no edge has the attribute 'weight'"
+    return None, Note(f"unweighted: no edge has the attribute 'weight'{_other_columns(columns)}")
+
+
+def _other_columns(columns: Mapping[str, Column]) -> str:
+    """Name the columns that could be weights."""
+    names = [name for name, column in columns.items() if isinstance(column, np.ndarray) and column.dtype.kind in "iuf"]
+    if not names:
+        return ""
+    shown = ", ".join(names[:5]) + ", …" * (len(names) > 5)
+    return f"; other columns: {shown}; {setting('weight', names[0])}"
 
 
 def _numbers(column: Column, weight: str, edge: EdgeName) -> tuple[NDArray[np.float64], int]:

@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading
-from graphpri.cli.options import DEFAULT_LIMITS, Json, Limits, in_words
+from graphpri.cli.options import DEFAULT_LIMITS, Json, Limits, in_words, notes_in_words
 from graphpri.cli.progress import Watch
 from graphpri.errors import GraphError
 
@@ -58,7 +58,7 @@ def info(
         graph, notes, problem = _graph(table, reading)
         rows = _count_rows(table, graph, reading)
         facts = {"input": source, **_file(table, rows), "needs": _needs(table, rows, reading, problem)}
-        facts |= {"problem": problem, "weights": "; ".join(notes), **_describe(graph)}
+        facts |= {"problem": problem, "weights": notes_in_words(notes), **_describe(graph)}
     if json:
         print(show.as_json(facts))
     else:

@@ -14,7 +14,7 @@ from cyclopts import Group, Parameter, Token
 
 from graphpri.cli.commands import ARGUMENTS, COMMANDS, build_app
 from graphpri.cli.inputs import MOST_DIGITS, is_file, label_set, other_spelling
-from graphpri.errors import OptionError, worded
+from graphpri.errors import Note, OptionError, worded
 
 if TYPE_CHECKING:
     from graphpri.graph import EdgeTable
@@ -398,6 +398,11 @@ def in_words(message: str, names: Mapping[str, str] | None = None) -> str:
         return f"--{option}" if value in ("", "True") else f"--{option} {value}"
 
     return worded(message, word)
+
+
+def notes_in_words(notes: Iterable[str]) -> str:
+    """Notes of the library, one behind the other, with arguments of functions by the options of the command."""
+    return "; ".join(in_words(note.message if isinstance(note, Note) else note) for note in notes)
 
 
 def _options_by_argument() -> dict[str, str]:

@@ -27,6 +27,7 @@ from graphpri.cli.options import (
     Quiet,
     SearchOptions,
     in_words,
+    notes_in_words,
     parse_keep,
     parse_options,
 )
@@ -215,7 +216,8 @@ class Job(NamedTuple):
                 result = stop.result
             watch.stage("writing")
             written = self._write(target, result, watch)
-        return {"input": target.input, **result.report(), **written, "seconds": time.perf_counter() - begin}
+        facts = {**result.report(), "weights": notes_in_words(result.notes)}
+        return {"input": target.input, **facts, **written, "seconds": time.perf_counter() - begin}
 
     def _write(self, target: outputs.Target, result: Sparsified, watch: Watch) -> dict[str, Any]:
         from graphpri import io

@@ -60,8 +60,8 @@ def edge_selector(source: Source, edges: Any, name: str = "edges") -> BoolArray:
     source : Source
         A loaded graph with M edges.
     edges : object
-        Pairs of node labels (igraph's vertex names as well) in either direction (an iterable of pairs, or an array of shape (k, 2));
-        or a bool array of shape (M,) in the input's edge order; or a one-dimensional array or list of
+        Pairs of node labels, or of igraph's vertex names, in either direction (an iterable of pairs, or an array of
+        shape (k, 2)); or a bool array of shape (M,) in the input's edge order; or a one-dimensional array or list of
         edge numbers in that order. The order is that of the distinct edges' first appearance.
     name : str
         What the option is called, for error messages.

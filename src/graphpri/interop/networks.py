@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from copy import copy
-from itertools import chain
+from functools import cache
+from itertools import chain, islice
+from numbers import Real
 from typing import Any, cast
 
 import numpy as np
@@ -30,7 +32,9 @@ def from_networkx(G: Any, policies: Policies) -> Source:
     u = np.fromiter((number[e[0]] for e in edges), np.int64, m)
     v = np.fromiter((number[e[1]] for e in edges), np.int64, m)
     column = [e[-1] for e in edges]
-    columns = _weight_column(column, policies.weight, lambda: (name for e in G.edges(data=True) for name in e[-1]))
+    columns = _weight_column(
+        column, policies.weight, lambda: (item for e in G.edges(data=True) for item in e[-1].items())
+    )
     table = EdgeTable(len(number), u, v, labels=list(number), directed=directed, edge_attributes=columns)
 
     def build(rows: NDArray[np.int64], weights: NDArray[Any] | None, name: str) -> Any:
@@ -58,7 +62,7 @@ def from_igraph(G: Any, policies: Policies) -> Source:
     ends = np.fromiter(chain.from_iterable(G.get_edgelist()), np.int64, 2 * m).reshape(m, 2)
     names: list[str] = G.es.attributes()
     column: list[Any] = G.es[key] if key in names else [None] * m
-    columns = _weight_column(column, policies.weight, lambda: iter(names))
+    columns = _weight_column(column, policies.weight, lambda: ((name, G.es[0][name]) for name in names if m))
     directed = bool(G.is_directed())
     table = EdgeTable(G.vcount(), ends[:, 0], ends[:, 1], directed=directed, edge_attributes=columns)
 
@@ -71,10 +75,14 @@ def from_igraph(G: Any, policies: Policies) -> Source:
             H.es[name] = fit_dtype(weights, np.asarray(column).dtype).tolist()
         return H
 
-    def named(label: Hashable) -> Sequence[int]:
-        return G.vs.select(name_eq=label).indices if "name" in G.vs.attributes() else ()
+    @cache
+    def vertices() -> dict[Any, list[int]]:
+        found: dict[Any, list[int]] = {}
+        for i, name in enumerate(G.vs["name"] if "name" in G.vs.attributes() else ()):
+            found.setdefault(name, []).append(i)
+        return found
 
-    return from_table(table, build, policies)._replace(names=named)
+    return from_table(table, build, policies)._replace(names=lambda label: vertices().get(label, ()))
 
 
 @accepts("a NetworKit Graph", "networkit.Graph")
@@ -116,14 +124,26 @@ def from_networkit(G: Any, policies: Policies) -> Source:
     return from_table(table, build, policies, notes=lost if directed else ())
 
 
-def _weight_column(column: list[Any], weight: str | None, names: Any) -> dict[str, Any]:
-    """The weight column where some edge has an entry; else the attributes there are, for the error message."""
+def _weight_column(column: list[Any], weight: str | None, items: Callable[[], Iterable[tuple[str, Any]]]) -> Any:
+    """The weight column where some edge has an entry; else columns without entries, by which messages name others."""
     present = any(w is not None for w in column)
     if present and weight is not None:
         return {weight: column}
     if present:
         return {"weight": ()}
-    return {} if weight in (None, "weight") else {key: () for key in names() if key != weight}
+    if weight is None or not column:
+        return {}
+    found = items() if weight != "weight" else islice(items(), _FIRST)
+    return {str(key): _NUMBERS if _is_number(value) else () for key, value in found if key != weight}
+
+
+_FIRST = 100  # attributes of the first edges that are looked at for the names of others
+_NUMBERS = np.empty(0)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether an attribute could be a weight."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _others(rows: NDArray[np.int64], size: int) -> NDArray[np.int64]:

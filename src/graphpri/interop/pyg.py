@@ -6,12 +6,14 @@ import copy
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import GraphError, OptionError, argument, setting
+from graphpri.graph import EdgeTable
 from graphpri.interop.mirror import Expanded, Wording, pair_up
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
 
@@ -29,9 +31,9 @@ def from_pyg(D: Any, policies: Policies) -> Source:
     """Both directions of an edge go or stay together, in the order of the columns of ``edge_index``.
 
     Tensors, arrays and lists with an entry per column follow their edges where their name says so (``edge_attr``,
-    ``train_edge_mask``), where they are the weights, or where `policies.edge_attrs` names them; a note names the others,
-    such as a graph-level ``y`` that happens to be as long. Weights are ``edge_weight`` (or an edge-level ``weight``) by
-    the default name, else the edge-level tensor named, of shape (E,) or (E, 1).
+    ``train_edge_mask``), where they are the weights, or where `policies.edge_attrs` names them; a note names the
+    others, such as a graph-level ``y`` that happens to be as long. Weights are ``edge_weight`` (or an edge-level
+    ``weight``) by the default name, else the edge-level tensor named, of shape (E,) or (E, 1).
     """
     if any(cls.__name__ == "Batch" for cls in type(D).__mro__):
         raise GraphError("a Batch remembers where its graphs begin: pass the graphs of batch.to_data_list() one by one")
@@ -62,10 +64,25 @@ def from_pyg(D: Any, policies: Policies) -> Source:
     notes = ("num_nodes is not set: the largest id in edge_index, plus one",) if guessed else ()
     if unclear := sorted(key for key in as_long if key not in edge_level and not _of_other_edges(D, key)):
         notes += (
-            f"{', '.join(unclear)}: as long as edge_index, but not cut, as the name doesn't say that it belongs to edges "
-            "(edge_attrs= does)",
+            f"{', '.join(unclear)}: as long as edge_index, but not cut: no name with the word 'edge', and not in "
+            "edge_attrs=",
         )
     return from_table(entries.table, build, policies, weight=name, notes=notes)
+
+
+def read_data(D: Any, policies: Policies) -> tuple[EdgeTable, list[str]]:
+    """A table of the edges with the attributes that are one number an edge, and the names of the other attributes."""
+    row, col = _numpy(D.edge_index)
+    as_long = _edge_level(D)
+    name = _weight_name(D, policies.weight, as_long)
+    values = None if name is None else _weights(D, name, row.size)
+    found = pair_up(row, col, values, _count_nodes(D)[0], policies, WORDS)
+    held: dict[str, Any] = dict(found.table.edge_attributes)
+    for key in _following(D, as_long, policies.edge_attrs, None):
+        if key not in ("edge_index", name) and hasattr(D[key], "shape") and tuple(D[key].shape) == (row.size,):
+            held[key] = _numpy(D[key])[found.one]
+    left_out = [key for key in list(D.keys()) if key not in held and key not in ("edge_index", "num_nodes", name)]
+    return replace(found.table, edge_attributes=held), left_out
 
 
 def _numpy(tensor: Any) -> NDArray[Any]:

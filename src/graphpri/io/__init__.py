@@ -104,20 +104,22 @@ def read(
 
 
 def write(
-    table: EdgeTable,
+    graph: Any,
     path_or_stream: str | os.PathLike[str] | IO[Any],
     format: str | None = None,
     *,
     force: bool = False,
     progress: Progress | None = None,
 ) -> list[str]:
-    """Write a table of edges to a file; the same table gives the same bytes.
+    """Write a graph to a file; the same graph gives the same bytes.
 
     A file appears complete or not at all, also when the writing is interrupted.
 
     Parameters
     ----------
-    table : EdgeTable
+    graph : object
+        A table of edges, any graph that :func:`graphpri.sparsify` takes, or a result of it, of which the kept graph is
+        written, with the attributes of the input.
     path_or_stream : path, binary or text stream, or ``"-"``
         ``"-"`` is standard output.
     format : str, optional
@@ -137,6 +139,8 @@ def write(
     ------
     FileError
         For an output that can't be written or exists already, and labels that the format can't hold.
+    GraphError
+        For an object that is no graph.
     OptionError
         For an unknown format.
     MissingExtraError
@@ -153,11 +157,14 @@ def write(
     ben,carl
     []
     """
+    from graphpri.interop.tables import as_table
+
     known, zipped = find_format(path_or_stream, format)
+    table, said = as_table(graph)
     name = str(path_or_stream) if isinstance(path_or_stream, str | os.PathLike) else "the output"
     if known.folder:
         opened = open_folder(path_or_stream, force=force, progress=progress)
     else:
         opened = open_sink(path_or_stream, zipped=zipped, force=force, progress=progress)
     with opened as sink:
-        return known.write(table, sink, "standard output" if name == "-" else name)
+        return [*said, *known.write(table, sink, "standard output" if name == "-" else name)]
