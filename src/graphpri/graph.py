@@ -1079,6 +1079,24 @@ class Canonical(NamedTuple):
     notes: tuple[str, ...]
 
 
+class Header(NamedTuple):
+    """The first row of a table of rows, so that it can be written as it was.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        For each column the edge attribute that it holds; those of the ends mean nothing.
+    shown : tuple of str
+        What the columns were called.
+    ends : (int, int)
+        Which columns hold source and target.
+    """
+
+    keys: tuple[str, ...]
+    shown: tuple[str, ...]
+    ends: tuple[int, int]
+
+
 @dataclass(frozen=True, eq=False)
 class EdgeTable:
     """Edges as a user or a file gave them: one row an edge, in their order, with attributes.
@@ -1104,6 +1122,12 @@ class EdgeTable:
         Says where a row stands (``"line 17"``), for error messages.
     notes : tuple of str
         What reading did to the edges; :meth:`canonical` says it with what it does itself.
+    header : Header, optional
+        How the columns were called and ordered in the file that the table was read from.
+    unclear : str, optional
+        A column that may be weights as well as something else, such as times: :meth:`canonical` refuses to guess.
+    matrix : bool
+        Whether rows are the entries of an adjacency matrix, whose self-loops are its diagonal.
 
     Examples
     --------
@@ -1124,6 +1148,9 @@ class EdgeTable:
     graph_attributes: Mapping[str, Any] = field(default_factory=dict)
     row_name: Callable[[int], str] | None = None
     notes: tuple[str, ...] = ()
+    header: Header | None = None
+    unclear: str | None = None
+    matrix: bool = False
 
     def label(self, node: int) -> Hashable:
         """Label of a node number of this table."""
@@ -1179,6 +1206,8 @@ class EdgeTable:
                 "adding "
                 "their weights"
             )
+        if self.unclear is not None and weight == "weight" and "weight" not in self.edge_attributes:
+            raise self._unclear_weights(self.unclear)
         w, origin = read_weights(self.edge_attributes, weight, self._edge)
         is_loop = self.source == self.target
         made = None if w is None else make_positive(w, is_loop, negative, zero, self._edge)
@@ -1220,6 +1249,14 @@ class EdgeTable:
         changed = w is not None and (not found.distinct or halved or (made is not None and made.changed))
         return Canonical(graph, edges, firsts, nodes, changed, notes)
 
+    def _unclear_weights(self, column: str) -> GraphError:
+        where = "" if self.row_name is None else f" ({self.row_name(0)})"
+        return GraphError(
+            f"{column} has no name and looks like time stamps, from {self.edge_attributes[column][0]} on{where}: pass "
+            f"{setting('weight', column)} if it holds weights, {setting('weight', None)} if it holds times, to be "
+            "ignored; or name the columns in a first row"
+        )
+
     def _check_size(self) -> None:
         """Refuse tables beyond the library's limits, and those that there is not the memory for."""
         n, size = self.n_nodes, self.source.size
@@ -1257,8 +1294,9 @@ class EdgeTable:
         if not count:
             return []
         if loops == "refuse":
+            place = " on the diagonal of the adjacency matrix" if self.matrix else ""
             raise GraphError(
-                f"{_count(count, 'self-loop')}, the first at {self._edge(int(np.argmax(is_loop)))}: "
+                f"{_count(count, 'self-loop')}{place}, the first at {self._edge(int(np.argmax(is_loop)))}: "
                 f"pass {setting('loops', 'drop')} to leave them out"
             )
         return [f"{_count(count, 'self-loop')} dropped"]
@@ -1310,6 +1348,14 @@ def _staying(*dropped: BoolArray | None) -> Order:
     """Rows that none of the masks drops."""
     masks = [mask for mask in dropped if mask is not None]
     return np.flatnonzero(~np.logical_or.reduce(masks)) if masks else EVERY
+
+
+def check_chosen(source: object, target: object) -> None:
+    """Refuse one end without the other, with an OptionError."""
+    if (source is None) != (target is None):
+        there, missing = ("source", "target") if target is None else ("target", "source")
+        value = source if target is None else target
+        raise OptionError(f"{argument(there, value)} names one end of the edges: pass {setting(missing)} as well")
 
 
 def check_policies(**given: object) -> None:

@@ -73,6 +73,16 @@ class Reading:
             help="Edge lists: what comment lines begin with; 'auto' is # and %, 'none' takes every line for an edge.",
         ),
     ] = "auto"
+    source: Annotated[
+        str | None,
+        Parameter(
+            metavar="NAME", help="Edge lists, parquet: column of one end of the edges; by usual names if absent."
+        ),
+    ] = None
+    target: Annotated[str | None, Parameter(metavar="NAME", help="Column of the other end.")] = None
+    variable: Annotated[
+        str | None, Parameter(metavar="NAME", help="MATLAB: which variable, where several are square matrices.")
+    ] = None
     label: Annotated[
         str | None, Parameter(metavar="NAME", help="GML, GraphML, Pajek: node attribute to call nodes by, or 'id'.")
     ] = None
@@ -96,7 +106,7 @@ class Reading:
         watch.stage(f"reading {'standard input' if name == '-' else name}")
         file = is_file(name)
         if not file and is_dataset(name):
-            if unused := [option for option in ("format", "header", "delimiter", "label") if getattr(self, option)]:
+            if unused := [option for option in _OF_FILES if getattr(self, option)]:
                 raise OptionError(f"{name} is a data set, not a file: --{unused[0]} has no meaning for it")
             return datasets.load(name)
         if not file:
@@ -113,6 +123,9 @@ class Reading:
             delimiter=self.delimiter,
             comment=comment,
             label=self.label,
+            source=self.source,
+            target=self.target,
+            variable=self.variable,
             progress=watch.file(name),
         )
 
@@ -123,6 +136,7 @@ class Reading:
 
 
 DEFAULT_READING = Reading()
+_OF_FILES = ("format", "header", "delimiter", "label", "source", "target", "variable")
 _EDGE_POLICIES = ("directed", "loops", "parallel", "negative", "zero")
 
 

@@ -230,7 +230,7 @@ class Job(NamedTuple):
             notes = io.write(
                 result.graph, target.output, target.format, force=self.force, progress=watch.file(target.output)
             )
-            written |= {"output": target.output, "output_notes": notes}
+            written |= {"output": target.output, "output_notes": [notes_in_words([note]) for note in notes]}
         if target.picture is not None:
             outputs.write_bytes(target.picture, picture, force=self.force)
             written["picture"] = target.picture

@@ -93,8 +93,8 @@ def _by_position(F: Any) -> tuple[Any, Any]:
         if values.dtype.kind == "f" and (values % 1 > 0).any():
             raise GraphError(
                 f"the column {column!r} of the frame would be the ends of edges by its position, and it holds "
-                f"decimals: pass {setting('source')} and {setting('target')} with the names of two columns if they are names of "
-                "nodes, or a square frame with index equal to columns for an adjacency matrix"
+                f"decimals: pass {setting('source')} and {setting('target')} with the names of two columns if they are "
+                "names of nodes, or a square frame with index equal to columns for an adjacency matrix"
             )
     return F.columns[0], F.columns[1]
 

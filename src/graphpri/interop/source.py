@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import GraphError, OptionError, argument, setting
+from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import (
     EVERY,
     BoolArray,
@@ -23,6 +23,7 @@ from graphpri.graph import (
     Order,
     Parallel,
     Zero,
+    check_chosen,
     check_policies,
     listed,
     number_in,
@@ -57,11 +58,7 @@ class Policies:
 
     def __post_init__(self) -> None:
         check_policies(**self.for_edges())
-        if (self.source is None) != (self.target is None):
-            there, missing = ("source", "target") if self.target is None else ("target", "source")
-            raise OptionError(
-                f"{argument(there, getattr(self, there))} names one end of the edges: pass {setting(missing)} as well"
-            )
+        check_chosen(self.source, self.target)
         names: Any = self.edge_attrs
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in cast("list[Any]", names)):
             raise OptionError(f"{argument('edge_attrs', names)}: pass a list of names")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from typing import IO, Any
 
-from graphpri.graph import EdgeTable
+from graphpri.graph import EdgeTable, check_chosen
 from graphpri.io.format import Format, ReadOptions
 from graphpri.io.registry import FOLDER, FORMATS, MATRIX, find_format
 from graphpri.io.sink import check_output, open_folder, open_sink
@@ -29,6 +29,9 @@ def read(
     delimiter: str | None = None,
     comment: str | None = "auto",
     label: str | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    variable: str | None = None,
     progress: Progress | None = None,
 ) -> EdgeTable:
     r"""Read a graph's edges and attributes from a file.
@@ -64,6 +67,11 @@ def read(
     label : str, optional
         GML, GraphML and Pajek: the node attribute to call nodes by, or ``"id"`` for the file's own ids.
 
+    source, target : str, optional
+        Edge lists and parquet: the columns that hold the two ends of an edge, by their names in the first row; found
+        by usual names where absent.
+    variable : str, optional
+        MATLAB: which variable to read, where several are square matrices.
     progress : callable, optional
         Called as ``progress(stage, share)`` in the caller's thread, twenty times a second at most: the stage in a
         word ("reading", "writing"), and how much of it is done, from 0 to 1; NaN where the size of the input isn't
@@ -92,15 +100,16 @@ def read(
     (['a', 'b', 'c'], [2.0, 0.5])
     """
     known, _ = find_format(path_or_stream, format)
-    options = ReadOptions(header, delimiter, comment, label)
+    options = ReadOptions(header, delimiter, comment, label, source, target, variable)
+    check_chosen(source, target)
     known.check(options)
     if known.folder:
-        source = open_folder_source(path_or_stream, progress)
-        table = known.read(source, options)
-        source.meter(1)
+        folder = open_folder_source(path_or_stream, progress)
+        table = known.read(folder, options)
+        folder.meter(1)
         return table
-    with open_source(path_or_stream, progress) as source:
-        return known.read(source, options)
+    with open_source(path_or_stream, progress) as opened:
+        return known.read(opened, options)
 
 
 def write(

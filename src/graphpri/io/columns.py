@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from graphpri import graph
 from graphpri._runtime import CHUNK
 from graphpri.errors import FileError, setting
-from graphpri.graph import BoolArray, EdgeTable, IntArray, id_dtype
+from graphpri.graph import BoolArray, EdgeTable, IntArray, check_chosen, id_dtype
+from graphpri.io.format import ReadOptions
 from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Rows, shorten
 from graphpri.io.source import InputStream
 
@@ -81,14 +83,29 @@ def read_weights(
     for row, cell in enumerate(cells):
         if cell is None or not ANY_NUMBER.fullmatch(cell):
             edge = "" if ends is None else f" of the edge {', '.join(shorten(rows.cells(i)[row] or '') for i in ends)}"
-            raise source.error(_bad_weight(cell, edge, remedy), rows.lines[row])
+            thousands = cell is not None and "," in cell and in_thousands(cells)
+            raise source.error(_bad_weight(cell, edge, remedy, thousands), rows.lines[row])
     return np.array([float(cell or "") for cell in cells], np.float64)
 
 
-def _bad_weight(cell: str | None, edge: str, remedy: str) -> str:
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?")
+
+
+def in_thousands(cells: Iterable[str | None]) -> bool:
+    """Whether all commas in some numbers may separate thousands, as in 610,086; 0,5 among them says that none does."""
+    return all(_THOUSANDS.fullmatch(cell) for cell in cells if cell and "," in cell)
+
+
+def _bad_weight(cell: str | None, edge: str, remedy: str, thousands: bool) -> str:
     if cell is None:
         return f"the weight{edge} is missing: fill it in, or drop the row"
     point = cell.replace(",", ".")
+    if thousands:
+        plain = cell.replace(",", "")
+        return (
+            f"the weight {shorten(cell)}{edge} is not a number: write it without separators of thousands, {plain} "
+            "(if the comma is the decimal one here, replace it by a point)"
+        )
     if cell.count(",") == 1 and ANY_NUMBER.fullmatch(point):
         return f"the weight {shorten(cell)}{edge} is not a number: write decimals with a point, {point}"
     return f"the weight {shorten(cell)}{edge} is not a number{remedy or ': correct it, or drop the row'}"
@@ -145,6 +162,35 @@ class Nodes(NamedTuple):
 def find_ends(names: Sequence[str]) -> tuple[int, int] | None:
     """Positions of two columns whose names are known for end points; the leftmost where there is a choice."""
     return min(graph.find_ends(names), key=sorted, default=None)
+
+
+def chosen_ends(source: InputStream, names: Sequence[str], options: ReadOptions, line: int | None) -> tuple[int, int]:
+    """Positions of the columns that the user names as ends.
+
+    Raises
+    ------
+    FileError
+        For a name that no column has, or several have.
+    OptionError
+        Where one of the two is missing.
+    """
+    check_chosen(options.source, options.target)
+    found: list[int] = []
+    for option in ("source", "target"):
+        wanted = str(getattr(options, option))
+        at = [i for i, name in enumerate(names) if name == wanted]
+        at = at or [i for i, name in enumerate(names) if name.casefold() == wanted.casefold()]
+        if len(at) != 1:
+            what = "several columns are" if at else "no column is"
+            raise source.error(
+                f"{what} called {shorten(wanted)}, named by {setting(option, wanted)} "
+                f"(columns: {', '.join(names[:20])})",
+                line,
+            )
+        found.append(at[0])
+    if found[0] == found[1]:
+        raise source.error(f"{setting('source', options.source)} and {setting('target')} name the same column", line)
+    return found[0], found[1]
 
 
 def read_ends(source: InputStream, rows: Rows, u: int, v: int) -> Ends:

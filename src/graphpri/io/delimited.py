@@ -11,11 +11,12 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from graphpri.errors import FileError, setting
-from graphpri.graph import EdgeTable
+from graphpri.errors import FileError, Note, setting
+from graphpri.graph import EdgeTable, Header
 from graphpri.io.columns import (
     Column,
     alike,
+    chosen_ends,
     count,
     find_ends,
     gather_columns,
@@ -30,7 +31,7 @@ from graphpri.io.columns import (
     write_weights,
 )
 from graphpri.io.format import ReadOptions
-from graphpri.io.matrix import find_matrix, may_be_matrix, refuse_decimals
+from graphpri.io.matrix import find_matrix, may_be_matrix, refuse_decimals, without_hint
 from graphpri.io.rows import (
     INTEGER,
     NUMBER_BYTES,
@@ -48,6 +49,7 @@ from graphpri.io.rows import (
     shorten,
     sniff_delimiter,
     split_rows,
+    spreadsheet_hint,
     write_rows,
 )
 from graphpri.io.source import InputStream, Tape
@@ -77,16 +79,20 @@ class _Text:
     marks: str
     comments: list[_Line]
     rows: list[_Line]
+    hint: str | None = None
 
     @classmethod
     def open(cls, source: InputStream, data: bytes, options: ReadOptions) -> _Text:
         """Find comments and rows at the head of a text whose lines all end with a line break."""
-        text = cls(source, data, "#%" if options.comment == "auto" else options.comment or "", [], [])
-        start, number = 0, 1
+        hint, start = spreadsheet_hint(data) or (None, 0)
+        text = cls(source, data, "#%" if options.comment == "auto" else options.comment or "", [], [], hint)
+        number = 1 + (start > 0)
         while start < len(data) and len(text.rows) < _SAMPLE:
             end = data.index(b"\n", start) + 1
             line = _Line(number, data[start : end - 1].decode(), start, end)
             bare = line.text.strip(" \t")
+            if not bare.strip(",;\t "):
+                bare = ""  # a row of empty cells
             if bare and bare[0] not in text.marks:
                 text.rows.append(line)
             elif bare and not text.rows:
@@ -106,6 +112,8 @@ class _Layout:
     line: int
     named: bool
     consumed: bool
+    header: Header | None = None
+    unnamed: bool = False
 
 
 def read_edge_list(
@@ -137,7 +145,7 @@ def read_edge_list(
         a header, a comment or a delimiter can't be told for certain.
     """
     source, tape = source.taped()
-    square = square and options.header is None
+    square = square and options.header is None and options.source is None
     if square and (table := _read_square(source, tape, options, preferred)) is not None:
         return table
     table = _read_numbers(source, tape, options, preferred, headed)
@@ -164,11 +172,12 @@ def _read_square(source: InputStream, tape: Tape, options: ReadOptions, preferre
     head, chunks = read_head(source)
     rest = next(chunks, None)
     table = None
+    head, options = without_hint(head, options)
     if may_be_matrix(head, options, whole=not rest):
         try:
             tape.rewind()
             source.require(TEXT_BYTES, "write it as npz once, by scipy.sparse.save_npz")
-            data = source.text()
+            data, options = without_hint(source.text(), options)
         except FileError:
             data = b""
         table = find_matrix(source, data, options, preferred) if data and not _KONECT.match(_first(data)) else None
@@ -229,7 +238,7 @@ def _konect_direction(text: _Text) -> bool:
 
 def _without_rows(text: _Text) -> EdgeTable:
     """An edge list that has a header in a comment and no edges."""
-    if (found := _comment_header(text)) is not None:
+    if (found := _comment_header(text, ReadOptions())) is not None:
         return _table_without_edges(found[0], found[1])
     marks = " or ".join(text.marks)
     raise text.source.error(
@@ -238,11 +247,14 @@ def _without_rows(text: _Text) -> EdgeTable:
     )
 
 
-def _comment_header(text: _Text) -> tuple[list[str], tuple[int, int], str | None] | None:
+def _comment_header(text: _Text, options: ReadOptions) -> tuple[list[str], tuple[int, int], str | None] | None:
     """Names of columns in a comment at the head, which of them are the ends, and their delimiter."""
     for comment in reversed(text.comments):
         names, delimiter = _comment_names(comment.text)
-        if (ends := find_ends(names)) is not None:
+        ends = find_ends(names)
+        if options.source in names and options.target in names:
+            ends = chosen_ends(text.source, list(names), options, comment.number)
+        if ends is not None:
             return _check_names(text.source, list(names), comment.number), ends, delimiter
     return None
 
@@ -258,14 +270,17 @@ def _comment_names(text: str) -> tuple[list[str], str | None]:
 def _detect(text: _Text, preferred: str | None) -> str | None:
     """The delimiter that splits the first rows into equally many cells; None for spaces."""
     first = text.rows[0]
-    if (found := _comment_header(text)) is not None and len(_split(first.text, found[2])) == len(found[0]):
+    if (found := _comment_header(text, ReadOptions())) is not None and len(_split(first.text, found[2])) == len(
+        found[0]
+    ):
         return found[2]
     return sniff_delimiter(text.source, [(line.number, line.text) for line in text.rows], preferred)
 
 
 def _layout(text: _Text, options: ReadOptions, preferred: str | None, headed: bool) -> _Layout:
     """Find out what delimits the cells, what the columns are called, and where the rows begin."""
-    delimiter = find_delimiter(options.delimiter) if options.delimiter else _detect(text, preferred)
+    named = options.delimiter or text.hint
+    delimiter = find_delimiter(named) if named else _detect(text, preferred)
     first = text.rows[0]
     cells, end, line = _first_record(text, delimiter)
     if len(cells) < 2:
@@ -274,17 +289,22 @@ def _layout(text: _Text, options: ReadOptions, preferred: str | None, headed: bo
             "the cells are split by something else than a comma, tab, semicolon or spaces",
             first.number,
         )
-    above = _comment_header(text) if options.header is None and headed else None
+    above = _comment_header(text, options) if options.header is None and headed else None
     if above is not None and len(above[0]) == len(cells):
         return _Layout(delimiter, above[0], above[1], first.start, first.number, named=True, consumed=False)
     ends = find_ends([cell or "" for cell in cells])
+    if options.source is not None and options.header is not False:
+        ends = chosen_ends(text.source, [cell or "" for cell in cells], options, first.number)
     if options.header or (options.header is None and headed and ends is not None):
         names = _check_names(text.source, cells, first.number)
-        return _Layout(delimiter, names, ends or (0, 1), end, line, named=True, consumed=True)
+        header = Header(tuple(names), tuple(cell or "" for cell in cells), ends or (0, 1))
+        return _Layout(delimiter, names, ends or (0, 1), end, line, named=True, consumed=True, header=header)
     fourth = "timestamp" if text.comments and _KONECT.fullmatch(text.comments[0].text) else "column4"
     names = ["source", "target", "weight", fourth, *(f"column{i}" for i in range(5, len(cells) + 1))]
     names = names[: len(cells)]
-    return _Layout(delimiter, names, (0, 1), first.start, first.number, named=False, consumed=False)
+    ends = (0, 1) if options.source is None else chosen_ends(text.source, names, options, None)
+    unnamed = headed and fourth == "column4"
+    return _Layout(delimiter, names, ends, first.start, first.number, named=False, consumed=False, unnamed=unnamed)
 
 
 def _first_record(text: _Text, delimiter: str | None) -> tuple[Sequence[Cell], int, int]:
@@ -380,14 +400,44 @@ def _table(source: InputStream, rows: Rows, layout: _Layout, directed: bool, che
         _check_no_header(source, rows, layout)
     ends = read_ends(source, rows, *layout.ends)
     remedy = "" if layout.named else _NO_HEADER_REMEDY
+    if unclear := layout.unnamed and rows.n_columns > 2 and _are_times(rows):
+        layout = replace(layout, names=[*layout.names[:2], "column3", *layout.names[3:]])
     attributes: dict[str, Column] = {}
     for i, name in enumerate(layout.names):
         if name == "weight" and i not in layout.ends:
             attributes[name] = read_weights(source, rows, i, remedy, layout.ends)
         elif i not in layout.ends:
             attributes[name] = read_column(rows, i)
-    directed = directed or _gephi_direction(source, rows, attributes)
-    return EdgeTable(*ends, directed, attributes, row_name=source.row_name(rows.lines))
+    directed = directed or _gephi_direction(source, rows, attributes, layout)
+    return EdgeTable(
+        *ends,
+        directed,
+        attributes,
+        row_name=source.row_name(rows.lines),
+        header=layout.header,
+        unclear="column3" if unclear else None,
+    )
+
+
+_EPOCHS = (6e8, 5e9), (6e11, 5e12)  # from 1989 to 2128 in seconds and in milliseconds since 1970
+_YEARS = 1900, 2100
+_FEW = 20
+
+
+def _are_times(rows: Rows) -> bool:
+    """Whether a third column without a name looks like time stamps: of today, years, or numbers that only rise."""
+    t = rows.numbers(2)
+    if t is None or not t.size or not np.isfinite(t).all():
+        return False
+    low, high = float(t.min()), float(t.max())
+    if any(start <= low and high <= end for start, end in _EPOCHS):
+        return True
+    if rows.integers(2) is None:
+        return False
+    if _YEARS[0] <= low and high <= _YEARS[1] and t.size > 2:
+        return True
+    rising = bool((t[1:] >= t[:-1]).all()) and low < high
+    return rising and t.size >= _FEW and high > t.size and 2 * np.count_nonzero(t[1:] > t[:-1]) >= t.size
 
 
 _NO_HEADER_REMEDY = (
@@ -418,13 +468,41 @@ def _check_no_header(source: InputStream, rows: Rows, layout: _Layout) -> None:
         )
 
 
-def _gephi_direction(source: InputStream, rows: Rows, attributes: dict[str, Column]) -> bool:
-    """Whether a column "Type" of Gephi's says that all edges are directed."""
-    column = next((attributes[name] for name in attributes if name.lower() == "type"), None)
+_DIRECTIONS = re.compile(
+    r"((un|non|no|não|nicht|in)?[ -]?)?(directed|dirig|gerichtet|orient|direcionad|dirett|diriz|kierow)\w*"
+    r"|(не)?[ -]?направлен\w*|[无無有]向\w*",
+    re.I,
+)
+"""Words of Gephi in other languages."""
+
+
+def _gephi_direction(source: InputStream, rows: Rows, attributes: dict[str, Column], layout: _Layout) -> bool:
+    """Whether a column "Type" of Gephi's says that all edges are directed.
+
+    Raises
+    ------
+    FileError
+        For a word that isn't known, in a header of Gephi's or where it looks like a direction in another language.
+    """
+    name = next((name for name in attributes if name.lower() == "type"), None)
+    column = None if name is None else attributes[name]
     if not isinstance(column, list):
         return False
-    kinds = [str(cell).lower() for cell in column]
-    if not set(kinds) <= {"directed", "undirected"} or set(kinds) == {"undirected"}:
+    kinds = [str(cell).strip().lower() for cell in column]
+    shown = () if layout.header is None else layout.header.shown
+    is_gephi = {"Source", "Target", "Type"} <= set(shown)
+    for row, kind in enumerate(kinds):
+        if kind in ("directed", "undirected", "mutual"):
+            continue
+        if is_gephi or _DIRECTIONS.fullmatch(kind):
+            raise source.error(
+                f"the {name} {shorten(str(column[row] or ''))} says neither Directed nor Undirected, as Gephi does in "
+                "English: replace it, or rename the column if it is something else",
+                rows.lines[row],
+            )
+        return False
+    kinds = ["undirected" if kind == "mutual" else kind for kind in kinds]
+    if set(kinds) == {"undirected"}:
         return False
     if len(set(kinds)) > 1:
         row = next(i for i, kind in enumerate(kinds) if kind != kinds[0])
@@ -488,11 +566,37 @@ def _write_quoted(table: EdgeTable, stream: BinaryIO, name: str, delimiter: str)
 
     notes = _losses(table)
     ends = _ends(table, name, notes, quoted_labels)
-    columns = {_quoted(key): cells for key, cells in _columns(table, notes).items()}
-    header = delimiter.join(["source", "target", *columns]) + "\n"
-    cells = [Cells.of(list(map(_quoted, cells))) if isinstance(cells, list) else cells for cells in columns.values()]
-    write_rows(stream, name, header, [*ends, *cells], table.source.size, delimiter)
+    columns = _columns(table, notes)
+    cells = {
+        key: Cells.of(list(map(_quoted, cells))) if isinstance(cells, list) else cells for key, cells in columns.items()
+    }
+    named = _in_order(table, ends, cells, notes)
+    header = delimiter.join(_quoted(key) for key, _ in named) + "\n"
+    write_rows(stream, name, header, [column for _, column in named], table.source.size, delimiter)
     return notes
+
+
+def _in_order(
+    table: EdgeTable, ends: tuple[Cells, Cells], columns: dict[str, Cells], notes: list[str]
+) -> list[tuple[str, Cells]]:
+    """Names and columns in the order of the file that the table comes from; new ones come last."""
+    if table.header is None:
+        return [("source", ends[0]), ("target", ends[1]), *columns.items()]
+    keys, shown, at = table.header
+    out: list[tuple[str, Cells]] = []
+    for i, (key, name) in enumerate(zip(keys, shown, strict=True)):
+        if i in at:
+            out.append((name or key, ends[at.index(i)]))
+        elif key in columns:
+            out.append((name or key, columns[key]))
+    out += [item for item in columns.items() if item[0] not in (key for i, key in enumerate(keys) if i not in at)]
+    written = [name for name, _ in out]
+    if find_ends(written) != (min(at), max(at)) and find_ends(written) != at:
+        one, two = (shown[i] or keys[i] for i in at)
+        notes.append(
+            Note(f"columns called as in the input: read it with {setting('source', one)}, {setting('target', two)}")
+        )
+    return out
 
 
 def _quoted(cell: str | None) -> str:

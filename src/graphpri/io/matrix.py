@@ -8,19 +8,28 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import FileError, OptionError, argument, setting
+from graphpri.errors import FileError, setting
 from graphpri.graph import EdgeTable, find_ends, plain_label
-from graphpri.io.columns import label_sequence, parse_labels
+from graphpri.io.columns import in_thousands, label_sequence, parse_labels
 from graphpri.io.format import ReadOptions
 from graphpri.io.matrixmarket import matrix_table
-from graphpri.io.rows import INTEGER, NUMBER, TEXT_BYTES, WORD, find_delimiter, shorten, sniff_delimiter
+from graphpri.io.rows import (
+    INTEGER,
+    NUMBER,
+    TEXT_BYTES,
+    WORD,
+    find_delimiter,
+    shorten,
+    sniff_delimiter,
+    spreadsheet_hint,
+)
 from graphpri.io.source import InputStream
 
 _NUMBERS_ONLY = re.compile(r"[-+.0-9eEnaifNAIFtTyY \t]*")
@@ -61,13 +70,22 @@ def read_matrix(source: InputStream, options: ReadOptions) -> EdgeTable:
         For a text that is no square block of numbers, and entries that are not numbers; names the line.
     """
     source.require(TEXT_BYTES, "write it as npz once, by scipy.sparse.save_npz")
-    data = source.text()
+    data, options = without_hint(source.text(), options)
     delimiter = _delimiter(source, data, options, None)
     lines, comments = _split(data, delimiter, _marks(options))
+    lines, notes = _with_points(source, lines, delimiter)
     block = _block(lines, comments, delimiter)
     if block is None:
         raise source.error(*_why_not(lines))
-    return _table(source, block)
+    return _table(source, block, notes)
+
+
+def without_hint(data: bytes, options: ReadOptions) -> tuple[bytes, ReadOptions]:
+    """A text without Excel's first line ``sep=;``, which stays as a blank one, and the options with its delimiter."""
+    hint = spreadsheet_hint(data)
+    if hint is None:
+        return data, options
+    return b"\n" + data[hint[1] :], options if options.delimiter else replace(options, delimiter=hint[0])
 
 
 def find_matrix(source: InputStream, data: bytes, options: ReadOptions, preferred: str | None) -> EdgeTable | None:
@@ -85,6 +103,7 @@ def find_matrix(source: InputStream, data: bytes, options: ReadOptions, preferre
     lines, comments = _split(data, delimiter, _marks(options))
     if not lines or any(find_ends(_words(text, delimiter)) for _, text in comments):
         return None
+    lines, notes = _with_points(source, lines, delimiter)
     block = _block(lines, comments, delimiter)
     if block is None:
         _refuse_gap(source, lines)
@@ -93,11 +112,11 @@ def find_matrix(source: InputStream, data: bytes, options: ReadOptions, preferre
         return None
     symmetric = bool(np.allclose(block.values, block.values.T, rtol=1e-8, atol=0, equal_nan=True))
     if block.certain or not _may_be_edges(lines, block):
-        return _table(source, block)
+        return _table(source, block, notes)
     n = len(block.lines)
     hollow = not block.values.diagonal().any()
     if symmetric and n > _FEW:
-        return _table(source, block)
+        return _table(source, block, notes)
     if not (hollow or n > _MOST_COLUMNS or (symmetric and (n == _FEW or np.ptp(block.values.diagonal()) == 0))):
         return None
     raise source.error(
@@ -138,11 +157,6 @@ def refuse_decimals(source: InputStream, rows: Sequence[tuple[int, Sequence[str]
         )
 
 
-def refuse_writing(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
-    """Matrices are read only: what they would hold is smaller in other formats."""
-    raise OptionError(f"{argument('format', 'matrix')}: matrices as text are read, not written; write mtx, npz or csv")
-
-
 # Lines and cells
 
 
@@ -169,7 +183,7 @@ def _split(data: bytes, delimiter: str | None, marks: str) -> tuple[list[_Line],
     comments: list[tuple[int, str]] = []
     for number, line in enumerate(data.decode().split("\n"), 1):
         bare = line.strip(" \t")
-        if not bare:
+        if not bare.strip(" \t" + (delimiter or "")):
             continue
         if bare[0] in marks:
             if not lines:
@@ -186,6 +200,37 @@ def _words(line: str, delimiter: str | None) -> list[str]:
         mark = delimiter or " "
         return [cell.strip(" \t") for cell in next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])]
     return WORD.findall(line) if delimiter is None else [cell.strip(" \t") for cell in line.split(delimiter)]
+
+
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
+
+
+def _with_points(source: InputStream, lines: list[_Line], delimiter: str | None) -> tuple[list[_Line], tuple[str, ...]]:
+    """The lines with points for decimal commas, where nearly all cells are such numbers, and a note that says so.
+
+    Raises
+    ------
+    FileError
+        For commas that may as well separate thousands.
+    """
+    cells = [cell for line in lines for cell in line.cells if "," in cell]
+    if delimiter not in (";", "\t") or not cells or len(lines[0].cells) < len(lines) - 2:
+        return lines, ()
+    numbers = [cell for cell in cells if _DECIMAL_COMMA.fullmatch(cell)]
+    if 2 * len(numbers) <= len(cells):
+        return lines, ()
+    if in_thousands(numbers):
+        line = next(line for line in lines if any(map(_DECIMAL_COMMA.fullmatch, line.cells)))
+        raise source.error(
+            f"the comma of {shorten(numbers[0])} may separate thousands or decimals: write the numbers without "
+            "separators of thousands, and a point before decimals",
+            line.number,
+        )
+    pointed = [
+        _Line(line.number, [c.replace(",", ".") if _DECIMAL_COMMA.fullmatch(c) else c for c in line.cells])
+        for line in lines
+    ]
+    return pointed, ("decimal commas read as points",)
 
 
 # The block
@@ -293,23 +338,43 @@ def _why_not(lines: list[_Line]) -> tuple[str, int | None]:
 # The table
 
 
-def _table(source: InputStream, block: _Block) -> EdgeTable:
+def _table(source: InputStream, block: _Block, notes: tuple[str, ...] = ()) -> EdgeTable:
     """Edges of a block: entries other than 0, each named by the line of its row."""
     labels = None if block.labels is None else label_sequence(parse_labels(block.labels))
     if np.isnan(block.values).any():
         i, j = (int(at[0]) for at in np.nonzero(np.isnan(block.values)))
         name = (i + 1, j + 1) if labels is None else (plain_label(labels[i]), plain_label(labels[j]))
         raise source.error(f"the entry {name!r} of the matrix is NaN: put 0 where there is no edge", block.lines[i])
-    row, column = np.nonzero(block.values)
-    values = block.values[row, column]
-    whole = bool((values == np.floor(values)).all() and (np.abs(values) < 2.0**53).all())
+    row = np.nonzero(block.values)[0]
     lines = np.asarray(block.lines)[row]
-    table = matrix_table(
-        len(block.lines),
-        row,
-        column,
-        values.astype(np.int64) if whole else values,
-        lambda kept: source.row_name(lines[kept]),
-        dense=True,
-    )
-    return replace(table, labels=labels)
+    return dense_table(block.values, lambda kept: source.row_name(lines[kept]), labels, notes)
+
+
+def dense_table(
+    values: NDArray[Any],
+    row_names: Callable[[NDArray[Any]], Callable[[int], str]],
+    labels: Sequence[Any] | None = None,
+    notes: tuple[str, ...] = (),
+) -> EdgeTable:
+    """Edges of a square matrix, its entries other than 0, which are read row by row.
+
+    Parameters
+    ----------
+    values : ndarray, shape (N, N)
+        Without NaN.
+    row_names : callable
+        Gives what names the rows of the table, from the positions of their entries among those that are not 0.
+    labels : sequence, optional
+    notes : tuple of str
+        Said beside what is done.
+    """
+    row, column = np.nonzero(values)
+    held = values[row, column]
+    if held.dtype.kind == "b":
+        held = None
+    elif held.dtype.kind == "f":
+        whole = bool((held == np.floor(held)).all() and (np.abs(held) < 2.0**53).all())
+        held = held.astype(np.int64) if whole else held
+    table = matrix_table(len(values), row, column, held, row_names, dense=True)
+    said = (f"read as an adjacency matrix of {len(values)} nodes", *notes, *table.notes)
+    return replace(table, labels=labels, notes=said, matrix=True)

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._runtime import compact, in_turn, joined, require
-from graphpri.errors import FileError, MissingExtraError
+from graphpri.errors import FileError, MissingExtraError, setting
 from graphpri.graph import MOST_EDGES, EdgeTable, IntArray
 from graphpri.io import jsontext
 from graphpri.io.columns import (
     Column,
     Ends,
+    chosen_ends,
     coded_ends,
     find_ends,
     integer_ends,
@@ -69,10 +70,11 @@ def read_parquet(source: InputStream, options: ReadOptions) -> EdgeTable:
             raise
         raise source.error(f"can't be read as parquet ({error})") from None
     names: list[str] = list(table.column_names)
-    found = find_ends(names)
+    found = find_ends(names) if options.source is None else chosen_ends(source, names, options, None)
     if found is None:
         raise source.error(
-            f"no columns are called source and target, or the like (columns: {', '.join(names[:20]) or 'none'})"
+            f"no columns are called source and target, or the like (columns: {', '.join(names[:20]) or 'none'}): "
+            f"pass {setting('source')} and {setting('target')}"
         )
     ends = _read_ends(source, pa, table, *found)
     attributes: dict[str, Column] = {}

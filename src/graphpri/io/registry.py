@@ -8,11 +8,12 @@ from functools import partial
 from typing import Any
 
 from graphpri.errors import OptionError, argument, setting
+from graphpri.io.arrays import read_array, read_mat
 from graphpri.io.delimited import read_edge_list, write_csv, write_ncol, write_spaced, write_tsv
-from graphpri.io.format import Format
+from graphpri.io.format import Format, read_only
 from graphpri.io.gml import read_gml, write_gml
 from graphpri.io.graphml import read_graphml, write_graphml
-from graphpri.io.matrix import read_matrix, refuse_writing
+from graphpri.io.matrix import read_matrix
 from graphpri.io.matrixmarket import read_matrix_market, write_matrix_market
 from graphpri.io.metis import read_metis, write_metis
 from graphpri.io.npz import read_folder, read_npz, write_folder, write_npz
@@ -20,7 +21,8 @@ from graphpri.io.pajek import read_pajek, write_pajek
 from graphpri.io.parquet import read_parquet, write_parquet
 from graphpri.io.sink import is_edge_folder
 
-_ROWS = frozenset({"header", "delimiter", "comment"})
+_COLUMNS = frozenset({"source", "target"})
+_ROWS = frozenset({"header", "delimiter", "comment"}) | _COLUMNS
 _LABEL = frozenset({"label"})
 
 FORMATS: tuple[Format, ...] = (
@@ -48,7 +50,14 @@ FORMATS: tuple[Format, ...] = (
     Format("pajek", (".net", ".paj"), read_pajek, write_pajek, "Pajek network", _LABEL),
     Format("metis", (".graph", ".metis"), read_metis, write_metis, "METIS adjacency lists"),
     Format("npz", (".npz",), read_npz, write_npz, "NumPy archive of everything; reads SciPy sparse matrices"),
-    Format("parquet", (".parquet", ".pq"), read_parquet, write_parquet, "parquet, a row an edge (extra 'parquet')"),
+    Format(
+        "parquet",
+        (".parquet", ".pq"),
+        read_parquet,
+        write_parquet,
+        "parquet, a row an edge (extra 'parquet')",
+        _COLUMNS,
+    ),
 )
 
 """All formats that are one file, or one stream."""
@@ -60,11 +69,24 @@ MATRIX = Format(
     "matrix",
     (".edge", ".1d"),
     read_matrix,
-    refuse_writing,
+    read_only("matrix", "mtx, npz or csv"),
     "adjacency matrix as text, read only; those in csv, tsv and txt are recognised",
     frozenset({"delimiter", "comment"}),
 )
-"""The format that is read only."""
+"""Adjacency matrices as text, which are read only."""
+
+ARRAYS = (
+    Format("array", (".npy",), read_array, read_only("array", "npz or mtx"), "NumPy array, a square matrix, read only"),
+    Format(
+        "mat",
+        (".mat",),
+        read_mat,
+        read_only("mat", "npz or mtx"),
+        "MATLAB file with a square matrix, read only",
+        frozenset({"variable"}),
+    ),
+)
+"""Adjacency matrices as arrays, which are read only."""
 
 
 def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
@@ -86,7 +108,7 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         raise OptionError(f"a stream has no suffix: pass {setting('format')}, one of {_names()}")
     plain = wanted.lower().removesuffix(".gz")
     zipped = plain != wanted.lower()
-    for known in (*FORMATS, FOLDER, MATRIX):
+    for known in (*FORMATS, FOLDER, MATRIX, *ARRAYS):
         if (plain == known.name) if name is not None else plain.endswith(known.suffixes):
             if known.folder and zipped:
                 raise OptionError(f"{wanted}: a folder can't be zipped by gzip; write npz instead")
@@ -101,7 +123,7 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         raise OptionError(_is_folder(os.fsdecode(os.fspath(path_or_stream))))
     raise OptionError(
         f"{os.fspath(path_or_stream)}: its suffix names no format; rename it, or pass {setting('format')}, one of "
-        + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in (*FORMATS, FOLDER, MATRIX))
+        + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in (*FORMATS, FOLDER, MATRIX, *ARRAYS))
     )
 
 
@@ -124,4 +146,4 @@ def _path_name(path_or_stream: Any) -> str | None:
 
 
 def _names() -> str:
-    return ", ".join(known.name for known in (*FORMATS, FOLDER, MATRIX))
+    return ", ".join(known.name for known in (*FORMATS, FOLDER, MATRIX, *ARRAYS))

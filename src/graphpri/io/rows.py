@@ -137,6 +137,15 @@ def find_delimiter(name: str) -> str | None:
     return name
 
 
+_HINT = re.compile(rb'"?sep=(.)"?[,;\t ]*\r?\n', re.I)
+
+
+def spreadsheet_hint(data: bytes) -> tuple[str, int] | None:
+    """The delimiter that Excel's first line ``sep=;`` names, and the offset behind the line; None without one."""
+    found = _HINT.match(data)
+    return None if found is None else (found[1].decode("latin1"), found.end())
+
+
 def sniff_delimiter(source: InputStream, lines: Sequence[tuple[int, str]], preferred: str | None = None) -> str | None:
     """The delimiter that splits the first rows into equally many cells; None for spaces.
 
@@ -400,6 +409,7 @@ def split_rows(
 ) -> Rows:
     """Split text into rows of equally many cells, leaving out blank lines and comments.
 
+    A row of empty cells, as spreadsheets write them, is a blank line.
     A cell in double quotes may hold the delimiter, line breaks, and quotes written twice; an empty
     quoted cell is empty text, and an empty cell without quotes is None. Between spaces, quotes mean nothing.
 
@@ -430,12 +440,13 @@ def split_rows(
     text = data.decode()
     texts = text.split("\n")[:-1]
     blank = _blank(delimiter)
+    empty = blank + (delimiter or "")
     skipped: set[int] = set()
-    for i in [i for i, row in enumerate(texts) if row[:1] in blank + comment]:
+    for i in [i for i, row in enumerate(texts) if row[:1] in empty + comment]:
         bare = texts[i].strip(blank)
-        if not bare or bare[0] in comment:
+        if not bare.strip(empty) or bare[0] in comment:
             skipped.add(i)
-            if bare and check is not None:
+            if bare and bare[0] in comment and check is not None:
                 check(line + i, bare)
     lines: Sequence[int] = range(line, line + len(texts))
     if skipped:
@@ -533,6 +544,9 @@ def _rows_by_csv(data: bytes, delimiter: str, line: int, comment: str, check: Ch
             if len(row) != width:
                 return None
             begins = True
+            if not any(row):
+                lines.pop()
+                continue
             cells += row
     except csv.Error:
         return None
@@ -597,6 +611,8 @@ def _rows_by_record(
     rows: list[list[Cell]] = []
     lines: list[int] = []
     for record in records(source, data, delimiter, 0, line, comment, check):
+        if not any(record.cells):
+            continue
         if rows and len(record.cells) != len(rows[0]):
             raise _count_error(source, (len(record.cells), record.line), (len(rows[0]), lines[0]), delimiter)
         rows.append(record.cells)

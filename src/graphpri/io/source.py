@@ -7,6 +7,7 @@ import gzip
 import io
 import math
 import os
+import re
 import stat
 import sys
 import time
@@ -62,8 +63,6 @@ _MAGIC = {
     b"%PDF": "a PDF file",
     b"\x89PNG": "a PNG picture",
     b"\x89HDF": "an HDF5 file",
-    b"\xff\xfe": "text in UTF-16",
-    b"\xfe\xff": "text in UTF-16",
 }
 
 
@@ -316,7 +315,50 @@ def _unzipped(name: str, stream: Any, meter: Meter, path: Path | None = None) ->
     position = None if size is None else stream.tell
     if start and b"\x1f\x8b".startswith(start):
         stream = gzip.GzipFile(fileobj=stream, mode="rb")
+    if (encoding := _wide_encoding(stream)) is not None:
+        stream = io.BytesIO(_as_utf8(name, stream, encoding))
+        path, size, position = None, len(stream.getbuffer()), stream.tell
     return InputStream(name, cast("BinaryIO", stream), path if size is not None else None, size, position, meter)
+
+
+_WIDE_HEAD = 256
+
+
+def _wide_encoding(stream: Any) -> str | None:
+    """UTF-16 where a mark says so, or every other byte at the start is zero and those between are text; else None."""
+    try:
+        head = (
+            stream.getvalue()[:_WIDE_HEAD] if isinstance(stream, io.BytesIO) else stream.peek(_WIDE_HEAD)[:_WIDE_HEAD]
+        )
+    except (OSError, EOFError, zlib.error):
+        return None  # which reading says
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    for encoding, letters, zeros in (("utf-16-le", head[::2], head[1::2]), ("utf-16-be", head[1::2], head[::2])):
+        is_text = len(letters) >= _LEAST_WIDE and all(byte in _PRINTED for byte in letters)
+        if is_text and not any(zeros):
+            return encoding
+    return None
+
+
+_LEAST_WIDE = 4
+_PRINTED = frozenset(b"\t\r\n") | frozenset(range(32, 127))
+
+
+def _as_utf8(name: str, stream: Any, encoding: str) -> bytes:
+    """The content of a stream of UTF-16 in UTF-8."""
+    source = InputStream(name, stream)
+    data = b"".join(source.chunks())
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise source.error(
+            f"begins as text in UTF-16, and is none from byte {error.start} on: is it damaged?"
+        ) from None
+    if text.startswith("<?xml"):
+        head, mark, rest = text.partition("?>")
+        text = re.sub(r"\s+encoding\s*=\s*(\"[^\"]*\"|'[^']*')", "", head) + mark + rest
+    return text.encode()
 
 
 def _file_size(stream: Any) -> int | None:
