@@ -396,8 +396,22 @@ def test_zero_bytes_are_refused_with_their_line(name: str) -> None:
 def test_text_that_is_not_utf8_is_refused_with_its_line(name: str) -> None:
     with pytest.raises(FileError, match=r"line 3: byte 0xe9 is not UTF-8 text.*iconv"):
         read_bytes("% a\n% b\nb,caf\xe9\n".encode("latin1"), name)
-    with pytest.raises(FileError, match="UTF-16"):
-        read_bytes("a,b\n".encode("utf-16"), name)
+
+
+@pytest.mark.parametrize("code", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("name", ["csv", "edgelist", "mtx", "gml", "graphml", "pajek", "metis"])
+def test_text_in_utf16_is_read_with_and_without_its_mark(name: str, code: str, zipped: bool) -> None:
+    data = content(name)
+    wide = data.decode().encode(code)
+    again, plain = read_bytes(gzip.compress(wide) if zipped else wide, name), read_bytes(data, name)
+    assert (again.n_nodes, again.source.tolist()) == (plain.n_nodes, plain.source.tolist())
+    assert [again.label(i) for i in range(4)] == [plain.label(i) for i in range(4)]
+
+
+def test_damaged_utf16_is_refused() -> None:
+    with pytest.raises(FileError, match="begins as text in UTF-16, and is none from byte 8"):
+        read_bytes("a,b\n".encode("utf-16")[:-2] + b"\x00\xd8\x0a\x00", "csv")
 
 
 def test_byte_order_mark_is_no_part_of_the_first_cell() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.io
+import scipy.sparse as sp
 
 from graphpri import io as gio
 from graphpri.errors import FileError, GraphError, OptionError
@@ -116,8 +118,9 @@ def test_unsymmetric_matrices_are_directed() -> None:
 def test_matrices_are_read_only() -> None:
     with pytest.raises(FileError, match="no square block of numbers"):
         read("1,2,3\n4,5,6\n", "matrix")
-    with pytest.raises(OptionError, match="read, not written"):
-        gio.write(EdgeTable(2, np.array([0]), np.array([1])), io.StringIO(), "matrix")
+    for form in ("matrix", "array", "mat"):
+        with pytest.raises(OptionError, match="is read, not written; write"):
+            gio.write(EdgeTable(2, np.array([0]), np.array([1])), io.StringIO(), form)
 
 
 @pytest.mark.parametrize("form", ["csv", "mtx"])
@@ -141,5 +144,151 @@ def test_rounding_is_averaged_in_files_and_said(form: str) -> None:
 def test_an_uneven_diagonal_is_refused_as_loops() -> None:
     a = similarities(5)
     np.fill_diagonal(a, np.arange(1, 6) / 4)
-    with pytest.raises(GraphError, match="5 self-loops, the first at edge"):
+    with pytest.raises(GraphError, match="5 self-loops on the diagonal of the adjacency matrix, the first at edge"):
         read(as_text(a, ",", "none")).canonical()
+
+
+# Matrices as connectomes are published
+
+
+def connectome(i: int) -> tuple[np.ndarray[Any, Any], str, str, str]:
+    """The i-th of some matrices, as published ones are: kind, layout and delimiter differ."""
+    n = [3, 4, 5, 7, 12, 19, 33, 68, 83, 116, 400][i % 11]
+    kind = ["positive", "signed", "diagonal", "counts", "nan"][i % 5]
+    rng = np.random.default_rng(i)
+    a = rng.gamma(2.0, 1.0, (n, n)).round(4) + 0.0101
+    a = (a + a.T).round(4)
+    np.fill_diagonal(a, 0)
+    if kind == "signed":
+        a *= np.sign(rng.normal(size=(n, n)))
+        a = np.triu(a, 1) + np.triu(a, 1).T
+        np.fill_diagonal(a, 1)
+    elif kind == "diagonal":
+        np.fill_diagonal(a, rng.gamma(2.0, 1.0, n).round(4) + 1.01)
+    elif kind == "counts":
+        a = np.floor(a * 3) + 1
+        a = np.triu(a, 1) + np.triu(a, 1).T
+    elif kind == "nan":
+        a[0, 1] = a[1, 0] = np.nan
+    return a, kind, ["none", "both", "header", "index", "comment"][i // 5 % 5], ",;\t "[i % 4]
+
+
+@pytest.mark.parametrize("i", range(41))
+def test_matrices_like_published_connectomes_are_read_or_refused(i: int) -> None:
+    a, kind, layout, mark = connectome(i)
+    n = len(a)
+    layout = "header" if (mark, layout) == (" ", "both") else layout
+    text = as_text(a.astype(int) if kind == "counts" else a, mark, layout)
+    if kind == "nan":
+        with pytest.raises(FileError, match=r"the entry .* of the matrix is NaN: put 0"):
+            read(text)
+        return
+    if kind == "counts" and n == 3 and layout != "both":
+        with pytest.raises(FileError, match=r'pass format="matrix" or format="edgelist"'):
+            read(text)
+        text, form = text, "matrix"
+    else:
+        form = "csv"
+    t = read(text, form)
+    assert f"read as an adjacency matrix of {n} nodes" in t.notes
+    assert t.labels is None if layout == "none" else list(t.labels or ()) == [f"n{j}" for j in range(n)]
+    if kind == "diagonal":
+        with pytest.raises(GraphError, match=f"{n} self-loops on the diagonal of the adjacency matrix"):
+            t.canonical()
+    if kind == "signed":
+        with pytest.raises(GraphError, match=r'negative="abs"'):
+            t.canonical()
+        assert f"diagonal of {n} equal entries (1) left out" in t.notes
+    found = t.canonical(loops="drop" if kind == "diagonal" else "refuse", negative="abs").graph
+    assert (found.n_nodes, found.n_edges) == (n, n * (n - 1) // 2)
+    names = [f"n{j}" for j in range(n)] if t.labels is not None else list(range(n))
+    order = [names.index(found.label(j)) for j in range(n)]
+    up = np.triu_indices(n, 1)
+    np.testing.assert_array_equal(found.adjacency().toarray()[up], np.abs(a)[np.ix_(order, order)][up])
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+@pytest.mark.parametrize("layout", ["none", "both", "header"])
+def test_decimal_commas_are_read_and_said(mark: str, layout: str) -> None:
+    a = similarities(6)
+    t = read(as_text(a, mark, layout).replace(".", ","))
+    np.testing.assert_array_equal(adjacency(t), a)
+    assert "decimal commas read as points" in t.notes
+
+
+def test_commas_that_may_separate_thousands_are_refused() -> None:
+    with pytest.raises(FileError, match="line 1: the comma of '1,204' may separate thousands or decimals"):
+        read("0;1,204;3,105\n1,204;0;5,001\n3,105;5,001;0\n")
+
+
+def test_comments_are_labels_only_where_they_can_be_nothing_else() -> None:
+    a = similarities(4)
+    sentence = read("# correlations of four subjects\n" + as_text(a, " ", "none"), "matrix")
+    assert sentence.n_nodes == 4
+    for words, labels in (("my matrix of brains", None), ("V1 V2 MT LIP", ("V1", "V2", "MT", "LIP"))):
+        t = gio.read(io.StringIO(f"# {words}\n" + as_text(a, " ", "none")), "matrix")
+        assert t.labels == labels
+        said = "node labels from the comment in line 1" if labels else "the comment in line 1 not taken for labels"
+        assert any(note.startswith(said) for note in t.notes)
+    assert read("# anna,ben,carl,dora\n" + as_text(a, ",", "none")).labels == ("anna", "ben", "carl", "dora")
+    assert read("# my matrix of brains\n" + as_text(a, ",", "none")).labels is None
+
+
+@pytest.mark.parametrize("name", ["brain.edge", "brain.1D", "brain.txt"])
+@pytest.mark.parametrize("mark", ["\t", "   "])
+def test_texts_of_brain_tools_are_matrices(tmp_path: Path, name: str, mark: str) -> None:
+    a = similarities(9)
+    (tmp_path / name).write_text("# 3dNetCorr\n" + as_text(a, mark, "none"))
+    np.testing.assert_array_equal(adjacency(gio.read(tmp_path / name)), a)
+
+
+# Arrays
+
+
+def test_arrays_are_matrices(tmp_path: Path) -> None:
+    a = similarities(7, 1.0)
+    np.save(tmp_path / "a.npy", a)
+    scipy.io.savemat(tmp_path / "a.mat", {"W": a, "names": ["x"], "n": 7})
+    scipy.io.savemat(tmp_path / "s.mat", {"S": sp.csc_array(a)})
+    for name in ("a.npy", "a.mat"):
+        t = gio.read(tmp_path / name)
+        assert t.notes == ("read as an adjacency matrix of 7 nodes", "diagonal of 7 equal entries (1) left out")
+        np.testing.assert_array_equal(adjacency(t), a - np.eye(7))
+    assert gio.read(tmp_path / "s.mat").canonical(loops="drop").graph.n_edges == 21
+    np.save(tmp_path / "b.npy", a > 0.8)
+    assert "weight" not in gio.read(tmp_path / "b.npy").edge_attributes
+
+
+def test_one_of_several_variables_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "two.mat"
+    scipy.io.savemat(path, {"V": similarities(3), "W": similarities(4), "x": np.ones((2, 3))})
+    with pytest.raises(FileError, match=r'holds 2 square matrices, V, W: pass variable="V"'):
+        gio.read(path)
+    assert gio.read(path, variable="W").n_nodes == 4
+    with pytest.raises(FileError, match=r"no variable 'Q' \(variables: V, W, x\)"):
+        gio.read(path, variable="Q")
+    with pytest.raises(FileError, match=r"x is of shape \(2, 3\)"):
+        gio.read(path, variable="x")
+    with pytest.raises(OptionError, match="has no meaning for the format 'csv'"):
+        read("a,b\n", variable="W")
+
+
+def test_arrays_that_are_no_matrices_are_refused(tmp_path: Path) -> None:
+    def refused(name: str, words: str) -> None:
+        with pytest.raises(FileError, match=words):
+            gio.read(tmp_path / name)
+
+    np.save(tmp_path / "o.npy", np.array([[{}]], object), allow_pickle=True)
+    refused("o.npy", "only be read by unpickling")
+    np.save(tmp_path / "n.npy", np.array([[0, np.nan], [np.nan, 0]]))
+    refused("n.npy", r"the entry \(0, 1\) of the matrix is NaN")
+    np.save(tmp_path / "r.npy", np.ones((2, 3)))
+    refused("r.npy", r"shape \(2, 3\)")
+    (tmp_path / "cut.npy").write_bytes((tmp_path / "r.npy").read_bytes()[:-8])
+    refused("cut.npy", "can't be read as a NumPy array")
+    (tmp_path / "h.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(512) + b"\x89HDF\r\n")
+    refused("h.mat", r"version 7\.3 \(HDF5\): save it in MATLAB with save\(name, '-v7'\)")
+    scipy.io.savemat(tmp_path / "x.mat", {"x": np.ones((2, 3))})
+    refused("x.mat", r"holds no square matrix of numbers \(variables: x\)")
+    (tmp_path / "x.mat").write_bytes((tmp_path / "x.mat").read_bytes()[:-30])
+    refused("x.mat", "can't be read as a MATLAB file")

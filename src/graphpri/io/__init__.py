@@ -14,11 +14,11 @@ from typing import IO, Any
 
 from graphpri.graph import EdgeTable, check_chosen
 from graphpri.io.format import Format, ReadOptions
-from graphpri.io.registry import FOLDER, FORMATS, MATRIX, find_format
+from graphpri.io.registry import FOLDER, FORMATS, READ_ONLY, find_format
 from graphpri.io.sink import check_output, open_folder, open_sink
 from graphpri.io.source import Progress, open_folder_source, open_source
 
-__all__ = ["FOLDER", "FORMATS", "MATRIX", "Format", "Progress", "check_output", "find_format", "read", "write"]
+__all__ = ["FOLDER", "FORMATS", "READ_ONLY", "Format", "Progress", "check_output", "find_format", "read", "write"]
 
 
 def read(

@@ -442,7 +442,8 @@ def _are_times(rows: Rows) -> bool:
 
 _NO_HEADER_REMEDY = (
     " (without a header, the third column is the weight): name the columns in a first row, or pass "
-    f"{setting('header', True)} if the first row does"
+    f"{setting('header', True)} if the first row does, or {setting('source')} and {setting('target')} with two of its "
+    "names"
 )
 
 

@@ -53,6 +53,7 @@ class _Block:
     lines: list[int]
     labels: list[str] | None
     certain: bool
+    note: str | None = None
 
 
 def read_matrix(source: InputStream, options: ReadOptions) -> EdgeTable:
@@ -263,10 +264,32 @@ def _block(lines: list[_Line], comments: list[tuple[int, str]], delimiter: str |
         if row is None:
             return None
         values[i] = row
-    labels = header or index
+    labels, note = header or index, None
     if labels is None:
-        labels = next((words for _, text in reversed(comments) if _names(words := _words(text, delimiter), n)), None)
-    return _Block(values, [line.number for line in body], labels, index is not None and header is not None)
+        labels, note = _labels_above(comments, delimiter, n)
+    return _Block(values, [line.number for line in body], labels, index is not None and header is not None, note)
+
+
+_WORDY = 12  # nodes above which as many different words are no sentence
+_NAME = re.compile(r"\S*[0-9_]\S*|[A-Z]+|[A-Z]+[-.][A-Z]+")
+
+
+def _labels_above(
+    comments: list[tuple[int, str]], delimiter: str | None, n: int
+) -> tuple[list[str] | None, str | None]:
+    """Labels in a comment above the block, and the note that says so, or that the comment may be a sentence instead.
+
+    As many different cells as there are nodes, split by a comma, semicolon or tab as the rows are, are labels. Between
+    spaces they may be words of a sentence, unless all are such as no sentence has, or there are many.
+    """
+    for number, text in reversed(comments):
+        words = _words(text, delimiter)
+        if not _names(words, n):
+            continue
+        if delimiter is not None or n > _WORDY or all(map(_NAME.fullmatch, words)):
+            return words, f"node labels from the comment in line {number}"
+        return None, f"the comment in line {number} not taken for labels: write them as a first row, if it holds some"
+    return None, None
 
 
 def _counted(n: int) -> list[list[str]]:
@@ -347,6 +370,7 @@ def _table(source: InputStream, block: _Block, notes: tuple[str, ...] = ()) -> E
         raise source.error(f"the entry {name!r} of the matrix is NaN: put 0 where there is no edge", block.lines[i])
     row = np.nonzero(block.values)[0]
     lines = np.asarray(block.lines)[row]
+    notes = notes if block.note is None else (*notes, block.note)
     return dense_table(block.values, lambda kept: source.row_name(lines[kept]), labels, notes)
 
 

@@ -75,7 +75,8 @@ MATRIX = Format(
 )
 """Adjacency matrices as text, which are read only."""
 
-ARRAYS = (
+READ_ONLY: tuple[Format, ...] = (
+    MATRIX,
     Format("array", (".npy",), read_array, read_only("array", "npz or mtx"), "NumPy array, a square matrix, read only"),
     Format(
         "mat",
@@ -86,7 +87,7 @@ ARRAYS = (
         frozenset({"variable"}),
     ),
 )
-"""Adjacency matrices as arrays, which are read only."""
+"""All formats that are read and not written."""
 
 
 def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
@@ -108,7 +109,7 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         raise OptionError(f"a stream has no suffix: pass {setting('format')}, one of {_names()}")
     plain = wanted.lower().removesuffix(".gz")
     zipped = plain != wanted.lower()
-    for known in (*FORMATS, FOLDER, MATRIX, *ARRAYS):
+    for known in (*FORMATS, FOLDER, *READ_ONLY):
         if (plain == known.name) if name is not None else plain.endswith(known.suffixes):
             if known.folder and zipped:
                 raise OptionError(f"{wanted}: a folder can't be zipped by gzip; write npz instead")
@@ -123,7 +124,7 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         raise OptionError(_is_folder(os.fsdecode(os.fspath(path_or_stream))))
     raise OptionError(
         f"{os.fspath(path_or_stream)}: its suffix names no format; rename it, or pass {setting('format')}, one of "
-        + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in (*FORMATS, FOLDER, MATRIX, *ARRAYS))
+        + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in (*FORMATS, FOLDER, *READ_ONLY))
     )
 
 
@@ -146,4 +147,4 @@ def _path_name(path_or_stream: Any) -> str | None:
 
 
 def _names() -> str:
-    return ", ".join(known.name for known in (*FORMATS, FOLDER, MATRIX, *ARRAYS))
+    return ", ".join(known.name for known in (*FORMATS, FOLDER, *READ_ONLY))

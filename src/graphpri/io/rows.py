@@ -174,14 +174,22 @@ def sniff_delimiter(source: InputStream, lines: Sequence[tuple[int, str]], prefe
     if len(present) == 1:
         by_words = present == ["\t"] and not steady and _is_steady([WORD.findall(text) for text in sample])
         return None if by_words else present[0]
-    if len(steady) == 1:
-        return steady[0]
+    others = [
+        mark for mark in steady if mark != "," and all(map(_with_commas, chain(*(t.split(mark) for t in sample))))
+    ]
+    if len(steady) == 1 or len(others) == 1:
+        return (others or steady)[0]
     number, first = lines[0]
     raise source.error(
         f"can't tell which of {', '.join(map(repr, present))} delimits the cells of {shorten(first)}: "
         f"pass {setting('delimiter', 'comma', 'tab', 'semicolon', 'space')}",
         number,
     )
+
+
+def _with_commas(cell: str) -> bool:
+    """Whether a cell is a number, perhaps with a decimal comma, so that its comma delimits nothing."""
+    return ANY_NUMBER.fullmatch(cell.strip(" \t").replace(",", ".", 1)) is not None
 
 
 def _is_steady(rows: Sequence[Sequence[str]]) -> bool:
