@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,11 @@ def test_decimal_comma_is_not_a_delimiter_where_a_header_tells() -> None:
 
 
 def test_ambiguous_delimiter_is_refused_with_the_remedy() -> None:
-    text = "1;2;0,5\n2;3;1,5\n"
     with pytest.raises(FileError, match=r"line 1: can't tell which of ',', ';' delimits.*pass delimiter="):
-        read(text)
-    with pytest.raises(FileError, match=r"line 1: the weight '0,5' of the edge '1', '2' is not a number: .* 0.5"):
-        read(text, delimiter="semicolon")
+        read("a;b,c;d\nb;c,d;e\n")
+    for options in ({}, {"delimiter": "semicolon"}):
+        with pytest.raises(FileError, match=r"line 1: the weight '0,5' of the edge '1', '2' is not a number: .* 0.5"):
+            read("1;2;0,5\n2;3;1,5\n", **options)
 
 
 @pytest.mark.parametrize("name", ["|", ":", "comma", "tab", "semicolon", "space", ","])
@@ -453,3 +454,116 @@ def test_a_million_edges_are_read_in_seconds() -> None:
     t = gio.read(Path(DATA) / "graphs_large" / "ego_twitter.csv.gz")
     assert (t.n_nodes, t.source.size, t.labels) == (81306, 1342296, None)
     assert where(t, 1342295).endswith("ego_twitter.csv.gz, line 1342297")
+
+
+# Spreadsheets
+
+
+def test_a_hint_of_the_spreadsheet_names_the_delimiter() -> None:
+    t = read("sep=;\r\nSource;Target;Weight\r\nx;y;4\r\ny;z;5\r\n;;\r\n;;\r\n")
+    assert rows(t) == [("x", "y"), ("y", "z")]
+    assert where(t, 1) == "the stream, line 4"
+    assert rows(read("sep=|\na|b\nb|c\n")) == [("a", "b"), ("b", "c")]
+    assert rows(read('"sep=,"\na,b,2\n')) == [("a", "b")]
+    assert read("sep=;\n;A;B\nA;0;2\nB;2;0\n").labels == ("A", "B")
+    with pytest.raises(FileError, match=r"line 3: the weight 'x' of the edge 'b', 'c'"):
+        read("sep=;\na;b;1\nb;c;x\n")
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+def test_rows_of_empty_cells_are_blank_lines(quoted: bool) -> None:
+    text = "source,target,weight\na,b,1\n,,\nb,c,2\n,,\n , ,\n"
+    t = read(text.replace("a,", '"a",') if quoted else text)
+    assert rows(t) == [("a", "b"), ("b", "c")]
+    assert where(t, 1) == "the stream, line 4"
+
+
+def test_thousands_are_not_taken_for_decimals() -> None:
+    with pytest.raises(FileError, match=r"'2,250,000'.*write it without separators of thousands, 2250000") as caught:
+        read('source,target,weight\na,b,"2,250,000"\nb,c,"7,500"\n')
+    assert "7.5" not in str(caught.value)
+    with pytest.raises(FileError, match=r"'410,725'.*without separators of thousands, 410725") as caught:
+        read("a;b;410,725\nb;c;12\n")
+    assert "410.725" not in str(caught.value)
+    with pytest.raises(FileError, match=r"'1,204'.*write decimals with a point, 1\.204"):
+        read("Source;Target;Weight\na;b;1,204\nb;c;0,5\n")
+
+
+@pytest.mark.parametrize("word", ["Dirigido", "Gerichtet", "non orienté", "friend", ""])
+def test_unknown_words_in_the_type_of_gephi_are_refused(word: str) -> None:
+    with pytest.raises(FileError, match=r"line 3: the Type .* says neither Directed nor Undirected"):
+        read(f"Source,Target,Type\na,b,Undirected\nb,c,{word}\n")
+
+
+def test_other_types_are_attributes_unless_they_are_directions() -> None:
+    t = read("source,target,type\na,b,friend\nb,c,foe\n")
+    assert (t.directed, column(t, "type")) == (False, ["friend", "foe"])
+    with pytest.raises(FileError, match="the type 'ungerichtet'"):
+        read("source,target,type\na,b,ungerichtet\n")
+    assert read("Source;Target;Type\na;b;Directed\n").directed
+
+
+# Columns
+
+
+@pytest.mark.parametrize(
+    "times",
+    [[1082040961, 1082155839, 1082414391], [1.08e9, 1.0801e9, 1.09e9], [1082040961123, 1082155839000, 1082155839001],
+     [1999, 1987, 2004], list(range(100, 3000, 100))],
+)  # fmt: skip
+def test_time_stamps_without_a_name_are_refused_with_both_readings(times: list[float]) -> None:
+    text = "".join(f"{i} {i + 1} {time}\n" for i, time in enumerate(times))
+    t = read(text, "edgelist")
+    with pytest.raises(GraphError, match=r'pass weight="column3" if it holds weights, weight=None if it holds times'):
+        t.canonical()
+    assert t.canonical(weight="column3").graph.weights.tolist() == times
+    assert not t.canonical(weight=None).graph.is_weighted
+    assert read("source target weight\n" + text, "edgelist").canonical().graph.is_weighted
+    named = read("source target time\n" + text, "edgelist").canonical()
+    assert named.notes[0].endswith("""; other columns: time; weight="time\"""")
+
+
+@pytest.mark.parametrize(
+    "weights", [[3, 1, 2], [0.5, 1.5, 2.5], [1, 1, 1], list(range(1, 15)), [1990, 2, 3], [5, 7] * 20]
+)
+def test_other_third_columns_are_weights(weights: list[float]) -> None:
+    text = "".join(f"{i} {i + 1} {weight}\n" for i, weight in enumerate(weights))
+    assert read(text, "edgelist").canonical().graph.weights.tolist() == weights
+
+
+def test_columns_of_ends_are_chosen_by_name() -> None:
+    text = "id,who,whom,scenes\n1,a,b,2\n2,b,c,3\n"
+    t = read(text, source="who", target="WHOM")
+    assert rows(t) == [("a", "b"), ("b", "c")]
+    assert list(t.edge_attributes) == ["id", "scenes"]
+    assert t.canonical().notes[0].endswith('; other columns: id, scenes; weight="id"')
+    assert rows(read("# id who whom\n1 a b\n", "edgelist", source="who", target="whom")) == [("a", "b")]
+    assert rows(read("source,target,boss\na,b,c\n", source="boss", target="source")) == [("c", "a")]
+    with pytest.raises(FileError, match=r"no column is called 'what', named by target=\"what\" \(columns: id, who"):
+        read(text, source="who", target="what")
+    with pytest.raises(OptionError, match="pass target= as well"):
+        read(text, source="who")
+    with pytest.raises(OptionError, match="no meaning for the format 'gml'"):
+        read("graph []", "gml", source="a", target="b")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "From,To,Weight\na,b,2\n",
+        "id,Weight,Target,kind,Source\n7,0.5,b,x,a\n",
+        'u,v,"a, b"\n1,2,x\n',
+    ],
+)
+def test_names_and_order_of_columns_are_kept(text: str) -> None:
+    out = io.StringIO()
+    assert gio.write(read(text), out, "csv") == []
+    assert out.getvalue() == text
+
+
+def test_new_columns_come_last_and_unusual_names_are_noted() -> None:
+    out = io.StringIO()
+    t = read("n,who,whom\n3,a,b\n", source="who", target="whom")
+    notes = gio.write(replace(t, edge_attributes={**t.edge_attributes, "weight": [0.5]}), out, "csv")
+    assert out.getvalue() == "n,who,whom,weight\n3,a,b,0.5\n"
+    assert notes == ['columns called as in the input: read it with source="who", target="whom"']

@@ -53,7 +53,7 @@ class _Block:
     lines: list[int]
     labels: list[str] | None
     certain: bool
-    note: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_matrix(source: InputStream, options: ReadOptions) -> EdgeTable:
@@ -74,11 +74,10 @@ def read_matrix(source: InputStream, options: ReadOptions) -> EdgeTable:
     data, options = without_hint(source.text(), options)
     delimiter = _delimiter(source, data, options, None)
     lines, comments = _split(data, delimiter, _marks(options))
-    lines, notes = _with_points(source, lines, delimiter)
-    block = _block(lines, comments, delimiter)
+    lines, block = _read_block(source, lines, comments, delimiter)
     if block is None:
         raise source.error(*_why_not(lines))
-    return _table(source, block, notes)
+    return _table(source, block)
 
 
 def without_hint(data: bytes, options: ReadOptions) -> tuple[bytes, ReadOptions]:
@@ -104,8 +103,7 @@ def find_matrix(source: InputStream, data: bytes, options: ReadOptions, preferre
     lines, comments = _split(data, delimiter, _marks(options))
     if not lines or any(find_ends(_words(text, delimiter)) for _, text in comments):
         return None
-    lines, notes = _with_points(source, lines, delimiter)
-    block = _block(lines, comments, delimiter)
+    lines, block = _read_block(source, lines, comments, delimiter)
     if block is None:
         _refuse_gap(source, lines)
         return None
@@ -113,11 +111,11 @@ def find_matrix(source: InputStream, data: bytes, options: ReadOptions, preferre
         return None
     symmetric = bool(np.allclose(block.values, block.values.T, rtol=1e-8, atol=0, equal_nan=True))
     if block.certain or not _may_be_edges(lines, block):
-        return _table(source, block, notes)
+        return _table(source, block)
     n = len(block.lines)
     hollow = not block.values.diagonal().any()
     if symmetric and n > _FEW:
-        return _table(source, block, notes)
+        return _table(source, block)
     if not (hollow or n > _MOST_COLUMNS or (symmetric and (n == _FEW or np.ptp(block.values.diagonal()) == 0))):
         return None
     raise source.error(
@@ -206,32 +204,37 @@ def _words(line: str, delimiter: str | None) -> list[str]:
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
-def _with_points(source: InputStream, lines: list[_Line], delimiter: str | None) -> tuple[list[_Line], tuple[str, ...]]:
-    """The lines with points for decimal commas, where nearly all cells are such numbers, and a note that says so.
+def _read_block(
+    source: InputStream, lines: list[_Line], comments: list[tuple[int, str]], delimiter: str | None
+) -> tuple[list[_Line], _Block | None]:
+    """The block, also of numbers with decimal commas, and the lines with points for these.
 
     Raises
     ------
     FileError
-        For commas that may as well separate thousands.
+        For commas in a block that may as well separate thousands.
     """
-    cells = [cell for line in lines for cell in line.cells if "," in cell]
-    if delimiter not in (";", "\t") or not cells or len(lines[0].cells) < len(lines) - 2:
-        return lines, ()
-    numbers = [cell for cell in cells if _DECIMAL_COMMA.fullmatch(cell)]
-    if 2 * len(numbers) <= len(cells):
-        return lines, ()
-    if in_thousands(numbers):
-        line = next(line for line in lines if any(map(_DECIMAL_COMMA.fullmatch, line.cells)))
-        raise source.error(
-            f"the comma of {shorten(numbers[0])} may separate thousands or decimals: write the numbers without "
-            "separators of thousands, and a point before decimals",
-            line.number,
-        )
+    block = _block(lines, comments, delimiter)
+    if block is not None or delimiter not in (";", "\t"):
+        return lines, block
+    numbers = [(line, cell) for line in lines for cell in line.cells if _DECIMAL_COMMA.fullmatch(cell)]
+    if not numbers:
+        return lines, None
     pointed = [
         _Line(line.number, [c.replace(",", ".") if _DECIMAL_COMMA.fullmatch(c) else c for c in line.cells])
         for line in lines
     ]
-    return pointed, ("decimal commas read as points",)
+    block = _block(pointed, comments, delimiter)
+    if block is None:
+        return lines, None
+    if in_thousands(cell for _, cell in numbers):
+        line, cell = numbers[0]
+        raise source.error(
+            f"the comma of {shorten(cell)} may separate thousands or decimals: write the numbers without separators of "
+            "thousands, and a point before decimals",
+            line.number,
+        )
+    return pointed, replace(block, notes=("decimal commas read as points", *block.notes))
 
 
 # The block
@@ -264,10 +267,10 @@ def _block(lines: list[_Line], comments: list[tuple[int, str]], delimiter: str |
         if row is None:
             return None
         values[i] = row
-    labels, note = header or index, None
+    labels, notes = header or index, ()
     if labels is None:
-        labels, note = _labels_above(comments, delimiter, n)
-    return _Block(values, [line.number for line in body], labels, index is not None and header is not None, note)
+        labels, notes = _labels_above(comments, delimiter, n)
+    return _Block(values, [line.number for line in body], labels, index is not None and header is not None, notes)
 
 
 _WORDY = 12  # nodes above which as many different words are no sentence
@@ -276,7 +279,7 @@ _NAME = re.compile(r"\S*[0-9_]\S*|[A-Z]+|[A-Z]+[-.][A-Z]+")
 
 def _labels_above(
     comments: list[tuple[int, str]], delimiter: str | None, n: int
-) -> tuple[list[str] | None, str | None]:
+) -> tuple[list[str] | None, tuple[str, ...]]:
     """Labels in a comment above the block, and the note that says so, or that the comment may be a sentence instead.
 
     As many different cells as there are nodes, split by a comma, semicolon or tab as the rows are, are labels. Between
@@ -287,9 +290,11 @@ def _labels_above(
         if not _names(words, n):
             continue
         if delimiter is not None or n > _WORDY or all(map(_NAME.fullmatch, words)):
-            return words, f"node labels from the comment in line {number}"
-        return None, f"the comment in line {number} not taken for labels: write them as a first row, if it holds some"
-    return None, None
+            return words, (f"node labels from the comment in line {number}",)
+        return None, (
+            f"the comment in line {number} not taken for labels: write them as a first row, if it holds some",
+        )
+    return None, ()
 
 
 def _counted(n: int) -> list[list[str]]:
@@ -361,7 +366,7 @@ def _why_not(lines: list[_Line]) -> tuple[str, int | None]:
 # The table
 
 
-def _table(source: InputStream, block: _Block, notes: tuple[str, ...] = ()) -> EdgeTable:
+def _table(source: InputStream, block: _Block) -> EdgeTable:
     """Edges of a block: entries other than 0, each named by the line of its row."""
     labels = None if block.labels is None else label_sequence(parse_labels(block.labels))
     if np.isnan(block.values).any():
@@ -370,8 +375,7 @@ def _table(source: InputStream, block: _Block, notes: tuple[str, ...] = ()) -> E
         raise source.error(f"the entry {name!r} of the matrix is NaN: put 0 where there is no edge", block.lines[i])
     row = np.nonzero(block.values)[0]
     lines = np.asarray(block.lines)[row]
-    notes = notes if block.note is None else (*notes, block.note)
-    return dense_table(block.values, lambda kept: source.row_name(lines[kept]), labels, notes)
+    return dense_table(block.values, lambda kept: source.row_name(lines[kept]), labels, block.notes)
 
 
 def dense_table(
