@@ -134,9 +134,13 @@ class InputStream:
         try:
             return self.stream.read(CHUNK)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise self.error(f"the gzip data is cut off or damaged ({error}): fetch or make the file again") from None
+            raise self.damaged(error) from None
         except OSError as error:
             raise self.error(f"can't be read: {error.strerror or error}") from None
+
+    def damaged(self, error: Exception) -> FileError:
+        """The error about gzip data that can't be unzipped."""
+        return self.error(f"the gzip data is cut off or damaged ({error}): fetch or make the file again")
 
     def content(self) -> bytes:
         """Everything, for binary formats."""
@@ -315,7 +319,7 @@ def _unzipped(name: str, stream: Any, meter: Meter, path: Path | None = None) ->
     position = None if size is None else stream.tell
     if start and b"\x1f\x8b".startswith(start):
         stream = gzip.GzipFile(fileobj=stream, mode="rb")
-    if (encoding := _wide_encoding(stream)) is not None:
+    if (encoding := _wide_encoding(_head(name, stream))) is not None:
         stream = io.BytesIO(_as_utf8(name, stream, encoding))
         path, size, position = None, len(stream.getbuffer()), stream.tell
     return InputStream(name, cast("BinaryIO", stream), path if size is not None else None, size, position, meter)
@@ -324,14 +328,19 @@ def _unzipped(name: str, stream: Any, meter: Meter, path: Path | None = None) ->
 _WIDE_HEAD = 256
 
 
-def _wide_encoding(stream: Any) -> str | None:
-    """UTF-16 where a mark says so, or every other byte at the start is zero and those between are text; else None."""
+def _head(name: str, stream: Any) -> bytes:
+    if isinstance(stream, io.BytesIO):
+        return stream.getvalue()[:_WIDE_HEAD]
     try:
-        head = (
-            stream.getvalue()[:_WIDE_HEAD] if isinstance(stream, io.BytesIO) else stream.peek(_WIDE_HEAD)[:_WIDE_HEAD]
-        )
-    except (OSError, EOFError, zlib.error):
-        return None  # which reading says
+        return stream.peek(_WIDE_HEAD)[:_WIDE_HEAD]
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputStream(name, stream).damaged(error) from None
+    except OSError:
+        return b""  # which reading says
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    """UTF-16 where a mark says so, or every other byte at the start is zero and those between are text; else None."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     for encoding, letters, zeros in (("utf-16-le", head[::2], head[1::2]), ("utf-16-be", head[1::2], head[::2])):
