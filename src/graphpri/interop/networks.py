@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 from functools import cache
 from itertools import chain, islice
@@ -82,7 +82,10 @@ def from_igraph(G: Any, policies: Policies) -> Source:
             found.setdefault(name, []).append(i)
         return found
 
-    return from_table(table, build, policies)._replace(names=lambda label: vertices().get(label, ()))
+    def named(label: Hashable) -> Sequence[int]:
+        return vertices().get(label, ())
+
+    return from_table(table, build, policies)._replace(names=named)
 
 
 @accepts("a NetworKit Graph", "networkit.Graph")
@@ -143,7 +146,7 @@ _NUMBERS = np.empty(0)
 
 def _is_number(value: Any) -> bool:
     """Whether an attribute could be a weight."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return type(value) is not bool and isinstance(value, Real)
 
 
 def _others(rows: NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -89,7 +89,7 @@ def _load_mat(source: InputStream) -> Mapping[str, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return cast("Mapping[str, Any]", scipy.io.loadmat(io.BytesIO(data)))
+            return cast("Mapping[str, Any]", scipy.io.loadmat(cast("Any", io.BytesIO(data))))
     except (*DAMAGE, struct.error, UnicodeError, OverflowError, RecursionError) as error:
         raise source.error(f"can't be read as a MATLAB file ({error}): is it damaged, or another format?") from None
 
@@ -110,7 +110,7 @@ def _from_array(source: InputStream, array: Any, name: str) -> EdgeTable:
             "numbers"
         )
     if sp.issparse(array):
-        return _from_sparse(source, sp.coo_array(array))
+        return _from_sparse(source, sp.coo_array(cast("Any", array)))
     values = np.asarray(array)
     if values.dtype.kind == "f" and np.isnan(values).any():
         i, j = (int(at[0]) for at in np.nonzero(np.isnan(values)))

@@ -437,7 +437,7 @@ def _are_times(rows: Rows) -> bool:
     if _YEARS[0] <= low and high <= _YEARS[1] and t.size > 2:
         return True
     rising = bool((t[1:] >= t[:-1]).all()) and low < high
-    return rising and t.size >= _FEW and high > t.size and 2 * np.count_nonzero(t[1:] > t[:-1]) >= t.size
+    return rising and t.size >= _FEW and high > t.size and bool(2 * np.count_nonzero(t[1:] > t[:-1]) >= t.size)
 
 
 _NO_HEADER_REMEDY = (

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import FileError, setting
-from graphpri.graph import EdgeTable, find_ends, plain_label
+from graphpri.graph import EdgeTable, Order, find_ends, plain_label
 from graphpri.io.columns import in_thousands, label_sequence, parse_labels
 from graphpri.io.format import ReadOptions
 from graphpri.io.matrixmarket import matrix_table
@@ -380,7 +380,7 @@ def _table(source: InputStream, block: _Block) -> EdgeTable:
 
 def dense_table(
     values: NDArray[Any],
-    row_names: Callable[[NDArray[Any]], Callable[[int], str]],
+    row_names: Callable[[Order], Callable[[int], str]],
     labels: Sequence[Any] | None = None,
     notes: tuple[str, ...] = (),
 ) -> EdgeTable:
