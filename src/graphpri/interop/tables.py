@@ -132,7 +132,7 @@ def _plain(column: Any) -> Any:
     values = column.to_numpy()
     if values.dtype.kind in "iufb":
         return values
-    return [None if missing else value for value, missing in zip(values.tolist(), column.isna(), strict=True)]
+    return [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]
 
 
 def _from_pyg(D: Any) -> tuple[EdgeTable, list[str]]:

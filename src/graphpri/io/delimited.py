@@ -10,6 +10,7 @@ from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphpri.errors import FileError, Note, setting
 from graphpri.graph import EdgeTable, Header
@@ -426,7 +427,8 @@ _FEW = 20
 
 def _are_times(rows: Rows) -> bool:
     """Whether a third column without a name looks like time stamps: of today, years, or numbers that only rise."""
-    t = rows.numbers(2)
+    held = rows.columns[2]
+    t = held if isinstance(held, np.ndarray) else rows.numbers(2)
     if t is None or not t.size or not np.isfinite(t).all():
         return False
     low, high = float(t.min()), float(t.max())
@@ -436,8 +438,13 @@ def _are_times(rows: Rows) -> bool:
         return False
     if _YEARS[0] <= low and high <= _YEARS[1] and t.size > 2:
         return True
-    rising = bool((t[1:] >= t[:-1]).all()) and low < high
-    return rising and t.size >= _FEW and high > t.size and bool(2 * np.count_nonzero(t[1:] > t[:-1]) >= t.size)
+    if t.size < _FEW or high <= t.size or not _rises(t[:_SAMPLE]):
+        return False
+    return _rises(t) and bool(2 * np.count_nonzero(t[1:] > t[:-1]) >= t.size)
+
+
+def _rises(t: NDArray[Any]) -> bool:
+    return bool((t[1:] >= t[:-1]).all())
 
 
 _NO_HEADER_REMEDY = (
