@@ -24,6 +24,7 @@ from graphpri.cli.options import (
     Quiet,
     Store,
     TableFile,
+    notes_in_words,
     parse_betas,
     parse_integers,
     parse_keeps,
@@ -196,5 +197,5 @@ def _plain(source: str, found: Comparison) -> dict[str, Any]:
         "rows": found.rows,
         "original": found.original,
         "left_out": found.left_out,
-        "notes": found.notes,
+        "notes": [notes_in_words([note]) for note in found.notes],
     }

@@ -23,6 +23,7 @@ from graphpri.cli.options import (
     Quiet,
     SearchOptions,
     Store,
+    notes_in_words,
     parse_betas,
     parse_keeps,
     split_names,
@@ -141,7 +142,7 @@ def _told(page: Exploration, source: str, output: str) -> dict[str, Any]:
         "betas": list(page.betas),
         "budgets": list(page.budgets),
         "methods": list(page.methods),
-        "notes": list(page.notes),
+        "notes": [notes_in_words([note]) for note in page.notes],
         "output": output,
     }
 
