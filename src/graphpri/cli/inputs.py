@@ -39,8 +39,8 @@ class Reading:
         str | None,
         Parameter(
             help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, pajek, metis, npz, parquet, npy (a "
-            "folder of arrays); read only: matrix (a square text of numbers), array (.npy), mat (MATLAB). By the suffix "
-            "where absent. Gzip is recognised."
+            "folder of arrays); read only: matrix (a square text of numbers), array (.npy), mat (MATLAB). By the "
+            "suffix where absent. Gzip is recognised."
         ),
     ] = None
     weight: Annotated[
