@@ -25,6 +25,15 @@ class ReadOptions:
         return {f.name for f in fields(self) if getattr(self, f.name) != f.default}
 
 
+def read_only(format_name: str, instead: str) -> Callable[[EdgeTable, BinaryIO, str], list[str]]:
+    """A writer that refuses with an OptionError, for a format that is only read; `instead` names others."""
+
+    def refuse(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
+        raise OptionError(f"{argument('format', format_name)}: is read, not written; write {instead}")
+
+    return refuse
+
+
 @dataclass(frozen=True)
 class Format:
     """A file format: how to know it, read it and write it.
