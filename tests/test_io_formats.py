@@ -23,7 +23,7 @@ from graphpri.io import jsontext
 
 DATA = os.environ.get("GRAPHPRI_DATA")
 NAMES = [known.name for known in gio.FORMATS]
-LISTS_NODES = {"gml", "graphml", "pajek", "npz", "parquet"}
+LISTS_NODES = {"gml", "graphml", "gexf", "json", "pajek", "npz", "parquet"}
 NUMBERED = {"mtx", "metis"}
 
 # Tables
@@ -123,7 +123,7 @@ def check_round_trip(table: EdgeTable, back: EdgeTable, notes: list[str], name: 
     original, read_back = list(original), list(read_back)
     if not any("isolated node" in note for note in notes):
         assert back.n_nodes == table.n_nodes
-        assert len({type(x) for x in read_back}) <= 1 or name in ("npz", "parquet")
+        assert len({type(x) for x in read_back}) <= 1 or name in ("npz", "parquet", "json")
         if name in LISTS_NODES | NUMBERED:
             assert list(map(same, read_back, original)) == [True] * table.n_nodes
     before = [(original[u], original[v]) for u, v in zip(table.source.tolist(), table.target.tolist(), strict=True)]
@@ -603,7 +603,10 @@ def test_pajek_labels_can_be_the_numbers() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("1 2\n", "line 1: '1 2' stands before the first section"),
+        ("hello\n", r"line 1: 'hello' stands where a section such as \*Vertices should, or two numbers"),
+        ("1 2\nx 3\n", "line 2: 'x 3' stands where a section"),
+        ("% only\n", "there are only comments"),
+        ("1 2\n*Vertices 2\n", "line 1: '1 2' looks like a link and stands before the first section"),
         ("*Network x\n", "there is no section"),
         ("*Edges\n1 2\n", r"line 1: \*edges stands before \*Vertices"),
         ("*Vertices\n", "line 1: the number of vertices should follow"),

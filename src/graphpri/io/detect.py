@@ -17,7 +17,7 @@ _REMARKS = re.compile(r"(?:[ \t]*(?:[#%][^\n]*|//[^\n]*)?\n)*")
 _SIGNS = (
     ("mtx", re.compile(r"%%?MatrixMarket\b", re.IGNORECASE)),
     ("pajek", re.compile(r"(?:[^\n*]*\n){0,20}[ \t]*\*(?:vertices|network)\b", re.IGNORECASE)),
-    ("json", re.compile(r"\s*\{\s*(?:\"|\})")),
+    ("json", re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"0-9])")),
     ("dot", re.compile(r"(?:strict\s+)?(?:di)?graph\b\s*(?:\"[^\"]*\"|[\w.-]*)\s*\{", re.IGNORECASE)),
     ("gml", re.compile(r"(?:\s*[A-Za-z]\w*\s+(?:\"[^\"]*\"|[-+.\w]+)\s)*\s*graph\s*\[", re.IGNORECASE)),
 )

@@ -105,8 +105,8 @@ class _Parser:
             raise self._error("'graph' or 'digraph' should stand here")
         graph.directed = kind == "digraph"
         self._next += 1
-        if self._is_id():
-            graph.attributes["name"] = self._id()
+        if self._is_id() and (name := self._id()):
+            graph.attributes["name"] = name
         self._take("{")
         while not self._found("}"):
             self._statement(graph)

@@ -99,7 +99,7 @@ def read_pajek(source: InputStream, options: ReadOptions) -> EdgeTable:
         _take(network, section)
     if network.n < 0:
         raise source.error("there is no section *Vertices, so this is no Pajek network")
-    columns = {**gather_columns(network.records, parse_cells), **network.vectors}
+    columns = {**_without_defaults(gather_columns(network.records, parse_cells)), **network.vectors}
     ids: list[Any] = [*range(1, network.n + 1)]
     if options.label == "id" and network.names != list(map(str, ids)):
         columns.setdefault("label", network.names)
@@ -399,6 +399,9 @@ def write_pajek(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
     weights = write_weights(table, notes)
     others = {key: column for key, column in table.edge_attributes.items() if key != "weight"}
     pairs = _pair_words("edge", others, notes, table.source.size, reserved=("weight", "time"))
+    if weights is None and any(pairs):
+        weights = np.ones(len(pairs), np.int64)
+        notes.append("edges written with the weight 1, behind which Pajek has their attributes")
     columns: list[Sequence[Any]] = [(table.source + 1).tolist(), (table.target + 1).tolist()]
     columns += [] if weights is None else [numbers_text(weights)]
     form = " ".join(["%s"] * len(columns)) + "%s\n"
@@ -420,21 +423,47 @@ def _graph_words(table: EdgeTable, notes: list[str]) -> tuple[list[str], str]:
 
 
 def _vertex_words(table: EdgeTable, notes: list[str]) -> list[str]:
-    """Coordinates, shape and pairs of each vertex."""
+    """Coordinates, shape and pairs of each vertex.
+
+    Programs read pairs behind coordinates and a shape only, so that vertices with pairs have all of these: those of
+    :data:`_PLACE` and :data:`_FIGURE` where the table has none, which are passed over on reading, as defaults are.
+    """
     attributes = dict(table.node_attributes)
-    words = [""] * table.n_nodes
-    for key in "xyz":
-        values = python_values(attributes.get(key, [None]))
-        if not values or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in values):
-            break
-        words = [f"{word} {value!r}" for word, value in zip(words, values, strict=True)]
-        del attributes[key]
+    axes = [[python_values(attributes.get(key, [None])) for key in keys] for keys in ("xyz", "xy")]
+    places = next((columns for columns in axes if all(map(_are_finite, columns))), [])
     shapes = python_values(attributes.get("shape", []))
-    if shapes and all(isinstance(shape, str) and shape.lower() in SHAPES for shape in shapes):
-        words = [f"{word} {shape}" for word, shape in zip(words, shapes, strict=True)]
-        del attributes["shape"]
-    pairs = _pair_words("node", attributes, notes, table.n_nodes, reserved=("time", "x", "y", "z", "shape"))
-    return list(map(str.__add__, words, pairs))
+    shapes = shapes if all(isinstance(shape, str) and shape.lower() in SHAPES for shape in shapes) else []
+    kept = [*"xyz"[: len(places)], *(["shape"] if shapes else [])]
+    others = {key: column for key, column in attributes.items() if key not in kept}
+    pairs = _pair_words("node", others, notes, table.n_nodes, reserved=("time", "x", "y", "z", "shape"))
+    plain = [*"xy" * _all_at_zero(places), *(["shape"] * _all_default(shapes))]
+    notes += left_out("node", plain, "it is the same everywhere, and what Pajek takes where nothing is said")
+    if not (places or shapes or any(pairs)):
+        return pairs
+    words = list(map(" ".join, zip(*(map(repr, column) for column in places), strict=True))) or [_PLACE] * len(pairs)
+    return list(map(" {} {}{}".format, words, shapes or [_FIGURE] * len(pairs), pairs))
+
+
+_PLACE, _FIGURE = "0.0 0.0", "ellipse"
+
+
+def _are_finite(values: list[Any]) -> bool:
+    return bool(values) and all(type(x) in (int, float) and np.isfinite(x) for x in values)
+
+
+def _all_at_zero(places: list[list[Any]]) -> bool:
+    return len(places) == 2 and all(x == 0 for column in places for x in column)
+
+
+def _all_default(shapes: list[Any]) -> bool:
+    return bool(shapes) and all(isinstance(shape, str) and shape.lower() == _FIGURE for shape in shapes)
+
+
+def _without_defaults(columns: dict[str, Column]) -> dict[str, Column]:
+    """Attributes of vertices without places and shapes that say nothing, which programs write to be read by others."""
+    places = [python_values(columns[key]) for key in "xyz" if key in columns]
+    dropped = [*"xy" * _all_at_zero(places), *(["shape"] * _all_default(python_values(columns.get("shape", []))))]
+    return {key: column for key, column in columns.items() if key not in dropped}
 
 
 def _pair_words(

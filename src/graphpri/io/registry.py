@@ -132,8 +132,8 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
             return known, zipped
     if name is None and isinstance(path_or_stream, str | os.PathLike) and is_edge_folder(path_or_stream):
         return FOLDER, False
-    if (foreign := way_out(wanted if name is None else f".{wanted}")) and not zipped:
-        raise OptionError(f"{wanted if name is None else argument('format', name)}: {foreign}")
+    if name is not None and (foreign := way_out(f".{plain}")):
+        raise OptionError(f"{argument('format', name)}: {foreign}")
     if name is not None:
         raise OptionError(f"{argument('format', name)}: choose from {_names()} (with .gz behind it for gzip)")
     if isinstance(path_or_stream, str | os.PathLike) and os.path.isdir(path_or_stream):
