@@ -13,7 +13,7 @@ from graphpri.io.xmltext import ROOTS
 _SAMPLE = 100
 _PROLOG = re.compile(r"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>\s*)*", re.DOTALL)
 _ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
-_REMARKS = re.compile(r"(?:[ \t]*(?:[#%][^\n]*|//[^\n]*)?\n)*")
+_REMARKS = re.compile(r"(?:[ \t]*(?:[#%][^\n]*|//[^\n]*|/\*.*?\*/[ \t]*)?\n)*\s*", re.DOTALL)
 _SIGNS = (
     ("mtx", re.compile(r"%%?MatrixMarket\b", re.IGNORECASE)),
     ("pajek", re.compile(r"(?:[^\n*]*\n){0,20}[ \t]*\*(?:vertices|network)\b", re.IGNORECASE)),
