@@ -130,7 +130,7 @@ def _fits(source: InputStream, size: _Size, table: EdgeTable) -> bool:
         u, v = (np.flatnonzero(labels == end) for end in size.numbers)
         if u.size and v.size and not _joined(table, int(u[0]), int(v[0])):
             raise source.error(
-                f"{shorten(size.text)} may be the size of the graph or an edge: put # before it if it is the size, "
+                f"{shorten(size.text)} may be the size of the graph or an edge: put '# ' before it if it is the size, "
                 f"pass {setting('header', False)} if it is an edge",
                 size.line,
             )
