@@ -190,6 +190,46 @@ def test_nothing_is_lost_or_changed_without_a_word(name: str, table: EdgeTable) 
     check_round_trip(table, back, notes, name)
 
 
+def passed_on(table: EdgeTable, name: str) -> EdgeTable | None:
+    """The table as a format gives it back, after a check that nothing has changed unsaid; None where it is refused."""
+    try:
+        data, notes = write(table, name)
+    except FileError:
+        return None
+    back = read(data, name, **({"header": False} if name == "ncol" else {}))
+    check_round_trip(table, back, notes, name)
+    return back
+
+
+@pytest.mark.parametrize("first", NAMES)
+@settings(max_examples=35, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(table=tables(), second=st.sampled_from(NAMES))
+def test_nothing_is_lost_from_one_format_to_the_next_without_a_word(first: str, table: EdgeTable, second: str) -> None:
+    if "parquet" in (first, second):
+        pytest.importorskip("pyarrow")
+    between = passed_on(table, first)
+    if between is not None:
+        passed_on(between, second)
+
+
+FOREIGN = {
+    "sif": "TP53 binds MDM2 RB1\nRB1 binds E2F1\nalone\n",
+    "dot": 'digraph d {a [club="x", age=3]; b [club="y z"]; a -> b [weight=1.5]; b -> a [label="é"]; c}',
+    "adjlist": "1 2 3\n3 4\n5\n",
+    "matrix": "0,0.5,0,1\n0.5,0,2,0\n0,2,0,0\n1,0,0,0\n",
+}
+
+
+@pytest.mark.parametrize("second", NAMES)
+@pytest.mark.parametrize("first", [known.name for known in gio.READ_ONLY])
+def test_formats_that_are_read_only_are_passed_on_whole(first: str, second: str) -> None:
+    if second == "parquet":
+        pytest.importorskip("pyarrow")
+    t = read(FOREIGN[first], first)
+    assert t.n_nodes >= 4 or t.directed
+    assert (passed_on(t, second) is None) == (second == "metis" and t.directed)
+
+
 PLAIN = EdgeTable(
     5,
     np.array([0, 1, 2, 3]),
