@@ -70,7 +70,10 @@ class Reading:
         ),
     ] = "auto"
     label: Annotated[
-        str | None, Parameter(metavar="NAME", help="GML, GraphML, GEXF, JSON, DOT, Pajek: node attribute to call nodes by, or 'id'.")
+        str | None,
+        Parameter(
+            metavar="NAME", help="GML, GraphML, GEXF, JSON, DOT, Pajek: node attribute to call nodes by, or 'id'."
+        ),
     ] = None
 
     def read(self, name: str, watch: Watch) -> EdgeTable:

@@ -163,10 +163,11 @@ def write(
     []
     """
     known, zipped = find_format(path_or_stream, format)
+    write_table = known.writer()
     name = str(path_or_stream) if isinstance(path_or_stream, str | os.PathLike) else "the output"
     if known.folder:
         opened = open_folder(path_or_stream, force=force, progress=progress)
     else:
         opened = open_sink(path_or_stream, zipped=zipped, force=force, progress=progress)
     with opened as sink:
-        return known.write(table, sink, "standard output" if name == "-" else name)
+        return write_table(table, sink, "standard output" if name == "-" else name)

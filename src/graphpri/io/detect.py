@@ -77,16 +77,12 @@ def detect_rows(head: str) -> str | None:
     lines = [line for line in head.splitlines() if line.strip() and line.strip()[0] not in "#%"][:_SAMPLE]
     if not lines:
         return "edgelist" if head.strip() else None
-    for split in (_words, *(lambda line, mark=mark: line.split(mark) for mark in "\t,;")):
-        rows = [split(line) for line in lines]
+    for mark in (None, *"\t,;"):
+        rows = [WORD.findall(line) if mark is None else line.split(mark) for line in lines]
         width, n = Counter(map(len, rows)).most_common(1)[0]
         if width > 1 and 2 * n > len(rows):
             return "sif" if width == 3 and _are_interactions(rows) else "edgelist"
     return None
-
-
-def _words(line: str) -> list[str]:
-    return WORD.findall(line)
 
 
 def _are_interactions(rows: Sequence[Sequence[str]]) -> bool:

@@ -45,7 +45,7 @@ _TYPES: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("float", "double", "bigdecimal"), read_float),
 }
 _XML = ("id", "source", "target", "label", "weight", "type")  # of an element, read apart from its other attributes
-_META = ("creator", "keywords", "description")
+_META = ("creator", "title", "keywords", "description")
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 
 
@@ -118,7 +118,7 @@ def _counted(ids: Sequence[str]) -> bool:
 def _direction(source: InputStream, graph: Mapping[str, str], edges: list[_Item]) -> tuple[bool, list[_Item]]:
     """Whether the edges are directed, and the arcs that they are."""
     default = graph.get("defaultedgetype", "undirected")
-    kinds = [edge.xml.get("type", default).lower() for edge in edges]
+    kinds = [(edge.xml.get("type") or default).lower() for edge in edges]
     for edge, kind in zip(edges, kinds, strict=True):
         if kind not in ("directed", "undirected", "mutual"):
             raise source.error(
@@ -141,7 +141,7 @@ def _edge_columns(source: InputStream, handler: _Handler, edges: Sequence[_Item]
     columns = gather_columns([handler.record(edge) for edge in edges])
     for name in "id", "label":
         texts = [edge.xml.get(name) for edge in edges]
-        if any(text is not None for text in texts) and not (name == "id" and texts == _numbered(len(edges))):
+        if any(texts) and not (name == "id" and texts == _numbered(len(edges))):
             columns[name if name not in columns else f"xml_{name}"] = parse_cells(texts)
     if any("weight" in edge.xml for edge in edges):
         if "weight" in columns:
@@ -199,16 +199,19 @@ class _Handler(Elements):
         if self.graph is not None:
             raise self.error("a second graph begins: split the file, one graph each")
         self.graph = xml
-        if "name" in xml:
+        if xml.get("name"):
             self.meta["name"] = xml["name"]
 
     def _start_creator(self, xml: dict[str, str]) -> None:
         self.text = []
 
-    _start_keywords = _start_description = _start_default = _start_creator
+    _start_keywords = _start_description = _start_title = _start_default = _start_creator
 
     def _end_creator(self) -> None:
         self._take_meta("creator")
+
+    def _end_title(self) -> None:
+        self._take_meta("title")
 
     def _end_keywords(self) -> None:
         self._take_meta("keywords")
@@ -217,7 +220,8 @@ class _Handler(Elements):
         self._take_meta("description")
 
     def _take_meta(self, name: str) -> None:
-        self.meta[name] = "".join(self.text or [])
+        if text := "".join(self.text or []):
+            self.meta[name] = text
         self.text = None
 
     # Declarations of attributes
@@ -394,7 +398,7 @@ def _xml_column(edges: dict[str, Column], key: str) -> list[str] | None:
     if not values or not all(isinstance(value, str | int) and not isinstance(value, bool) for value in values):
         return None
     texts = [str(value) for value in values]
-    if (key == "id" and texts == _numbered(len(texts))) or REFUSED.search("".join(texts)):
+    if (key == "id" and texts == _numbered(len(texts))) or not any(texts) or REFUSED.search("".join(texts)):
         return None
     if python_values(parse_cells(texts)) != values:
         return None
@@ -435,9 +439,9 @@ def _meta(table: EdgeTable, notes: list[str]) -> tuple[str, list[str]]:
     texts = {
         key: graph.pop(key)
         for key in ("name", *_META)
-        if isinstance(graph.get(key), str) and not REFUSED.search(graph[key])
+        if isinstance(graph.get(key), str) and graph[key] and not REFUSED.search(graph[key])
     }
-    notes += left_out("graph", graph, "GEXF holds a name, a creator, keywords and a description only")
+    notes += left_out("graph", graph, "GEXF holds a name, a creator, a title, keywords and a description only")
     name = f" name={quoted(texts.pop('name'))}" if "name" in texts else ""
     inside = "".join(f"<{key}>{content(text)}</{key}>" for key, text in texts.items())
     return name, [f"  <meta>{inside}</meta>\n"] if texts else []

@@ -12,7 +12,7 @@ from graphpri.io.adjlist import read_adjacency_list
 from graphpri.io.delimited import read_edge_list, write_csv, write_ncol, write_spaced, write_tsv
 from graphpri.io.detect import detect, detect_rows, way_out
 from graphpri.io.dot import read_dot
-from graphpri.io.format import Format, ReadOptions, read_only
+from graphpri.io.format import Format, ReadOptions
 from graphpri.io.gexf import read_gexf, write_gexf
 from graphpri.io.gml import read_gml, write_gml
 from graphpri.io.graphml import read_graphml, write_graphml
@@ -70,37 +70,39 @@ MATRIX = Format(
     "matrix",
     (".edge", ".1d"),
     read_matrix,
-    read_only("matrix", "mtx, npz or csv"),
+    None,
     "adjacency matrix as text, read only; those in csv, tsv and txt are recognised",
     frozenset({"delimiter", "comment"}),
+    "mtx, npz or csv",
 )
 """Adjacency matrices as text, which are read only."""
 
 READ_ONLY: tuple[Format, ...] = (
     MATRIX,
-    Format(
-        "sif", (".sif",), read_sif, read_only("sif", "csv, graphml or gexf"), "interactions of Cytoscape, read only"
-    ),
+    Format("sif", (".sif",), read_sif, None, "interactions of Cytoscape, read only", instead="csv, graphml or gexf"),
     Format(
         "dot",
         (".dot", ".gv"),
         read_dot,
-        read_only("dot", "graphml, gexf or json"),
+        None,
         "DOT of the simple kind (networkx, pydot, igraph), read only",
         _LABEL,
+        "graphml, gexf or json",
     ),
     Format(
         "adjlist",
         (".adjlist",),
         read_adjacency_list,
-        read_only("adjlist", "graphml, metis or csv"),
+        None,
         "adjacency lists (networkx), read only",
         frozenset({"delimiter", "comment"}),
+        "graphml, metis or csv",
     ),
 )
 """All formats that are read and not written."""
 
 _ALL = (*FORMATS, FOLDER, *READ_ONLY)
+_START = 1 << 16  # bytes by which a content is recognised
 _GENERIC = (".txt", ".xml")  # suffixes that say little: what the content is goes before them
 
 
@@ -179,7 +181,8 @@ def recognise(source: InputStream, path_or_stream: Any, head: bytes, options: Re
     if head.startswith(b"PK\x03\x04") and b".npy" in head[:200]:
         return find_format("-", "npz")[0]
     wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    text = head.decode("utf-16" if wide else "utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    text = head[:_START].decode("utf-16" if wide else "utf-8", errors="replace")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     name = _path_name(path_or_stream) or ""
     found = detect(text)
     if found is None and (foreign := way_out(name, text)):

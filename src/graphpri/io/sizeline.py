@@ -13,8 +13,8 @@ from graphpri.errors import setting
 from graphpri.graph import EdgeTable
 from graphpri.io.delimited import read_edge_list
 from graphpri.io.format import ReadOptions
-from graphpri.io.rows import INTEGER, read_head, shorten
-from graphpri.io.source import InputStream
+from graphpri.io.rows import INTEGER, shorten
+from graphpri.io.source import CHUNK, InputStream, peeked
 
 _SUFFIXES = (".edges", ".edges.gz")  # of files whose first line can be two numbers, as an edge is
 
@@ -47,15 +47,11 @@ def read_sized_edge_list(source: InputStream, options: ReadOptions, *, square: b
     FileError
         As in :func:`read_edge_list`, and for a first line that may be either, or the size of a rectangular matrix.
     """
-    source, tape = source.taped()
-    head, chunks = read_head(source)
-    rest = next(chunks, None)
+    head, source = peeked(source)
     size = None if options.header is not None else _find_size(head, options, source)
     # In a large file the usual first edge is told by numbers that are smaller than that of the lines read so far.
-    if size is None or (rest and size.numbers[-1] < head.count(b"\n") // 2):
-        tape.rewind()
+    if size is None or (len(head) == CHUNK and size.numbers[-1] < head.count(b"\n") // 2):
         return read_edge_list(source, options, square=square)
-    tape.rewind()
     data = source.text()
     marks = "#%" if options.comment == "auto" else options.comment or ""
     # In normal form the text begins at the same line, if not at the same byte.
