@@ -95,7 +95,10 @@ def test_texts_of_other_programs_are_told_by_their_first_lines(text: str, labels
 def test_files_of_konect_are_read_under_their_own_name(tmp_path: Path) -> None:
     path = tmp_path / "out.moreno_made"
     path.write_text("% sym weighted\n% 4 3 3\n1 2 3 1082040961\n2 3 1 1082155839\n3 1 2 1082414391\n1 3 4 1082439619\n")
+    spaced = gio.read(path)
+    path.write_text(path.read_text().replace(" 10", "\t10"))
     t = gio.read(path)
+    assert edges_of(t) == edges_of(spaced)
     assert (t.n_nodes, t.source.size) == (3, 4)
     assert values_of(t.edge_attributes["weight"]) == [3, 1, 2, 4]
     assert values_of(t.edge_attributes["timestamp"])[0] == 1082040961

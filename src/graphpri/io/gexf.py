@@ -144,9 +144,10 @@ def _edge_columns(source: InputStream, handler: _Handler, edges: Sequence[_Item]
         if any(texts) and not (name == "id" and texts == _numbered(len(edges))):
             columns[name if name not in columns else f"xml_{name}"] = parse_cells(texts)
     if any("weight" in edge.xml for edge in edges):
-        if "weight" in columns:
-            columns["attribute_weight"] = columns.pop("weight")
-        columns = {"weight": _weight_column(source, edges), **columns}
+        weights, stated = _weight_column(source, edges), columns.pop("weight", None)
+        if stated is not None and python_values(stated) != python_values(weights):  # Gephi writes the same ones twice
+            columns["attribute_weight"] = stated
+        columns = {"weight": weights, **columns}
     return columns
 
 
