@@ -227,12 +227,14 @@ def output_format(path: str, name: str | None) -> str:
     Raises
     ------
     OptionError
-        For an unknown one; lists them.
+        For an unknown one, and one that is read only; lists others.
     """
     from graphpri.io import find_format
 
     try:
-        return find_format(path, name)[0].name
+        known = find_format(path, name)[0]
+        known.writer()
+        return known.name
     except OptionError as error:
         raise OptionError(in_words(error.message, {"format": "output_format"})) from None
 
