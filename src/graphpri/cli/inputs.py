@@ -40,7 +40,8 @@ class Reading:
         Parameter(
             help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, gexf, json (node-link), pajek, metis, "
             "npz, parquet, npy (a folder of arrays); read only: matrix (a square text of numbers), array (.npy), mat, "
-            "sif, dot, adjlist. By the suffix where absent, and by the content where that tells nothing. Gzip is recognised."
+            "sif, dot, adjlist. By the suffix where absent, and by the content where that tells nothing. Gzip is "
+            "recognised."
         ),
     ] = None
     weight: Annotated[
