@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -212,11 +213,20 @@ def test_nothing_is_lost_from_one_format_to_the_next_without_a_word(first: str, 
         passed_on(between, second)
 
 
+def as_bytes(save: Callable[[Any, Any], None]) -> bytes:
+    """A file with a matrix, as `save` writes it."""
+    stream = io.BytesIO()
+    save(stream, np.array([[0, 0.5, 0, 1], [0.5, 0, 2, 0], [0, 2, 0, 0], [1, 0, 0, 0]]))
+    return stream.getvalue()
+
+
 FOREIGN = {
     "sif": "TP53 binds MDM2 RB1\nRB1 binds E2F1\nalone\n",
     "dot": 'digraph d {a [club="x", age=3]; b [club="y z"]; a -> b [weight=1.5]; b -> a [label="é"]; c}',
     "adjlist": "1 2 3\n3 4\n5\n",
     "matrix": "0,0.5,0,1\n0.5,0,2,0\n0,2,0,0\n1,0,0,0\n",
+    "array": as_bytes(np.save),
+    "mat": as_bytes(lambda stream, a: scipy.io.savemat(stream, {"a": a})),
 }
 
 
