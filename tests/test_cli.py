@@ -30,7 +30,7 @@ import graphpri
 import zoo
 from graphpri.cli import COMMANDS, build_app, main, options, progress
 from graphpri.graph import EdgeTable
-from graphpri.io import FOLDER, FORMATS, read, write
+from graphpri.io import FOLDER, FORMATS, READ_ONLY, read, write
 from graphpri.solvers.solution import Progress
 
 SQUARE = "source,target,weight\na,b,1\nb,c,2\nc,d,3\nd,a,4\na,c,5\n"
@@ -188,7 +188,7 @@ def test_help_names_every_method_and_format(cli: Cli):
     text = " ".join(cli("sparsify", "--help").out.replace("│", " ").split())
     listed = text.partition("--method")[2].partition("--reweight")[0].replace("- ", "-")
     assert [name for name in graphpri.methods() if f" {name}," not in listed and f" {name}." not in listed] == []
-    assert [form.name for form in (*FORMATS, FOLDER) if f" {form.name}" not in text] == []
+    assert [form.name for form in (*FORMATS, FOLDER, *READ_ONLY) if f" {form.name}" not in text] == []
 
 
 def test_help_names_the_limits_and_their_variables(cli: Cli):
@@ -583,8 +583,18 @@ def test_gzip_on_stdin_and_another_format_on_stdout(cli: Cli):
     assert result.err == ""
 
 
-def test_stdin_needs_a_format(cli: Cli):
-    refused(cli("sparsify", "-", "--keep", "2", stdin=SQUARE), "--format", "csv")
+def test_stdin_is_read_by_its_content_and_refused_with_the_option_where_that_says_nothing(cli: Cli):
+    assert cli("info", "-", "--json", stdin=SQUARE).json["edges"] == 5
+    refused(cli("sparsify", "-", "--keep", "2", stdin="Dear all,\nhello\n"), "--format", "csv")
+
+
+def test_inputs_without_a_format_to_write_become_csv(cli: Cli, tmp_path: Path):
+    (tmp_path / "out.square").write_text("% sym\n1 2 1 7\n2 3 1 8\n3 4 1 9\n4 1 1 9\n")
+    (tmp_path / "square.sif").write_text("a pp b\nb pp c\nc pp d\nd pp a\n")
+    assert cli("sparsify", "out.square", "square.sif", "--keep", "2", "-o", "kept/", "-q").code == 0
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["out.square.csv", "square.csv"]
+    assert cli("sparsify", "square.sif", "--keep", "2", "-o", "-", "-q").out.startswith("source,target,")
+    refused(cli("sparsify", "square.sif", "--keep", "2", "-o", "kept.sif"), "is read, not written")
 
 
 @pytest.mark.parametrize("form", [form for form in FORMATS if form.name != "parquet"], ids=lambda form: form.name)

@@ -23,7 +23,7 @@ from graphpri.io import jsontext
 
 DATA = os.environ.get("GRAPHPRI_DATA")
 NAMES = [known.name for known in gio.FORMATS]
-LISTS_NODES = {"gml", "graphml", "pajek", "npz", "parquet"}
+LISTS_NODES = {"gml", "graphml", "gexf", "json", "pajek", "npz", "parquet"}
 NUMBERED = {"mtx", "metis"}
 
 # Tables
@@ -123,7 +123,7 @@ def check_round_trip(table: EdgeTable, back: EdgeTable, notes: list[str], name: 
     original, read_back = list(original), list(read_back)
     if not any("isolated node" in note for note in notes):
         assert back.n_nodes == table.n_nodes
-        assert len({type(x) for x in read_back}) <= 1 or name in ("npz", "parquet")
+        assert len({type(x) for x in read_back}) <= 1 or name in ("npz", "parquet", "json")
         if name in LISTS_NODES | NUMBERED:
             assert list(map(same, read_back, original)) == [True] * table.n_nodes
     before = [(original[u], original[v]) for u, v in zip(table.source.tolist(), table.target.tolist(), strict=True)]
@@ -188,6 +188,46 @@ def test_nothing_is_lost_or_changed_without_a_word(name: str, table: EdgeTable) 
     # ncol has no header to say that the first row is none.
     back = read(data, name, **({"header": False} if name == "ncol" else {}))
     check_round_trip(table, back, notes, name)
+
+
+def passed_on(table: EdgeTable, name: str) -> EdgeTable | None:
+    """The table as a format gives it back, after a check that nothing has changed unsaid; None where it is refused."""
+    try:
+        data, notes = write(table, name)
+    except FileError:
+        return None
+    back = read(data, name, **({"header": False} if name == "ncol" else {}))
+    check_round_trip(table, back, notes, name)
+    return back
+
+
+@pytest.mark.parametrize("first", NAMES)
+@settings(max_examples=35, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(table=tables(), second=st.sampled_from(NAMES))
+def test_nothing_is_lost_from_one_format_to_the_next_without_a_word(first: str, table: EdgeTable, second: str) -> None:
+    if "parquet" in (first, second):
+        pytest.importorskip("pyarrow")
+    between = passed_on(table, first)
+    if between is not None:
+        passed_on(between, second)
+
+
+FOREIGN = {
+    "sif": "TP53 binds MDM2 RB1\nRB1 binds E2F1\nalone\n",
+    "dot": 'digraph d {a [club="x", age=3]; b [club="y z"]; a -> b [weight=1.5]; b -> a [label="é"]; c}',
+    "adjlist": "1 2 3\n3 4\n5\n",
+    "matrix": "0,0.5,0,1\n0.5,0,2,0\n0,2,0,0\n1,0,0,0\n",
+}
+
+
+@pytest.mark.parametrize("second", NAMES)
+@pytest.mark.parametrize("first", [known.name for known in gio.READ_ONLY])
+def test_formats_that_are_read_only_are_passed_on_whole(first: str, second: str) -> None:
+    if second == "parquet":
+        pytest.importorskip("pyarrow")
+    t = read(FOREIGN[first], first)
+    assert t.n_nodes >= 4 or t.directed
+    assert (passed_on(t, second) is None) == (second == "metis" and t.directed)
 
 
 PLAIN = EdgeTable(
@@ -603,7 +643,10 @@ def test_pajek_labels_can_be_the_numbers() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("1 2\n", "line 1: '1 2' stands before the first section"),
+        ("hello\n", r"line 1: 'hello' stands where a section such as \*Vertices should, or two numbers"),
+        ("1 2\nx 3\n", "line 2: 'x 3' stands where a section"),
+        ("% only\n", "there are only comments"),
+        ("1 2\n*Vertices 2\n", "line 1: '1 2' looks like a link and stands before the first section"),
         ("*Network x\n", "there is no section"),
         ("*Edges\n1 2\n", r"line 1: \*edges stands before \*Vertices"),
         ("*Vertices\n", "line 1: the number of vertices should follow"),

@@ -38,8 +38,9 @@ class Reading:
     format: Annotated[
         str | None,
         Parameter(
-            help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, pajek, metis, npz, parquet, npy (a "
-            "folder of arrays), or matrix (a square text of numbers); by the suffix where absent. Gzip is recognised."
+            help="csv, tsv, edgelist (SNAP, KONECT), ncol, mtx, gml, graphml, gexf, json (node-link), pajek, metis, "
+            "npz, parquet, npy (a folder of arrays); read only: matrix (a square text of numbers), sif, dot, adjlist. "
+            "By the suffix where absent, and by the content where that tells nothing. Gzip is recognised."
         ),
     ] = None
     weight: Annotated[
@@ -69,7 +70,10 @@ class Reading:
         ),
     ] = "auto"
     label: Annotated[
-        str | None, Parameter(metavar="NAME", help="GML, GraphML, Pajek: node attribute to call nodes by, or 'id'.")
+        str | None,
+        Parameter(
+            metavar="NAME", help="GML, GraphML, GEXF, JSON, DOT, Pajek: node attribute to call nodes by, or 'id'."
+        ),
     ] = None
 
     def read(self, name: str, watch: Watch) -> EdgeTable:

@@ -227,42 +227,57 @@ def output_format(path: str, name: str | None) -> str:
     Raises
     ------
     OptionError
-        For an unknown one; lists them.
+        For an unknown one, and one that is read only; lists others.
     """
     from graphpri.io import find_format
 
     try:
-        return find_format(path, name)[0].name
+        known = find_format(path, name)[0]
+        known.writer()
+        return known.name
     except OptionError as error:
         raise OptionError(in_words(error.message, {"format": "output_format"})) from None
 
 
 def _wanted_format(name: str, wanted: Wanted, folder: bool) -> str | None:
     """Format by name; None where the output's own suffix decides."""
-    from graphpri.io import FOLDER, MATRIX
+    from graphpri.io import FOLDER, READ_ONLY
 
     if wanted.output_format is not None or wanted.output is None:
         return wanted.output_format
     if folder or wanted.output == "-":
         if wanted.input_format is not None:
-            return "csv" if wanted.input_format == MATRIX.name else wanted.input_format
+            return "csv" if wanted.input_format in {known.name for known in READ_ONLY} else wanted.input_format
         if name == "-" or (is_dataset(name) and not is_file(name)):
             return "csv"
         if folder and is_graph_folder(name):
             return FOLDER.name
-    own = output_format(name, None) if wanted.output == "-" else None
-    return "csv" if own == MATRIX.name else own
+        own = _own_format(name)
+        return "csv" if own is None else own if wanted.output == "-" else None
+    return None
+
+
+def _own_format(name: str) -> str | None:
+    """The format that an input's own name says; None where it says none that can be written."""
+    from graphpri.io import READ_ONLY, find_format
+
+    try:
+        own = find_format(name, None)[0]
+    except OptionError:
+        return None
+    return None if own in READ_ONLY else own.name
 
 
 def _stem(name: str) -> str:
     """Name of an input without folder and suffixes."""
-    from graphpri.io import FOLDER, FORMATS
+    from graphpri.io import FOLDER, FORMATS, READ_ONLY
 
     if name == "-":
         return "stdin"
     base = Path(name).name
     plain = base[:-3] if base.lower().endswith(".gz") else base
-    suffix = max((s for f in (*FORMATS, FOLDER) for s in f.suffixes if plain.lower().endswith(s)), key=len, default="")
+    known = (*FORMATS, FOLDER, *READ_ONLY)
+    suffix = max((s for f in known for s in f.suffixes if plain.lower().endswith(s)), key=len, default="")
     return plain[: len(plain) - len(suffix)] or plain
 
 
@@ -270,7 +285,8 @@ def _file_name(name: str, form: str | None, wanted: Wanted) -> str:
     """File in the output folder: the input's own name, or its stem with the suffix of another format."""
     from graphpri.io import find_format
 
-    if wanted.output_format is None and name != "-" and not (is_dataset(name) and not is_file(name)):
+    keeps = form is None or form == wanted.input_format or is_graph_folder(name)
+    if keeps and wanted.output_format is None and name != "-" and not (is_dataset(name) and not is_file(name)):
         return Path(name).name
     known, zipped = find_format("-", form or "csv")
     return _stem(name) + known.suffixes[0] + (".gz" if zipped else "")

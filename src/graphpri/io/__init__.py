@@ -1,4 +1,6 @@
-"""Read and write graphs as files: edge lists, MatrixMarket, GML, GraphML, Pajek, METIS, npz, parquet, gzip of each.
+"""Read and write graphs as files: edge lists, GraphML, GEXF, JSON, GML, Pajek, MatrixMarket, METIS, npz, parquet.
+
+Gzip of each is read and written; SIF, DOT, adjacency lists and matrices as text are read only.
 
 A folder of NumPy arrays (``graph.npyd`` with ``source.npy``, ``target.npy`` and perhaps ``weight.npy``) is mapped
 into memory instead of read.
@@ -14,11 +16,11 @@ from typing import IO, Any
 
 from graphpri.graph import EdgeTable
 from graphpri.io.format import Format, ReadOptions
-from graphpri.io.registry import FOLDER, FORMATS, MATRIX, find_format
+from graphpri.io.registry import FOLDER, FORMATS, READ_ONLY, find_format, find_reader, recognise
 from graphpri.io.sink import check_output, open_folder, open_sink
-from graphpri.io.source import Progress, open_folder_source, open_source
+from graphpri.io.source import Progress, open_folder_source, open_source, peeked
 
-__all__ = ["FOLDER", "FORMATS", "MATRIX", "Format", "Progress", "check_output", "find_format", "read", "write"]
+__all__ = ["FOLDER", "FORMATS", "READ_ONLY", "Format", "Progress", "check_output", "find_format", "read", "write"]
 
 
 def read(
@@ -48,8 +50,9 @@ def read(
     path_or_stream : path, binary or text stream, or ``"-"``
         ``"-"`` is standard input. Content that is gzip is unzipped, whatever the name.
     format : str, optional
-        Name of one of `FORMATS`, ``"npy"`` or ``"matrix"``; by the suffix where absent (``.gz`` behind it does
-        not count).
+        Name of one of `FORMATS`, of `READ_ONLY` (``"matrix"``, ``"sif"``, ``"dot"``, ``"adjlist"``) or ``"npy"``; by
+        the suffix where absent (``.gz`` behind it does not count), and by the content where that tells nothing: in
+        streams, and under names such as ``out.karate`` and ``graph.txt``.
     header : bool, optional
         Edge lists: whether the first row names the columns. Where absent, it does if it holds a known
         pair of names (source and target, from and to, u and v, src and dst, node1 and node2, i and j,
@@ -62,7 +65,8 @@ def read(
         Edge lists: characters that begin a comment line. ``"auto"`` is ``#`` and ``%``, and refuses lines
         that may as well be edges; None takes every line for an edge.
     label : str, optional
-        GML, GraphML and Pajek: the node attribute to call nodes by, or ``"id"`` for the file's own ids.
+        GML, GraphML, GEXF, JSON, DOT and Pajek: the node attribute to call nodes by, or ``"id"`` for the file's
+        own ids.
 
     progress : callable, optional
         Called as ``progress(stage, share)`` in the caller's thread, twenty times a second at most: the stage in a
@@ -91,15 +95,20 @@ def read(
     >>> table.labels, table.edge_attributes["weight"].tolist()
     (['a', 'b', 'c'], [2.0, 0.5])
     """
-    known, _ = find_format(path_or_stream, format)
+    known = find_reader(path_or_stream, format)
     options = ReadOptions(header, delimiter, comment, label)
-    known.check(options)
-    if known.folder:
+    if known is not None:
+        known.check(options)
+    if known is not None and known.folder:
         source = open_folder_source(path_or_stream, progress)
         table = known.read(source, options)
         source.meter(1)
         return table
     with open_source(path_or_stream, progress) as source:
+        if known is None:
+            head, source = peeked(source)
+            known = recognise(source, path_or_stream, head, options)
+            known.check(options)
         return known.read(source, options)
 
 
@@ -154,10 +163,11 @@ def write(
     []
     """
     known, zipped = find_format(path_or_stream, format)
+    write_table = known.writer()
     name = str(path_or_stream) if isinstance(path_or_stream, str | os.PathLike) else "the output"
     if known.folder:
         opened = open_folder(path_or_stream, force=force, progress=progress)
     else:
         opened = open_sink(path_or_stream, zipped=zipped, force=force, progress=progress)
     with opened as sink:
-        return known.write(table, sink, "standard output" if name == "-" else name)
+        return write_table(table, sink, "standard output" if name == "-" else name)

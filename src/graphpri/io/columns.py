@@ -319,6 +319,36 @@ def label_nodes(
     return Nodes(label_sequence(parse_labels(list(seen))), rest)
 
 
+def shown_names(
+    source: InputStream,
+    ids: Sequence[str],
+    shown: Sequence[str | None],
+    attributes: Mapping[str, Column],
+    lines: Sequence[int],
+    option: str | None,
+) -> tuple[Nodes, tuple[str, ...]]:
+    """Call nodes by the names that an editor shows where these can tell them apart, else by their ids, with a note.
+
+    Parameters
+    ----------
+    source, ids, attributes, lines, option
+        As in :func:`label_nodes`. Names that are not used become the attribute ``label``.
+    shown : sequence of (str or None)
+        What stands on each node; None where nothing does.
+    """
+    present = [name for name in shown if name is not None]
+    if not present:
+        return label_nodes(source, ids, attributes, lines, option), ()
+    if option is None and len(present) == len(set(present)) == len(ids):
+        return Nodes(label_sequence(parse_labels(present)), dict(attributes)), ()
+    columns = dict(attributes)
+    if list(shown) != list(ids) or option == "label":
+        columns["label" if "label" not in columns else "shown_label"] = parse_cells(shown)
+    why = "some nodes have none" if len(present) < len(ids) else "one of them stands twice"
+    note = f"nodes are called by their ids, and not by their labels: {why}"
+    return label_nodes(source, ids, columns, lines, option), (note,) if option is None else ()
+
+
 def ends_by_id(
     source: InputStream,
     ids: Sequence[Any],

@@ -258,6 +258,8 @@ def _comment_names(text: str) -> tuple[list[str], str | None]:
 def _detect(text: _Text, preferred: str | None) -> str | None:
     """The delimiter that splits the first rows into equally many cells; None for spaces."""
     first = text.rows[0]
+    if text.comments and _KONECT.fullmatch(text.comments[0].text):
+        return None  # blanks and tabs in one line
     if (found := _comment_header(text)) is not None and len(_split(first.text, found[2])) == len(found[0]):
         return found[2]
     return sniff_delimiter(text.source, [(line.number, line.text) for line in text.rows], preferred)

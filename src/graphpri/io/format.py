@@ -25,6 +25,9 @@ class ReadOptions:
         return {f.name for f in fields(self) if getattr(self, f.name) != f.default}
 
 
+Write = Callable[[EdgeTable, BinaryIO, str], list[str]]
+
+
 @dataclass(frozen=True)
 class Format:
     """A file format: how to know it, read it and write it.
@@ -37,13 +40,15 @@ class Format:
         File name endings that mean this format, with the dot.
     read : callable
         Makes an EdgeTable of a InputStream.
-    write : callable
+    write : callable or None
         Writes an EdgeTable to a binary stream, given a name for messages, and returns notes on what
-        the format can't hold.
+        the format can't hold. None for a format that is read only.
     description : str
         One line for lists of formats.
     options : frozenset of str
         Fields of ReadOptions that `read` uses; others are refused.
+    instead : str
+        What to write instead of a format that is read only.
     folder : bool
         Whether it is a folder of files, which `read` finds at the source's `path`, and `write` makes in the
         sink's `folder`.
@@ -59,10 +64,23 @@ class Format:
     name: str
     suffixes: tuple[str, ...]
     read: Callable[[InputStream, ReadOptions], EdgeTable]
-    write: Callable[[EdgeTable, BinaryIO, str], list[str]]
+    write: Write | None
     description: str
     options: frozenset[str] = frozenset()
+    instead: str = ""
     folder: bool = False
+
+    def writer(self) -> Write:
+        """What writes the format.
+
+        Raises
+        ------
+        OptionError
+            For a format that is read only; names others.
+        """
+        if self.write is None:
+            raise OptionError(f"{argument('format', self.name)}: is read, not written; write {self.instead}")
+        return self.write
 
     def check(self, options: ReadOptions) -> None:
         """Refuse options that this format has no use for.

@@ -226,4 +226,6 @@ def _number(value: float) -> str:
 
 
 def _text(value: str) -> str:
-    return '"' + re.sub(r'[^ -~]|[&"]', lambda c: f"&#{ord(c[0])};", value) + '"'
+    # igraph knows these two entities by name only; networkx wants ASCII.
+    plain = value.replace("&", "&amp;").replace('"', "&quot;")
+    return '"' + re.sub(r"[^ -~]", lambda c: f"&#{ord(c[0])};", plain) + '"'

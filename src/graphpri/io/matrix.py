@@ -10,12 +10,11 @@ import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import FileError, OptionError, argument, setting
+from graphpri.errors import FileError, setting
 from graphpri.graph import EdgeTable, find_ends, plain_label
 from graphpri.io.columns import label_sequence, parse_labels
 from graphpri.io.format import ReadOptions
@@ -136,11 +135,6 @@ def refuse_decimals(source: InputStream, rows: Sequence[tuple[int, Sequence[str]
             "these are names",
             rows[0][0],
         )
-
-
-def refuse_writing(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
-    """Matrices are read only: what they would hold is smaller in other formats."""
-    raise OptionError(f"{argument('format', 'matrix')}: matrices as text are read, not written; write mtx, npz or csv")
 
 
 # Lines and cells

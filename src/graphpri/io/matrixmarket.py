@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import FileError
+from graphpri.errors import FileError, setting
 from graphpri.graph import (
     AVERAGED,
     EVERY,
@@ -37,7 +37,7 @@ from graphpri.io.rows import (
 )
 from graphpri.io.source import InputStream, Tape
 
-_BANNER = re.compile(rb"%%MatrixMarket[ \t]+matrix[ \t]+(\w+)[ \t]+(\w+)[ \t]+([\w-]+)[ \t]*\n", re.IGNORECASE)
+_BANNER = re.compile(rb"%?%MatrixMarket[ \t]+matrix[ \t]+(\w+)[ \t]+(\w+)[ \t]+([\w-]+)[ \t]*\n", re.IGNORECASE)
 _COMMENT = re.compile(rb"[ \t]*(?:%[^\n]*)?\n")
 _LAYOUTS = ("coordinate", "array")
 _FIELDS = ("real", "integer", "double", "unsigned-integer", "pattern")
@@ -120,7 +120,12 @@ def _row_name(source: InputStream, lines: Sequence[int] | range) -> Callable[[Or
 def _read_head(source: InputStream, data: bytes) -> _Head:
     found = _BANNER.match(data)
     if found is None:
-        raise source.error("the first line is not a MatrixMarket header, %%MatrixMarket matrix …", 1)
+        raise source.error(
+            "the first line is not a MatrixMarket header, %%MatrixMarket matrix …: put one there, such as "
+            "'%%MatrixMarket matrix coordinate pattern symmetric', or pass "
+            f"{setting('format', 'edgelist')} if the lines are edges",
+            1,
+        )
     layout, field, symmetry = (word.decode().lower() for word in found.groups())
     for word, known in ((layout, _LAYOUTS), (field, _FIELDS), (symmetry, _SYMMETRIES)):
         if word not in known:

@@ -10,12 +10,13 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from graphpri.errors import FileError
+from graphpri.errors import FileError, setting
 from graphpri.graph import EdgeTable, id_dtype
 from graphpri.io.columns import (
     Column,
     alike,
     gather_columns,
+    integer_ends,
     label_nodes,
     label_texts,
     left_out,
@@ -34,7 +35,9 @@ from graphpri.io.source import LONG_LINE_LIMIT, InputStream
 SHAPES = ("ellipse", "box", "diamond", "triangle", "cross", "empty", "circle", "house", "man", "woman")
 _TOKEN = re.compile(r'[ \t]*(?:"([^"]*)"|(\[[^\]]*\])|([^ \t"]+))(?=[ \t]|$)')
 _SECTION = re.compile(rb"^[ \t]*\*([A-Za-z]+)[ \t]*([^\n]*)\n", re.MULTILINE)
-_LINKS = {"arcs": True, "arcslist": True, "edges": False, "edgeslist": False, "matrix": True}
+_LINKS = {"arcs": True, "arcslist": True, "edges": False, "edgeslist": False, "links": False, "matrix": True}
+_COMMENT = "%#"  # of Pajek, and of Infomap
+_LINK = re.compile(r"[0-9]+[ \t]+[0-9]+(?:[ \t]+\S+)?")
 
 
 class _Section(NamedTuple):
@@ -73,7 +76,10 @@ class _Network:
 
 
 def read_pajek(source: InputStream, options: ReadOptions) -> EdgeTable:
-    """Read one Pajek network, with its partitions and vectors as node attributes.
+    """Read one Pajek network, with its partitions and vectors as node attributes; or a list of links of Infomap.
+
+    Text above the first section is the network's title. A file without sections, whose lines are two numbers and
+    perhaps a weight, is a list of links, which Infomap keeps under the same suffix.
 
     Coordinates become the node attributes ``x``, ``y`` and ``z``, a vertex's figure ``shape``, times in
     brackets ``time``, other pairs attributes of their name, and the relation of a multi-relational
@@ -86,11 +92,14 @@ def read_pajek(source: InputStream, options: ReadOptions) -> EdgeTable:
         Names the line, for whatever is not a network of this form, and for labels that stand twice.
     """
     network = _Network(source)
-    for section in _sections(source, source.text(LONG_LINE_LIMIT)):
+    data = source.text(LONG_LINE_LIMIT)
+    if _SECTION.search(data) is None:
+        return _read_bare_links(network, data, options)
+    for section in _sections(network, data):
         _take(network, section)
     if network.n < 0:
         raise source.error("there is no section *Vertices, so this is no Pajek network")
-    columns = {**gather_columns(network.records, parse_cells), **network.vectors}
+    columns = {**_without_defaults(gather_columns(network.records, parse_cells)), **network.vectors}
     ids: list[Any] = [*range(1, network.n + 1)]
     if options.label == "id" and network.names != list(map(str, ids)):
         columns.setdefault("label", network.names)
@@ -98,11 +107,33 @@ def read_pajek(source: InputStream, options: ReadOptions) -> EdgeTable:
     return _table(network, *label_nodes(source, ids, columns, network.lines, options.label))
 
 
-def _sections(source: InputStream, data: bytes) -> Iterator[_Section]:
+def _read_bare_links(network: _Network, data: bytes, options: ReadOptions) -> EdgeTable:
+    """A list of links without sections, whose nodes are the numbers that stand in it."""
+    rows = list(_rows(data, 1))
+    for number, text in rows:
+        if not _LINK.match(text):
+            raise network.source.error(
+                f"{shorten(text)} stands where a section such as *Vertices should, or two numbers of a link", number
+            )
+    if not rows:
+        raise network.source.error("there are only comments, no sections and no links")
+    network.n = 1 + max(int(word) for _, text in rows for word in text.split()[:2] if len(word) < 19)
+    section = _Section("links", "", 0, data.replace(b"\t", b" "))
+    links = _regular(network, section, 0) or _read_lines(network, section, 0)
+    ends = integer_ends(links.u, links.v)
+    if options.label not in (None, "id"):
+        raise network.source.error(f"nodes have no attributes in a list of links: {setting('label')} names none")
+    return EdgeTable(*ends, edge_attributes=links.columns, row_name=network.source.row_name(links.lines))
+
+
+def _sections(network: _Network, data: bytes) -> Iterator[_Section]:
     found = list(_SECTION.finditer(data))
-    start = found[0].start() if found else len(data)
-    for number, text in _rows(data[:start], 1):
-        raise source.error(f"{shorten(text)} stands before the first section, such as *Vertices", number)
+    for number, text in _rows(data[: found[0].start()], 1):
+        if _LINK.fullmatch(text):
+            raise network.source.error(
+                f"{shorten(text)} looks like a link and stands before the first section, such as *Vertices", number
+            )
+        network.title = f"{network.title} {text}".strip()
     line, counted = 1, 0
     for match, end in zip(found, [*(m.start() for m in found[1:]), len(data)], strict=True):
         line += data.count(b"\n", counted, match.start())
@@ -114,7 +145,7 @@ def _rows(body: bytes, line: int) -> Iterator[tuple[int, str]]:
     """Line numbers and text of the lines that are neither blank nor comments."""
     for number, text in enumerate(body.decode().split("\n"), line):
         bare = text.strip(" \t")
-        if bare and not bare.startswith(("%", "/*")):
+        if bare and not bare.startswith((*_COMMENT, "/*")):
             yield number, bare
 
 
@@ -141,7 +172,7 @@ def _take(network: _Network, section: _Section) -> None:
     elif kind in ("network", "vertices") and network.n >= 0:
         raise network.source.error("a second network begins: split the file, one network each", section.line)
     elif kind == "network":
-        network.title = section.words
+        network.title = section.words or network.title
     elif kind == "vertices":
         _take_vertices(network, section)
     elif kind not in _LINKS:
@@ -191,10 +222,11 @@ def _take_vertices(network: _Network, section: _Section) -> None:
             network.records[i] = _vertex_record(network.source, rest[1:], line)
 
 
-def _vertex(network: _Network, number: str, line: int) -> int:
-    if number.isascii() and number.isdecimal() and len(number) < 19 and 1 <= int(number) <= network.n:
-        return int(number) - 1
-    raise network.source.error(f"{shorten(number)} is not a vertex from 1 to {network.n}", line)
+def _vertex(network: _Network, number: str, line: int, first: int = 1) -> int:
+    """Place of a vertex by its number; the first one has the number `first`."""
+    if number.isascii() and number.isdecimal() and len(number) < 19 and first <= int(number) < first + network.n:
+        return int(number) - first
+    raise network.source.error(f"{shorten(number)} is not a vertex from {first} to {first + network.n - 1}", line)
 
 
 def _vertex_record(source: InputStream, tokens: list[tuple[str, bool]], line: int) -> dict[str, str]:
@@ -227,26 +259,26 @@ def _read_links(network: _Network, section: _Section) -> _Links:
     return links
 
 
-def _regular(network: _Network, section: _Section) -> _Links | None:
+def _regular(network: _Network, section: _Section, first: int = 1) -> _Links | None:
     """Links that are all two vertices, or two vertices and a weight; None for any others."""
     if b'"' in section.body or b"[" in section.body or b"/*" in section.body:
         return None
     try:
-        rows = split_rows(network.source, section.body, None, section.line + 1, "%")
+        rows = split_rows(network.source, section.body, None, section.line + 1, _COMMENT)
     except FileError:
         return None
     if not rows.n_rows or rows.n_columns not in (2, 3):
         return None
     u, v = rows.integers(0), rows.integers(1)
-    if u is None or v is None or min(u.min(), v.min()) < 1 or max(u.max(), v.max()) > network.n:
+    if u is None or v is None or min(u.min(), v.min()) < first or max(u.max(), v.max()) >= first + network.n:
         return None
     columns: dict[str, Column] = {}
     if rows.n_columns == 3:
         columns["weight"] = read_weights(network.source, rows, 2, ends=(0, 1))
-    return _Links(_LINKS[section.kind], u - 1, v - 1, np.array(rows.lines, np.int64), columns)
+    return _Links(_LINKS[section.kind], u - first, v - first, np.array(rows.lines, np.int64), columns)
 
 
-def _read_lines(network: _Network, section: _Section) -> _Links:
+def _read_lines(network: _Network, section: _Section, first: int = 1) -> _Links:
     ends: list[tuple[int, int]] = []
     lines: list[int] = []
     records: list[dict[str, str]] = []
@@ -254,7 +286,7 @@ def _read_lines(network: _Network, section: _Section) -> _Links:
         tokens = _tokens(network.source, text, line)
         if len(tokens) < 2:
             raise network.source.error("two vertices should stand here", line)
-        ends.append((_vertex(network, tokens[0][0], line), _vertex(network, tokens[1][0], line)))
+        ends.append((_vertex(network, tokens[0][0], line, first), _vertex(network, tokens[1][0], line, first)))
         lines.append(line)
         record: dict[str, str] = {}
         rest = tokens[2:]
@@ -276,10 +308,16 @@ def _read_lists(network: _Network, section: _Section) -> _Links:
 
 
 def _read_matrix(network: _Network, section: _Section) -> _Links:
-    source, n = network.source, network.n
-    rows = split_rows(source, section.body, None, section.line + 1, "%")
-    if (rows.n_rows, rows.n_columns) != (n, n):
-        raise source.error(f"*Matrix has {rows.n_rows} rows of {rows.n_columns} for {n} vertices", section.line)
+    source, n, first = network.source, network.n, network.two_mode
+    rows = split_rows(source, section.body, None, section.line + 1, _COMMENT)
+    shape = (rows.n_rows, rows.n_columns)
+    if first is not None and shape == (first, n - first):
+        matrix = np.array([read_weights(source, rows, column) for column in range(n - first)]).T.reshape(shape)
+        u, v = np.nonzero(matrix)
+        return _Links(False, u, v + first, np.array(rows.lines, np.int64)[u], {"weight": matrix[u, v]})
+    if shape != (n, n):
+        modes = "" if first is None else f" of which {first} are of the first mode"
+        raise source.error(f"*Matrix has {shape[0]} rows of {shape[1]} for {n} vertices{modes}", section.line)
     matrix = np.array([read_weights(source, rows, column) for column in range(n)]).T.reshape(n, n)
     u, v = np.nonzero(matrix)
     symmetric = equals_transpose(u, v, matrix[u, v])
@@ -361,6 +399,9 @@ def write_pajek(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
     weights = write_weights(table, notes)
     others = {key: column for key, column in table.edge_attributes.items() if key != "weight"}
     pairs = _pair_words("edge", others, notes, table.source.size, reserved=("weight", "time"))
+    if weights is None and any(pairs):
+        weights = np.ones(len(pairs), np.int64)
+        notes.append("edges written with the weight 1, behind which Pajek has their attributes")
     columns: list[Sequence[Any]] = [(table.source + 1).tolist(), (table.target + 1).tolist()]
     columns += [] if weights is None else [numbers_text(weights)]
     form = " ".join(["%s"] * len(columns)) + "%s\n"
@@ -382,21 +423,47 @@ def _graph_words(table: EdgeTable, notes: list[str]) -> tuple[list[str], str]:
 
 
 def _vertex_words(table: EdgeTable, notes: list[str]) -> list[str]:
-    """Coordinates, shape and pairs of each vertex."""
+    """Coordinates, shape and pairs of each vertex.
+
+    Programs read pairs behind coordinates and a shape only, so that vertices with pairs have all of these: those of
+    :data:`_PLACE` and :data:`_FIGURE` where the table has none, which are passed over on reading, as defaults are.
+    """
     attributes = dict(table.node_attributes)
-    words = [""] * table.n_nodes
-    for key in "xyz":
-        values = python_values(attributes.get(key, [None]))
-        if not values or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in values):
-            break
-        words = [f"{word} {value!r}" for word, value in zip(words, values, strict=True)]
-        del attributes[key]
+    axes = [[python_values(attributes.get(key, [None])) for key in keys] for keys in ("xyz", "xy")]
+    places = next((columns for columns in axes if all(map(_are_finite, columns))), [])
     shapes = python_values(attributes.get("shape", []))
-    if shapes and all(isinstance(shape, str) and shape.lower() in SHAPES for shape in shapes):
-        words = [f"{word} {shape}" for word, shape in zip(words, shapes, strict=True)]
-        del attributes["shape"]
-    pairs = _pair_words("node", attributes, notes, table.n_nodes, reserved=("time", "x", "y", "z", "shape"))
-    return list(map(str.__add__, words, pairs))
+    shapes = shapes if all(isinstance(shape, str) and shape.lower() in SHAPES for shape in shapes) else []
+    kept = [*"xyz"[: len(places)], *(["shape"] if shapes else [])]
+    others = {key: column for key, column in attributes.items() if key not in kept}
+    pairs = _pair_words("node", others, notes, table.n_nodes, reserved=("time", "x", "y", "z", "shape"))
+    plain = [*"xy" * _all_at_zero(places), *(["shape"] * _all_default(shapes))]
+    notes += left_out("node", plain, "it is the same everywhere, and what Pajek takes where nothing is said")
+    if not (places or shapes or any(pairs)):
+        return pairs
+    words = list(map(" ".join, zip(*(map(repr, column) for column in places), strict=True))) or [_PLACE] * len(pairs)
+    return list(map(" {} {}{}".format, words, shapes or [_FIGURE] * len(pairs), pairs))
+
+
+_PLACE, _FIGURE = "0.0 0.0", "ellipse"
+
+
+def _are_finite(values: list[Any]) -> bool:
+    return bool(values) and all(type(x) in (int, float) and np.isfinite(x) for x in values)
+
+
+def _all_at_zero(places: list[list[Any]]) -> bool:
+    return len(places) == 2 and all(x == 0 for column in places for x in column)
+
+
+def _all_default(shapes: list[Any]) -> bool:
+    return bool(shapes) and all(isinstance(shape, str) and shape.lower() == _FIGURE for shape in shapes)
+
+
+def _without_defaults(columns: dict[str, Column]) -> dict[str, Column]:
+    """Attributes of vertices without places and shapes that say nothing, which programs write to be read by others."""
+    places = [python_values(columns[key]) for key in "xyz" if key in columns]
+    dropped = [*"xy" * _all_at_zero(places), *(["shape"] * _all_default(python_values(columns.get("shape", []))))]
+    return {key: column for key, column in columns.items() if key not in dropped}
 
 
 def _pair_words(

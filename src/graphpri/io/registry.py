@@ -8,17 +8,25 @@ from functools import partial
 from typing import Any
 
 from graphpri.errors import OptionError, argument, setting
+from graphpri.io.adjlist import read_adjacency_list
 from graphpri.io.delimited import read_edge_list, write_csv, write_ncol, write_spaced, write_tsv
-from graphpri.io.format import Format
+from graphpri.io.detect import detect, detect_rows, way_out
+from graphpri.io.dot import read_dot
+from graphpri.io.format import Format, ReadOptions
+from graphpri.io.gexf import read_gexf, write_gexf
 from graphpri.io.gml import read_gml, write_gml
 from graphpri.io.graphml import read_graphml, write_graphml
-from graphpri.io.matrix import read_matrix, refuse_writing
+from graphpri.io.matrix import read_matrix
 from graphpri.io.matrixmarket import read_matrix_market, write_matrix_market
 from graphpri.io.metis import read_metis, write_metis
+from graphpri.io.nodelink import read_json, write_json
 from graphpri.io.npz import read_folder, read_npz, write_folder, write_npz
 from graphpri.io.pajek import read_pajek, write_pajek
 from graphpri.io.parquet import read_parquet, write_parquet
+from graphpri.io.sif import read_sif
 from graphpri.io.sink import is_edge_folder
+from graphpri.io.sizeline import read_sized_edge_list
+from graphpri.io.source import InputStream
 
 _ROWS = frozenset({"header", "delimiter", "comment"})
 _LABEL = frozenset({"label"})
@@ -29,7 +37,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "edgelist",
         (".txt", ".edges", ".edgelist", ".el"),
-        read_edge_list,
+        read_sized_edge_list,
         write_spaced,
         "edge list, by spaces or any of the others (SNAP, KONECT, networkx)",
         _ROWS,
@@ -45,6 +53,8 @@ FORMATS: tuple[Format, ...] = (
     Format("mtx", (".mtx",), read_matrix_market, write_matrix_market, "MatrixMarket adjacency matrix"),
     Format("gml", (".gml",), read_gml, write_gml, "GML, with attributes", _LABEL),
     Format("graphml", (".graphml", ".xml"), read_graphml, write_graphml, "GraphML, with attributes", _LABEL),
+    Format("gexf", (".gexf",), read_gexf, write_gexf, "GEXF (Gephi), with attributes", _LABEL),
+    Format("json", (".json",), read_json, write_json, "node-link JSON (networkx, d3), with attributes", _LABEL),
     Format("pajek", (".net", ".paj"), read_pajek, write_pajek, "Pajek network", _LABEL),
     Format("metis", (".graph", ".metis"), read_metis, write_metis, "METIS adjacency lists"),
     Format("npz", (".npz",), read_npz, write_npz, "NumPy archive of everything; reads SciPy sparse matrices"),
@@ -60,11 +70,40 @@ MATRIX = Format(
     "matrix",
     (".edge", ".1d"),
     read_matrix,
-    refuse_writing,
+    None,
     "adjacency matrix as text, read only; those in csv, tsv and txt are recognised",
     frozenset({"delimiter", "comment"}),
+    "mtx, npz or csv",
 )
-"""The format that is read only."""
+"""Adjacency matrices as text, which are read only."""
+
+READ_ONLY: tuple[Format, ...] = (
+    MATRIX,
+    Format("sif", (".sif",), read_sif, None, "interactions of Cytoscape, read only", instead="csv, graphml or gexf"),
+    Format(
+        "dot",
+        (".dot", ".gv"),
+        read_dot,
+        None,
+        "DOT of the simple kind (networkx, pydot, igraph), read only",
+        _LABEL,
+        "graphml, gexf or json",
+    ),
+    Format(
+        "adjlist",
+        (".adjlist",),
+        read_adjacency_list,
+        None,
+        "adjacency lists (networkx), read only",
+        frozenset({"delimiter", "comment"}),
+        "graphml, metis or csv",
+    ),
+)
+"""All formats that are read and not written."""
+
+_ALL = (*FORMATS, FOLDER, *READ_ONLY)
+_START = 1 << 16  # bytes by which a content is recognised
+_GENERIC = (".txt", ".xml")  # suffixes that say little: what the content is goes before them
 
 
 def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
@@ -86,23 +125,85 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         raise OptionError(f"a stream has no suffix: pass {setting('format')}, one of {_names()}")
     plain = wanted.lower().removesuffix(".gz")
     zipped = plain != wanted.lower()
-    for known in (*FORMATS, FOLDER, MATRIX):
+    for known in _ALL:
         if (plain == known.name) if name is not None else plain.endswith(known.suffixes):
             if known.folder and zipped:
                 raise OptionError(f"{wanted}: a folder can't be zipped by gzip; write npz instead")
             if name is not None and known.name == "edgelist":
-                known = replace(known, read=partial(read_edge_list, square=False))
+                known = replace(known, read=partial(read_sized_edge_list, square=False))
             return known, zipped
     if name is None and isinstance(path_or_stream, str | os.PathLike) and is_edge_folder(path_or_stream):
         return FOLDER, False
+    if name is not None and (foreign := way_out(f".{plain}")):
+        raise OptionError(f"{argument('format', name)}: {foreign}")
     if name is not None:
         raise OptionError(f"{argument('format', name)}: choose from {_names()} (with .gz behind it for gzip)")
     if isinstance(path_or_stream, str | os.PathLike) and os.path.isdir(path_or_stream):
         raise OptionError(_is_folder(os.fsdecode(os.fspath(path_or_stream))))
     raise OptionError(
         f"{os.fspath(path_or_stream)}: its suffix names no format; rename it, or pass {setting('format')}, one of "
-        + "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in (*FORMATS, FOLDER, MATRIX))
+        + _listed()
     )
+
+
+def find_reader(path_or_stream: Any, name: str | None) -> Format | None:
+    """The format to read by its name, or by the suffix of a path; None where only the content tells.
+
+    Raises
+    ------
+    OptionError
+        For a name that no format has, and for a folder that is no graph.
+    """
+    if name is None:
+        wanted = _path_name(path_or_stream)
+        plain = "" if wanted is None else wanted.lower().removesuffix(".gz")
+        is_path = isinstance(path_or_stream, str | os.PathLike)
+        known = any(plain.endswith(known.suffixes) for known in _ALL)
+        if (not known or plain.endswith(_GENERIC)) and not (is_path and os.path.isdir(path_or_stream)):
+            return None
+    return find_format(path_or_stream, name)[0]
+
+
+def recognise(source: InputStream, path_or_stream: Any, head: bytes, options: ReadOptions) -> Format:
+    """The format of a content, by its first bytes.
+
+    Raises
+    ------
+    OptionError
+        Where it is none that is read; names the way to one that is, if that is known, and else lists them all.
+    FileError
+        For an empty file.
+    """
+    if not head.strip(b" \t\r\n"):
+        raise source.error("the file is empty")
+    if head.startswith(b"PAR1"):
+        return find_format("-", "parquet")[0]
+    if head.startswith(b"PK\x03\x04") and b".npy" in head[:200]:
+        return find_format("-", "npz")[0]
+    wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    text = head[:_START].decode("utf-16" if wide else "utf-8", errors="replace")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    name = _path_name(path_or_stream) or ""
+    found = detect(text)
+    if found is None and (foreign := way_out(name, text)):
+        raise source.error(foreign)
+    if found is None and (name.lower().removesuffix(".gz").endswith(".txt") or options.changed() or _is_binary(head)):
+        found = "edgelist"
+    found = found or detect_rows(text)
+    if found is not None:
+        return next(known for known in _ALL if known.name == found)
+    raise OptionError(
+        f"{source.name}: neither its name nor its first lines say what format it is: pass {setting('format')}, one of "
+        + _listed()
+    )
+
+
+def _is_binary(head: bytes) -> bool:
+    return b"\0" in head
+
+
+def _listed() -> str:
+    return "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in _ALL)
 
 
 def _is_folder(path: str) -> str:
@@ -124,4 +225,4 @@ def _path_name(path_or_stream: Any) -> str | None:
 
 
 def _names() -> str:
-    return ", ".join(known.name for known in (*FORMATS, FOLDER, MATRIX))
+    return ", ".join(known.name for known in _ALL)

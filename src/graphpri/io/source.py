@@ -241,6 +241,30 @@ class Tape:
             self._failed = None
 
 
+class _Replay:
+    """A stream of which some was read, and which gives that first."""
+
+    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+        self._head = head
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes."""
+        if not self._head:
+            return self._stream.read(size)
+        piece, self._head = (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])
+        return piece + self._stream.read() if size < 0 else piece
+
+
+def peeked(source: InputStream) -> tuple[bytes, InputStream]:
+    """The first bytes of a source, `CHUNK` at most, and the source as it was."""
+    head = next(source.chunks(), b"")
+    if source.path is not None:
+        source.stream.seek(0)
+        return head, source
+    return head, replace(source, stream=cast("BinaryIO", _Replay(head, source.stream)))
+
+
 @contextmanager
 def open_source(path_or_stream: Any, progress: Progress | None = None) -> Generator[InputStream]:
     """Open a path, ``-`` (standard input) or a binary stream for reading, unzipped where it is gzip.
