@@ -34,6 +34,12 @@ def unweighted(name: str) -> graphpri.Graph:
     return graphpri.as_graph(datasets.load(name), weight=None)
 
 
+@cache
+def weighted(name: str) -> graphpri.Graph:
+    """A named graph with its weights."""
+    return graphpri.as_graph(datasets.load(name))
+
+
 def read_best_known(path: Path) -> list[dict[str, str]]:
     """Rows of a file of best values; lines that start with # are comments."""
     lines = (line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
@@ -60,10 +66,11 @@ def best_known(path: Path, quick: bool, say: Say) -> Outcome:
 
 
 def _against_best(row: dict[str, str]) -> Cell:
-    graph, keep, beta = unweighted(row["graph"]), int(row["keep"]), float(row["beta"])
+    graph = (weighted if row["weighted"] == "yes" else unweighted)(row["graph"])
+    keep, beta = int(row["keep"]), float(row["beta"])
     best = float(row["J_best_known_nats"])
     alpha = float(row["alpha"])
-    run = timed(lambda: graphpri.sparsify(graph, keep=keep, beta=beta, alpha=alpha, weight=None))
+    run = timed(lambda: graphpri.sparsify(graph, keep=keep, beta=beta, alpha=alpha))
     j = run.result.objective
     standing = "below" if j < best - SIX_DECIMALS else "above" if j > best + SIX_DECIMALS else "equal"
     values = {"J": j, "best": best, "gap %": 100 * (j - best) / abs(best), "standing": standing} | run.values

@@ -7,7 +7,7 @@ be measured one at a time; `--publish` then puts the tables into docs.
 from __future__ import annotations
 
 import argparse
-import shutil
+import csv
 import subprocess
 import sys
 import time
@@ -33,7 +33,7 @@ import tasks
 import weighted
 from clock import load
 from graphpri.errors import FileError
-from outcome import Outcome, environment, number, write_csv, write_markdown
+from outcome import COLUMNS, Outcome, environment, number, write_csv, write_markdown
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
@@ -44,6 +44,7 @@ def rows(best_known: Path) -> dict[str, Row]:
     """Every row by name, in the order in which they run."""
     return {
         "best-known": partial(quality.best_known, best_known),
+        "best-known-weighted": partial(quality.best_known, HERE / "best_known_weighted.csv"),
         "brute-force": partial(brute_force.brute_force, "normal"),
         "brute-force-best": partial(brute_force.brute_force, "best"),
         "symmetry": symmetry.symmetry,
@@ -121,8 +122,17 @@ def verdict(found: dict[str, Outcome]) -> str:
 
 
 def publish(out: Path) -> None:
-    """Copy the table into docs, draw the pictures made of it, and fill the pages."""
-    shutil.copyfile(out / "bench.csv", DOCS / "data" / "bench.csv")
+    """Put the rows of the table into the one of docs, draw the pictures made of it, and fill the pages.
+
+    Rows that were not measured stay as they are there.
+    """
+    tables = (out / "bench.csv", DOCS / "data" / "bench.csv")
+    new, old = (list(csv.reader(table.read_text(encoding="utf-8").splitlines())) for table in tables)
+    measured = {line[0] for line in new}
+    order = [*COLUMNS[:1], "environment", *rows(Path())]
+    lines = sorted(new + [line for line in old if line[0] not in measured], key=lambda line: order.index(line[0]))
+    with tables[1].open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(lines)
     for script, option in (("make_pictures.py", "--only=growth"), ("make_tables.py", "--fill")):
         subprocess.run([sys.executable, str(DOCS / script), option], check=True)
 

@@ -95,15 +95,14 @@ SINGLE_EDGES = 16
 LEAST_DESCENT = 20
 """Moves below which another start is not worth a descent."""
 
-QUICK, BULK_STEPS = 3.0, 10
-"""Nominal seconds of as many moves as there are edges up to which subsets of a free size are improved by single moves
-from the start; and the steps by many edges at a time that come first else."""
+BULK_STEPS = 40
+"""Most steps by many edges at a time that come before single moves on the larger graphs of a free size."""
 
 BULK_FIRST = 4000
 """Above this many edges, a bulk swap comes before the single ones."""
 
-ENUMERATED, ENUMERATED_NODES = 2000, 32
-"""Most subsets that are all evaluated instead of searched, and nodes of the graphs where that is done."""
+ENUMERATED = 1 << 14
+"""Most subsets that are all evaluated instead of searched, where that takes no longer than checks of moves may."""
 
 SYMMETRIC, MOST_SYMMETRIC = 2.0, 64.0
 """Edges per distinct slope from which equal edges are tried in other orders, and up to which patience grows."""
@@ -208,7 +207,7 @@ def solve(
             if search is None:
                 status = _sweep(objective, k, constraints, level, monitor, start).status()
             else:
-                status = _enumerate(search, k) or _descend(search, k, level, start)
+                status = _enumerate(search, k, level.check) or _descend(search, k, level, start)
     except Stop as stop:
         status = stop.status(best)
     except KeyboardInterrupt:
@@ -216,13 +215,13 @@ def solve(
     return ended(status)
 
 
-def _enumerate(search: Search, k: int | None) -> Status | None:
-    """Evaluate every allowed subset, where they are few; None where they are not."""
+def _enumerate(search: Search, k: int | None, seconds: float) -> Status | None:
+    """Evaluate every allowed subset, where they are few and that takes at most so long; None where it would not."""
     objective, rules = search.evaluator.objective, search.constraints
     graph, free = objective.graph, np.flatnonzero(search.free)
     held = 0 if rules.protect is None else int(rules.protect.sum())
     count = 2**free.size if k is None else comb(free.size, k - held)
-    if objective.entropy != "exact" or graph.n_nodes > ENUMERATED_NODES or count > ENUMERATED:
+    if objective.entropy != "exact" or count > min(ENUMERATED, seconds / search.evaluator.seconds_per_value):
         return None
     sizes = range(free.size + 1) if k is None else (k - held,)
     chosen = [few for size in sizes for few in combinations(range(free.size), size)]
@@ -350,7 +349,7 @@ def _draft(search: Search, k: int | None) -> BoolArray:
     """A subset by the local entropy, from which the exact search starts on graphs where that is slow."""
     monitor, fast = search.monitor.for_draft(), EFFORTS["fast"]
     objective = replace(search.evaluator.objective, entropy="local")
-    if _is_corrected(search) or objective.graph.n_edges > SWAP_LIMIT:
+    if _is_corrected(search) or search.is_large or objective.graph.n_edges > SWAP_LIMIT:
         objective = objective.by_local_sweeps()
         _sweep(objective, k, search.constraints, EFFORTS["normal"], monitor, None)
     else:
@@ -383,29 +382,45 @@ def _start(search: Search, k: int | None, level: Effort, start: BoolArray | None
 
 
 def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None:
-    """Descend from the best subsets of an elimination that differ in size, and stay at the best."""
-    evaluator = search.evaluator
-    passed: list[tuple[float, int, BoolArray]] = []
-    share = level.share / 2 if _is_quick(search) else level.share
-    for mask in eliminate(search, start, least_size(evaluator.objective, search.constraints), share):
-        search.monitor.offer(mask, evaluator.value)
-        passed.append((evaluator.value, int(mask.sum()), mask))
-    chosen: list[tuple[float, int, BoolArray]] = []
-    values = np.array([value for value, _, _ in passed])
-    for number in ascending(values, np.array([size for _, size, _ in passed]), search.unit):
-        entry = passed[number]
-        if all(abs(entry[1] - other[1]) > 0.08 * other[1] for other in chosen):
-            chosen.append(entry)
-    for _, _, mask in chosen[: level.sizes if _is_quick(search) else 2]:
-        search.reset(mask)
-        if _is_quick(search):
+    """Descend from the best subsets of an elimination that differ in size, and stay at the best.
+
+    On larger graphs flips of many edges at a time come first: from the local entropy's solution, and from all edges
+    or, where the entropy rules, the elimination's best.
+    """
+    evaluator, monitor = search.evaluator, search.monitor
+    if not search.is_large:
+        for mask in _eliminated(search, start, level.share / 2)[: level.sizes]:
+            search.reset(mask)
             descend(search, level.widths[:1])
-        elif evaluator.graph.n_edges <= SWAP_LIMIT:
-            bulk_flips(search, BULK_STEPS)
-            scattered_flips(search, 2 * BULK_STEPS)
-    _offer_single_edges(evaluator.objective, search.constraints, search.monitor)
-    assert search.monitor.best is not None
-    evaluator.reset(search.monitor.best)
+    elif evaluator.graph.n_edges > SWAP_LIMIT:
+        search.reset(_eliminated(search, start, _share(level, evaluator))[0])
+    else:
+        starts = [start if evaluator.beta > ENTROPY_RULES else _eliminated(search, start, level.share)[0]]
+        if isinstance(evaluator, ExactEvaluator):
+            starts.append(_draft(search, None))
+        for mask in starts:
+            search.reset(mask)
+            scattered_flips(search, BULK_STEPS)
+    _offer_single_edges(evaluator.objective, search.constraints, monitor)
+    assert monitor.best is not None
+    evaluator.reset(monitor.best)
+
+
+def _eliminated(search: Search, start: BoolArray, share: float) -> list[BoolArray]:
+    """Subsets of an elimination whose sizes differ by more than 8 %, the best first."""
+    evaluator, monitor = search.evaluator, search.monitor
+    passed: list[BoolArray] = []
+    found: list[float] = []
+    for mask in eliminate(search, start, least_size(evaluator.objective, search.constraints), share):
+        monitor.offer(mask, evaluator.value)
+        passed.append(mask)
+        found.append(evaluator.value)
+    sizes = np.array([int(mask.sum()) for mask in passed])
+    chosen: list[int] = []
+    for number in ascending(np.array(found), sizes, search.unit):
+        if all(abs(sizes[number] - sizes[other]) > 0.08 * sizes[other] for other in chosen):
+            chosen.append(int(number))
+    return [passed[number] for number in chosen]
 
 
 def _offer_single_edges(objective: Objective, constraints: Constraints, monitor: Monitor) -> None:
@@ -433,11 +448,6 @@ def least_size(objective: Objective, constraints: Constraints) -> int:
     return max(least, 1)
 
 
-def _is_quick(search: Search) -> bool:
-    """Whether as many single moves as there are edges can be afforded several times."""
-    return search.evaluator.graph.n_edges * _seconds_per_move(search) < QUICK
-
-
 def _share(level: Effort, evaluator: MoveEvaluator) -> float:
     return level.share if evaluator.graph.n_edges <= SWAP_LIMIT else max(level.share, 0.1)
 
@@ -445,7 +455,7 @@ def _share(level: Effort, evaluator: MoveEvaluator) -> float:
 def _improve(search: Search, level: Effort) -> Status:
     """Bulk swaps, single swaps, then perturbations from the evaluator's subset; return the status."""
     evaluator = search.evaluator
-    if search.sizes_vary:
+    if search.sizes_vary and not search.is_large:
         bulk_flips(search, level.bulk_steps)
     size = int(evaluator.mask.sum())
     if evaluator.graph.n_edges > SWAP_LIMIT:
@@ -454,28 +464,26 @@ def _improve(search: Search, level: Effort) -> Status:
         return Ending.UNFINISHED.status()
     if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
         bulk_swaps(search, max(size // 20, 1), level.bulk_steps)
-    hurried, most = search.sizes_vary and not _is_quick(search), None
-    if hurried:
-        level = replace(level, work=level.work / 2)
-        most = max(16, int(level.work / _seconds_per_move(search)))
-    check = _settle(search, level, level.check / 8, most)
+    if search.is_large:
+        level = replace(level, work=level.work / 2, check=level.check / 2)
+    check = _settle(search, level, level.check / 8)
     if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
     spent = False
     for _ in range(PERTURBED if level.patience else 1):
         spent = bool(level.patience) and _perturb(search, level)
         value = evaluator.value
-        check = _settle(search, level, level.check, most)
-        if hurried or not search.lowers(value):
+        check = _settle(search, level, level.check)
+        if search.is_large or not search.lowers(value):
             break
     return _verdict(search, check, spent)
 
 
-def _settle(search: Search, level: Effort, seconds: float, most: int | None) -> Check:
+def _settle(search: Search, level: Effort, seconds: float) -> Check:
     """Descend until no move that is evaluated by J itself improves it, or that took too long; return the last check."""
     spent = 0.0
     while True:
-        descend(search, level.widths, most=most)
+        descend(search, level.widths)
         check = check_moves(search, seconds)
         spent += check.seconds
         if check.better is None:
@@ -499,7 +507,7 @@ def _verdict(search: Search, check: Check, spent: bool) -> Status:
 def _try_starts(search: Search, level: Effort) -> None:
     """Descend from the best subsets around single nodes, and stay at the best of all."""
     evaluator = search.evaluator
-    budget = level.work / 3 / _seconds_per_move(search)
+    budget = level.work / 3 / search.seconds_per_move
     if budget < LEAST_DESCENT:
         return
     best, value = evaluator.mask.copy(), evaluator.value
@@ -532,7 +540,7 @@ def _perturb(search: Search, level: Effort) -> bool:
     symmetry = _symmetry(evaluator.objective)
     hard = symmetry if evaluator.exact_swaps else max(symmetry, UNEQUAL)
     patience = round(level.patience * max(2.0, joined / 16) * rugged * hard)
-    budget = level.work / _seconds_per_move(search)
+    budget = level.work / search.seconds_per_move
     best, value, flips = evaluator.mask.copy(), evaluator.value, evaluator.swap_changes()
     failures, number, moves = 0, 0, 0.0
     reset_moves = 3 * max(1.0, evaluator.work**0.5 / 200)
@@ -579,12 +587,6 @@ def _symmetry(objective: Objective) -> float:
     unit = float(np.abs(objective.weights * terms).max())  # the slopes of a regular graph are all zero
     alike = slopes.size / levels(slopes, unit)
     return min(alike**1.5, MOST_SYMMETRIC)
-
-
-def _seconds_per_move(search: Search) -> float:
-    """Nominal time of a move, so that the amount of work does not depend on a clock."""
-    bridges = 4e-7 * search.evaluator.graph.n_edges if search.constraints.connected else 0.0
-    return 3e-4 + 1.3e-7 * search.evaluator.work + bridges
 
 
 def _cut_short(search: Search, k: int | None) -> BoolArray:

@@ -118,6 +118,10 @@ ENTROPY_RULES = 2.0
 """Below this β the entropy outweighs the divergence, and good subsets gather around a few nodes."""
 
 
+QUICK = 3.0
+"""Nominal seconds of as many moves as there are edges from which a graph counts as large where sizes vary."""
+
+
 @dataclass(frozen=True, eq=False)
 class Constraints:
     """What a subset must satisfy besides its size."""
@@ -178,6 +182,20 @@ class Search:
     def step(self, stage: str, step: int, fraction: float) -> None:
         """Report a step of the evaluator."""
         self.monitor.step(stage, step, int(self.evaluator.mask.sum()), self.evaluator.value, fraction)
+
+    @property
+    def seconds_per_move(self) -> float:
+        """Nominal time of a move, so that the amount of work does not depend on a clock."""
+        bridges = 4e-7 * self.evaluator.graph.n_edges if self.constraints.connected else 0.0
+        return 3e-4 + 1.3e-7 * self.evaluator.work + bridges
+
+    @property
+    def is_large(self) -> bool:
+        """Whether sizes vary and as many moves as there are edges can't be afforded several times.
+
+        Then single flips go before swaps, and many at a time before single ones.
+        """
+        return self.sizes_vary and self.evaluator.graph.n_edges * self.seconds_per_move > QUICK
 
     @property
     def unit(self) -> float:
@@ -253,6 +271,9 @@ class Move(NamedTuple):
         return self.out, self.into
 
 
+MOST_TABU = 2
+"""Wrong predictions at a subset after which more candidates are looked at."""
+
 Tabu = set[tuple[tuple[int, ...], tuple[int, ...]]]
 NO_MOVE = Move(np.inf, (), (), np.empty(0))
 
@@ -268,6 +289,8 @@ def best_move(search: Search, width: int, tabu: Tabu) -> Move:
     moves: list[Move] = []
     if search.sizes_vary:
         moves.append(_best_flip(search, loose, dropped, tabu))
+        if search.is_large and moves[0].change < -search.gain:
+            return moves[0]
     changes = evaluator.swap_changes()
     out, into = search.smallest(changes, np.flatnonzero(loose), width), search.smallest(changes, dropped, width)
     if out.size and into.size:
@@ -366,8 +389,10 @@ def descend(
             evaluator.reset(checked)
             if interval == 1 and helps:
                 tabu.add(move.edges)
-                if len(tabu) > 2:
-                    break
+                if len(tabu) > MOST_TABU * (width + 1):
+                    width += 1
+                    if width == len(widths):
+                        break
             interval = 1
         pending = 0
     if pending:
@@ -448,7 +473,7 @@ def _candidates(search: Search, seconds: float) -> tuple[NDArray[np.int64], int,
     if out.size * into.size > width**2:
         singles = evaluator.swap_changes()
         out, into = search.smallest(singles, out, width), search.smallest(singles, into, width)
-    margin = search.gain if evaluator.exact_predictions else np.inf
+    margin = 2 * search.gain if evaluator.exact_predictions else np.inf
     step = max(1, int(2e5 / max(into.size, 1)))
     for low in range(0, out.size if into.size else 0, step):
         some = out[low : low + step]

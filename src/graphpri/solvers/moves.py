@@ -550,8 +550,11 @@ class _BlockState:
         cross += 1
         # In single precision faster, but then rounding would decide between equal swaps.
         logs = np.log(cross)
-        sides, nodes = self.weights.shape
-        total = self.weights[:, None] @ logs.reshape(sides, nodes, -1)
+        # The tail above the last node is that of s⁻² where two edges share a node, not of the flips' s⁻³.
+        weights = self.weights.copy()
+        weights[:, -1] *= 1 + np.exp(-STEP)
+        sides, nodes = weights.shape
+        total = weights[:, None] @ logs.reshape(sides, nodes, -1)
         return total.reshape(sides, *logs.shape[1:])
 
     def flip(self, edge: int, mu: float, sign: int) -> None:
