@@ -610,7 +610,7 @@ def test_every_format_can_be_written_and_measured(form: Any, zipped: str, cli: C
 
 def test_parquet(cli: Cli, tmp_path: Path):
     pytest.importorskip("pyarrow")
-    assert cli("sparsify", "g1", "--keep", "0.5", "-o", "small.parquet").code == 0
+    assert cli("sparsify", "g1", "--keep", "0.5", "--method", "random", "-o", "small.parquet").code == 0
     assert cli("info", "small.parquet", "--json").json["edges"] == 50
 
 
@@ -1362,7 +1362,7 @@ def test_equal_scores_keep_exactly_the_budget_and_depend_on_the_seed_alone(cli: 
         assert method == "pri" or not np.array_equal(found[0], found[2])
 
 
-@pytest.mark.parametrize(("nodes", "entropy"), [(60, "exact"), (150, "local")])
+@pytest.mark.parametrize(("nodes", "entropy"), [(30, "exact"), (60, "local")])
 def test_extreme_weights(nodes: int, entropy: str, cli: Cli, tmp_path: Path):
     graph = graphpri.datasets.barabasi_albert(nodes, 5, seed=1)
     k = graph.n_edges // 3
@@ -1378,7 +1378,9 @@ def test_extreme_weights(nodes: int, entropy: str, cli: Cli, tmp_path: Path):
         reports[name] = told.json
         assert np.isfinite([reports[name][key] for key in ("entropy", "divergence", "objective")]).all()
         assert (reports[name]["edges_kept"], reports[name]["entropy_by"]) == (k, entropy)
-        assert name != "wide" or cli("path", f"{name}.npyd", *budget, "--beta", "0,4", "-q").code == 0
+        assert (name, entropy) != ("wide", "exact") or cli(
+            "path", f"{name}.npyd", *budget, "--beta", "0,4", "-q"
+        ).code == 0
         arguments = ["--method", "weight,local-degree", "--keep", "0.3", "--measures", "objective,components"]
         assert cli("compare", f"{name}.npyd", *arguments, "-q").code == 0
     assert reports["tiny"]["objective"] == pytest.approx(reports["one"]["objective"], rel=1e-9)
@@ -1410,7 +1412,7 @@ def test_memory_and_threads_hold_for_one_run(cli: Cli, large: Path, monkeypatch:
 
 def test_every_batch_input_that_does_not_fit_is_refused_alone(cli: Cli, large: Path, tmp_path: Path):
     inputs = [large / "plain.npyd", "g1"]
-    result = cli("sparsify", *inputs, "-o", "out/", "--keep", "0.1", "--entropy", "exact", "--memory", "200MB")
+    result = cli("sparsify", *inputs, *["-o", "out/", "--keep", "0.1", "--effort", "fast", "--entropy", "exact", "--memory", "200MB"])
     assert result.code == 2
     assert result.err.count("\n") == 1
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["g1.csv"]
@@ -1485,8 +1487,8 @@ def test_an_interrupted_search_of_a_large_graph_writes_its_best(entropy: str, cl
 @pytest.mark.parametrize(
     "command",
     [
-        "sparsify karate --keep 9 --output-format mtx -o",
-        "path karate --beta 0,1 -o",
+        "sparsify karate --keep 9 --effort fast --output-format mtx -o",
+        "path karate --keep 9,20 --effort fast -o",
         "compare karate --method random -o",
     ],
 )
@@ -1562,7 +1564,15 @@ def test_errors_of_the_program_have_no_traceback(tmp_path: Path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no pipes of this kind")
-@pytest.mark.parametrize("command", ["data list", "sparsify karate --json", "sparsify karate -o -", "sparsify --help"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "data list",
+        "sparsify g1 --keep 9 --method random --json",
+        "sparsify g1 --keep 9 --method random -o -",
+        "sparsify --help",
+    ],
+)
 def test_a_reader_that_stops_reading_is_no_error(command: str):
     opened = subprocess.Popen(
         [sys.executable, "-m", "graphpri", *command.split(), *(["-q"] if "-o" in command else [])],
@@ -1624,7 +1634,7 @@ def read_terminal(file: int) -> bytes:
 def test_the_papers_graphs_at_three_budgets(cli: Cli, data: Path, name: str):
     weights = ("weight", "none") if "weight" in graphpri.datasets.load(name).edge_attributes else ("weight",)
     # Below the forest a connected budget is refused, and the message says how many edges it takes.
-    for keep, connected, weight in itertools.product((0.2, 0.5, 0.8), (False, True), weights):
+    for (keep, connected), weight in itertools.product(((0.2, True), (0.5, False), (0.8, True)), weights):
         options = ["--connected"] if connected else []
         told = cli(
             "sparsify", name, "--keep", keep, "--weight", weight, "--effort", "fast", "--json", "--force",
