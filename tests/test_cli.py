@@ -33,6 +33,8 @@ from graphpri.graph import EdgeTable
 from graphpri.io import FOLDER, FORMATS, READ_ONLY, read, write
 from graphpri.solvers.solution import Progress
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 SQUARE = "source,target,weight\na,b,1\nb,c,2\nc,d,3\nd,a,4\na,c,5\n"
 
 
@@ -1412,7 +1414,11 @@ def test_memory_and_threads_hold_for_one_run(cli: Cli, large: Path, monkeypatch:
 
 def test_every_batch_input_that_does_not_fit_is_refused_alone(cli: Cli, large: Path, tmp_path: Path):
     inputs = [large / "plain.npyd", "g1"]
-    result = cli("sparsify", *inputs, *["-o", "out/", "--keep", "0.1", "--effort", "fast", "--entropy", "exact", "--memory", "200MB"])
+    result = cli(
+        "sparsify",
+        *inputs,
+        *["-o", "out/", "--keep", "0.1", "--effort", "fast", "--entropy", "exact", "--memory", "200MB"],
+    )
     assert result.code == 2
     assert result.err.count("\n") == 1
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["g1.csv"]

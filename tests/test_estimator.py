@@ -28,6 +28,8 @@ from graphpri.datasets import stochastic_block_model
 from graphpri.errors import GraphError, OptionError
 from graphpri.estimator import EXPECTED_FAILED_CHECKS
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 KARATE = nx.to_numpy_array(nx.karate_club_graph())
 CONTAINERS = {
     "dense": np.asarray,

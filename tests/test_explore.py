@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -21,6 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import graphpri
 import zoo
+from commands import call
 from graphpri import Exploration, explore
 from graphpri._objective import Objective
 from graphpri.cli import main
@@ -30,6 +28,8 @@ from graphpri.explorer import exploration, positions, solutions
 from graphpri.explorer.page import bits_to_masks, masks_to_bits, pack, render, unpack
 from graphpri.explorer.solutions import COLUMNS, Ranking
 from graphpri.graph import EdgeTable
+
+pytestmark = pytest.mark.usefixtures("brief_searches")
 
 HOSTILE = [
     "</script><script>window.hacked=1</script>",
@@ -426,17 +426,12 @@ def test_unaffordable_measures_are_left_out_and_said_so(monkeypatch: pytest.Monk
     assert any("spectral_distance is left out" in note for note in page.notes)
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "graphpri", "explore", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
-
-
 def test_command_writes_the_page_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edges, out = tmp_path / "graph.csv", tmp_path / "page.html"
     edges.write_text("source,target\na,b\nb,c\nc,a\nc,<d>\n", "utf-8")
-    done = run(edges, "-o", out, "--beta", "1,4", "--keep", "2,3", "--method", "random", "--json")
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    done = call("explore", edges, "-o", out, "--beta", "1,4", "--keep", "2,3", "--method", "random", "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
     assert (told["edges"], told["betas"], told["budgets"], told["methods"]) == (4, [1, 4], [2, 3], ["random"])
     assert told["bytes"] == out.stat().st_size
     same = explore(graphpri.read(edges), beta=[1, 4], keep=[2, 3], methods=["random"], title="graph.csv")
