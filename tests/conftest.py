@@ -57,6 +57,12 @@ def brief_searches() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def brief_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for one test."""
+    search_briefly(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
     """Runs a study in its quick size, with brief searches: once for all tests, in this process.
