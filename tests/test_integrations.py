@@ -32,8 +32,6 @@ with warnings.catch_warnings():
 
     from graphpri.torch import Sparsify
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 
 def shuffled(graph: nx.Graph) -> nx.Graph:
     """The same graph, its edges in an order that is not the canonical one."""
