@@ -31,8 +31,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the import of PyG sets off PyTorch's own deprecations
     from torch_geometric.data import Batch, Data, HeteroData
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 Edges = list[tuple[int, int]]
 FORMATS = ("csr", "csc", "coo", "dia", "dok", "lil", "bsr")
 
