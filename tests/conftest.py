@@ -41,9 +41,34 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+def search_briefly(patch: pytest.MonkeyPatch) -> None:
+    """Let searches of normal effort, and those for the points of a path, take as long as fast ones."""
+    from graphpri.solvers.budgeted import EFFORTS
+
+    patch.setitem(EFFORTS, "normal", EFFORTS["fast"])
+    patch.setitem(EFFORTS, "point", EFFORTS["path"])
+
+
+@pytest.fixture(scope="module")
+def brief_searches() -> Iterator[None]:
+    """Brief searches in this process, for files on what is done with a solution, whatever found it."""
+    with pytest.MonkeyPatch.context() as patch:
+        search_briefly(patch)
+        yield
+
+
+@pytest.fixture
+def brief_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for one test."""
+    search_briefly(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
-    """Runs a study in its quick size: once for all tests, in this process, and with shipped data where that is said."""
+    """Runs a study in its quick size, with brief searches: once for all tests, in this process.
+
+    Data are those that are shipped where the study says so.
+    """
     from graphpri import studies
     from graphpri.studies import figures
     from graphpri.studies.catalogue import find
@@ -56,6 +81,7 @@ def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Res
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("GRAPHPRI_THREADS", "1")
             patch.setitem(figures._STYLE, "savefig.dpi", 60)
+            search_briefly(patch)
             if not (study.needs if study.needs_quick is None else study.needs_quick):
                 patch.delenv("GRAPHPRI_DATA", raising=False)
             (found,) = studies.reproduce([name], out, quick=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +18,7 @@ from scipy import stats
 pytest.importorskip("torch", reason="the methods need the extra graphpri[brain]")
 pytest.importorskip("nilearn", reason="the pictures need the extra graphpri[brain]")
 
+from commands import call
 from graphpri.apps import brain_edges, brain_figures, brain_methods
 from graphpri.apps.brain_data import Connectomes, Rois, from_series
 from graphpri.apps.brain_graph import fisher_z, pairs, upper
@@ -28,15 +27,12 @@ from graphpri.apps.brain_report import about_edges, about_systems, conclusions
 from graphpri.cli import main
 from graphpri.errors import OptionError
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 FILES = {"scores.csv", "comparison.csv", "edges.csv", "systems.csv", "report.json", "report.html"}
 PICTURES = {"connectome.png", "connectome.html"}
 N, S = 8, 10
 QUICK = ["--methods", "linear-svm,edge-readout", "--folds", "3", "--half-samples", "3", "--top", "9", "--no-nested"]
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "graphpri", "brain", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -82,9 +78,9 @@ def scans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def done(scans: Path) -> Path:
     """The folder of results for them."""
     out = scans.parent / "out"
-    found = run(scans, "--atlas", scans.parent / "atlas.csv", *QUICK, "-o", out)
-    assert found.returncode == 0, found.stderr
-    assert "10 scans of 10 subjects: control against patient" in found.stdout
+    found = call("brain", scans, "--atlas", scans.parent / "atlas.csv", *QUICK, "-o", out)
+    assert found.code == 0, found.err
+    assert "10 scans of 10 subjects: control against patient" in found.out
     return out
 
 

@@ -20,6 +20,8 @@ from graphpri.datasets import barabasi_albert
 from graphpri.errors import FileError, GraphError, MissingExtraError, OptionError
 from graphpri.measures import MEASURES, Cost
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 KARATE = nx.karate_club_graph()
 FAST = ["random", "local-degree"]
 CORE = tuple(m.name for m in MEASURES.values() if m.core)

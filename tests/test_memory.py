@@ -20,6 +20,8 @@ from graphpri.datasets import barabasi_albert
 from graphpri.errors import GraphPRIError, MemoryLimitError, OptionError
 from graphpri.solvers.moves import ExactEvaluator
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 
 class Work(NamedTuple):
     """Work whose memory is estimated: the module that does it, a size that shows, and what a refusal says."""

@@ -6,8 +6,6 @@ import csv
 import gzip
 import json
 import os
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from commands import call
 from graphpri import datasets
 from graphpri.apps import mtl_protocol as protocol
 from graphpri.apps.mtl import GraphMTL
@@ -24,12 +23,9 @@ from graphpri.apps.mtl_report import Request, _page, _picture, study
 from graphpri.cli import main
 from graphpri.errors import FileError, OptionError
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 FIVE = "school,score,hours,age\na,1.0,2,10\na,2.0,3,11\nb,3.0,1,12\nb,5.5,4,13\nc,2.5,2,12\n"
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "graphpri", "mtl", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -52,9 +48,9 @@ def exams(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def done(exams: Path) -> Path:
     """The folder of results for it."""
     out = exams.parent / "out"
-    found = run(exams, "--task", "school", "--target", "score", "--k", "5", "--keep", "0.7", "-o", out)
-    assert found.returncode == 0, found.stderr
-    assert "graph, pri" in found.stdout
+    found = call("mtl", exams, "--task", "school", "--target", "score", "--k", "5", "--keep", "0.7", "-o", out)
+    assert found.code == 0, found.err
+    assert "graph, pri" in found.out
     return out
 
 

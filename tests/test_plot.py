@@ -19,6 +19,8 @@ from graphpri.plot import sample_nodes, spring
 
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 
 @pytest.fixture(autouse=True)
 def no_display(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

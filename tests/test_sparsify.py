@@ -212,7 +212,7 @@ names = [m for m in methods() if m != "simmelian"]
 results = [sparsify(G, keep=0.4, method=m, **({"effort": "fast"} if m == "pri" else {})) for m in names]
 results += [sparsify(G, keep=0.5, reweight=True, effort="fast", connected=True), sparsify(G, beta=1, effort="fast")]
 results += [sparsify(G, solver="gumbel", steps=20), sparsify(G, keep=0.4, method="random", seed=7)]
-results += path(G, beta=[0, 2, 5], effort="fast") + path(G, keep=[0.6, 0.3], effort="fast")
+results += path(G, beta=[0, 5], effort="fast", weight=None) + path(G, keep=[0.6, 0.3], effort="fast")
 for r in results:
     pairs = sorted(map(str, r.graph.edges))
     arrays = r.mask.tobytes() + r.scores.tobytes() + r.weights.tobytes()
@@ -233,7 +233,7 @@ def test_processes_and_threads_agree_to_the_last_bit():
             env=os.environ | environment,
         )
         outputs.append(done.stdout.splitlines())
-    assert len(outputs[0]) == len(METHODS) - 1 + 9
+    assert len(outputs[0]) == len(METHODS) - 1 + 8
     assert outputs[0] == outputs[1]
 
 
@@ -439,6 +439,7 @@ def test_a_change_to_the_input_afterwards_does_not_reach_the_result(kind):
     assert undirected(kind.listed(result.graph)) == heaviest
 
 
+@pytest.mark.usefixtures("brief_search")
 @EACH_KIND
 @pytest.mark.parametrize("along", [False, True], ids=["sparsify", "path"])
 def test_results_can_be_pickled_and_copied(kind, along):
@@ -618,6 +619,7 @@ def test_protect_and_forbid_without_a_budget(options):
     assert not {(0, 2), (0, 3)} & set(result.graph.edges)
 
 
+@pytest.mark.usefixtures("brief_search")
 @pytest.mark.parametrize("form", forms(KARATE, [0]))
 def test_protect_and_forbid_hold_along_the_whole_path(form):
     protected, forbidden = [5, 40, 77], [0, 33, 60]
@@ -755,6 +757,7 @@ def test_isolated_nodes_are_not_counted_as_cut_off():
     assert (report["nodes"], report["nodes_cut_off"], report["components"], report["components_kept"]) == (7, 3, 4, 6)
 
 
+@pytest.mark.usefixtures("brief_search")
 @pytest.mark.parametrize(
     ("options", "status"),
     [
@@ -989,6 +992,7 @@ def test_errors_in_the_callback_are_the_caller_s():
         sparsify(KARATE, keep=0.5, callback=lambda progress: 1 / 0)
 
 
+@pytest.mark.usefixtures("brief_search")
 @pytest.mark.parametrize("interrupt", [False, True], ids=["stop", "interrupt"])
 def test_a_path_over_budgets_stops_as_a_whole(interrupt):
     seen = []
@@ -1005,6 +1009,7 @@ def test_a_path_over_budgets_stops_as_a_whole(interrupt):
     assert all(r.status.startswith("interrupted" if interrupt else "stopped by the callback") for r in results)
 
 
+@pytest.mark.usefixtures("brief_search")
 def test_a_path_over_beta_can_be_stopped():
     seen = []
 
@@ -1047,6 +1052,7 @@ def test_laws_along_beta_on_real_data(data, name):
     check_laws(path(graph, beta=[0.0, 1.0, 4.0, 10.0]))
 
 
+@pytest.mark.usefixtures("brief_search")
 def test_points_come_in_the_order_asked_for_and_twice_where_asked_twice():
     results = path(KARATE, beta=(5, 0, 2.5, 5))
     assert [r.settings["beta"] for r in results] == [5.0, 0.0, 2.5, 5.0]
@@ -1057,6 +1063,7 @@ def test_points_come_in_the_order_asked_for_and_twice_where_asked_twice():
     assert [r.settings["keep"] for r in results] == [0.5, 10, 39, 1.0]
 
 
+@pytest.mark.usefixtures("brief_search")
 @pytest.mark.parametrize(
     "steps", [[1, 2], (1.0, 2.0), np.array([1, 2]), pd.Series([1, 2]), range(1, 3), (b for b in (1, 2))], ids=type
 )
@@ -1064,6 +1071,7 @@ def test_any_ordered_sequence_makes_a_path(steps):
     assert [r.report()["beta"] for r in path(KARATE, beta=steps)] == [1.0, 2.0]
 
 
+@pytest.mark.usefixtures("brief_search")
 def test_points_of_a_path_agree_with_single_calls():
     along = path(KARATE, keep=[0.45, 0.6, 0.9], beta=5.0, connected=True, effort="normal")
     single = [sparsify(KARATE, keep=r.settings["keep"], beta=5.0, connected=True) for r in along]
@@ -1076,6 +1084,7 @@ def test_points_of_a_path_agree_with_single_calls():
         assert a.terms.objective == pytest.approx(terms.objective)
 
 
+@pytest.mark.usefixtures("brief_search")
 def test_results_of_a_path_come_in_the_input_s_type():
     frame = make_frame([], list(KARATE.edges), None)
     for result in path(frame, beta=[1, 4], keep=20):
@@ -1125,6 +1134,7 @@ def test_the_report_says_which_weights_were_used(name):
 # Extremes.
 
 
+@pytest.mark.usefixtures("brief_search")
 @pytest.mark.parametrize("name", zoo.EDGELESS)
 @pytest.mark.parametrize("run", [sparsify, lambda g, **o: path(g, beta=[1], **o)], ids=["sparsify", "path"])
 @pytest.mark.parametrize("options", [{}, {"keep": 1}, {"keep": 0.5}], ids=str)
@@ -1282,6 +1292,7 @@ PATHS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.usefixtures("brief_search")
 @pytest.mark.parametrize(("options", "message"), PATHS, ids=[str(o)[:60] for o, _ in PATHS])
 def test_paths_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
@@ -1313,6 +1324,7 @@ GRAPHS: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.mark.usefixtures("brief_search")
 @pytest.mark.parametrize(("graph", "message"), GRAPHS, ids=[message[:30] for _, message in GRAPHS])
 def test_graphs_are_refused(graph, message):
     with pytest.raises(GraphError, match=message):

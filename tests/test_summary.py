@@ -12,6 +12,8 @@ from graphpri.cli import main
 
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 
 @pytest.fixture(scope="module")
 def karate():

@@ -28,9 +28,9 @@ NAMES = {
 def cells(quick: bool) -> list[Cell]:
     """A piece for each shift and draw."""
     shifts = [0.3, 0.2] if quick else [0.15, 0.1, 0.08, 0.06]
-    size = {"n_rois": 24, "n_modules": 3, "n_planted": 8} if quick else {}
+    size = {"n_rois": 24, "n_modules": 3, "n_planted": 8, "n_train": 48, "n_test": 24} if quick else {}
     return [
-        {"delta": delta, "draw": draw, "size": size, "term": draw < 3}
+        {"delta": delta, "draw": draw, "size": size, "term": delta == shifts[0] if quick else draw < 3}
         for draw in range(1 if quick else 10)
         for delta in shifts
     ]
