@@ -10,7 +10,16 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphpri._entropy import EntropyValue, degree_entropy, exact_entropy, local_entropy, scaled
+from graphpri._entropy import (
+    EntropyValue,
+    degree_entropies,
+    degree_entropy,
+    exact_entropies,
+    exact_entropy,
+    local_entropies,
+    local_entropy,
+    scaled,
+)
 from graphpri._stochastic import evaluate_by_probes
 from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import FloatArray, Graph
@@ -29,27 +38,35 @@ EXACT_STEPS = 2000**3
 STOCHASTIC_EDGES = 1_000_000
 """Number of edges up to which a measure takes the stochastic entropy otherwise."""
 
+BATCHED_NODES = 200
+"""Number of nodes up to which the eigenproblems of several weightings are solved in one batch."""
+
 
 @dataclass(frozen=True)
 class Entropy:
     """A way to compute the entropy: ``evaluate(graph, y, gradient)`` with edge weights y of shape (M,).
 
     Where it is `stochastic`, the value is an estimate: `estimate` of `_stochastic` gives those of several
-    weightings at once, from common probes, with their errors.
+    weightings at once, from common probes, with their errors. `several` values of weightings of shape (B, M), none all
+    zero, come at once where the graph has at most `most` nodes.
     """
 
     name: str
     summary: str
     evaluate: Callable[[Graph, FloatArray, bool], EntropyValue]
     stochastic: bool = False
+    several: Callable[[Graph, FloatArray], FloatArray] | None = None
+    most: float = np.inf
 
 
 ENTROPIES: dict[str, Entropy] = {
     e.name: e
     for e in (
-        Entropy("exact", "eigenvalues of the Laplacian", exact_entropy),
-        Entropy("degree", "Shannon entropy of the degree distribution", degree_entropy),
-        Entropy("local", "degree entropy with the second-order local correction", local_entropy),
+        Entropy("exact", "eigenvalues of the Laplacian", exact_entropy, False, exact_entropies, BATCHED_NODES),
+        Entropy("degree", "Shannon entropy of the degree distribution", degree_entropy, False, degree_entropies),
+        Entropy(
+            "local", "degree entropy with the second-order local correction", local_entropy, False, local_entropies
+        ),
         Entropy("stochastic", "Lanczos quadrature of random probes", evaluate_by_probes, stochastic=True),
     )
 }

@@ -321,6 +321,11 @@ def degree_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
     return EntropyValue(value, log_q[graph.source] + log_q[graph.target])
 
 
+def degree_entropies(graph: Graph, y: FloatArray) -> FloatArray:
+    """Degree entropies of several weightings at once, shapes (B, M) to (B,); no row is all zero."""
+    return -xlogx(graph.strengths(y / (2 * y.sum(axis=1, keepdims=True)))).sum(axis=1)
+
+
 class LocalParts(NamedTuple):
     """The correction Σ a² Λ(d_u, d_v) of the local entropy and its derivatives.
 
@@ -360,17 +365,22 @@ def local_parts(graph: Graph, a: FloatArray) -> LocalParts:
 
 def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
     """H(q) − Σ a² Λ(q_u, q_v) with a = y/T: second order around the degrees (Daleckii–Krein), O(M)."""
-    a = y / (2 * y.sum())
     if not gradient:
-        q = graph.strengths(a)
-        kept = a > LIGHTEST
-        w = a[kept]
-        correction = w * (w * log_mean_inverse(q[graph.source[kept]], q[graph.target[kept]]))
-        return EntropyValue(-float(xlogx(q).sum()) - float(correction.sum()), None)
-    parts = local_parts(graph, a)
+        return EntropyValue(float(local_entropies(graph, y[None])[0]), None)
+    parts = local_parts(graph, y / (2 * y.sum()))
     value = -float(xlogx(parts.degrees).sum()) - float(parts.own.sum())
     at_node = np.log(np.maximum(parts.degrees, EIGENVALUE_FLOOR)) + parts.node
     return EntropyValue(value, at_node[graph.source] + at_node[graph.target] + parts.twice)
+
+
+def local_entropies(graph: Graph, y: FloatArray) -> FloatArray:
+    """Local entropies of several weightings at once, shapes (B, M) to (B,); no row is all zero."""
+    a = y / (2 * y.sum(axis=1, keepdims=True))
+    q = graph.strengths(a)
+    row, edge = np.nonzero(a > LIGHTEST)
+    w = a[row, edge]
+    correction = w * (w * log_mean_inverse(q[row, graph.source[edge]], q[row, graph.target[edge]]))
+    return cast("FloatArray", -xlogx(q).sum(axis=1) - np.bincount(row, correction, len(a)))
 
 
 def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from graphpri._entropies import ENTROPIES, entropy_named
+from graphpri._entropies import BATCHED_NODES, ENTROPIES, entropy_named
 from graphpri._entropy import (
     EIGENVALUE_FLOOR,
     LARGE_EDGES,
@@ -28,7 +28,6 @@ from graphpri._entropy import (
     EdgeSums,
     Kept,
     Side,
-    exact_entropies,
     exact_entropies_and_terms,
     scaled,
 )
@@ -44,7 +43,6 @@ LARGEST_BETA = 1e12
 BARRIER_FLOOR = 1e-3
 """Smallest degree inside the barrier's logarithm, as a share of the graph's smallest weight."""
 _STEEPEST = 1e300  # slope of the barrier where weights lie so far apart that it would overflow
-BATCHED_NODES = 200  # up to which Algorithm 1 takes one batched eigendecomposition a step
 _ROUNDING = 1e-15
 _LARGE_ROUNDING = 1e-12
 _LIGHT = 1e-100  # largest kept weight below which sums over edges are scaled first
@@ -212,11 +210,12 @@ class _Entropies:
         return self.evaluate(y)[0], self.evaluate(self.mixed(y))[0]
 
     def several_values(self, selections: FloatArray) -> FloatArray:
-        """S(σ̃) and S(σ̄) of several selections, shape (B, M) to (B, 2), by batched eigenproblems where that pays."""
-        if self.entropy != "exact" or self.graph.n_nodes > BATCHED_NODES:
+        """S(σ̃) and S(σ̄) of several selections, shape (B, M) to (B, 2), all at once where that pays."""
+        entropy = ENTROPIES[self.entropy]
+        if entropy.several is None or self.graph.n_nodes > entropy.most:
             return np.array([self.values(w) for w in selections])
         kept = np.array([self.kept(w) for w in selections])
-        return np.column_stack([exact_entropies(self.graph, y) for y in (kept, self.mixed(kept))])
+        return np.column_stack([entropy.several(self.graph, y) for y in (kept, self.mixed(kept))])
 
     def combination(self, w: FloatArray, of_kept: float, of_mixed: float) -> tuple[float, float, FloatArray]:
         """S(σ̃), S(σ̄), and the gradient in w of a combination of the two."""

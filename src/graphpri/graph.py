@@ -941,14 +941,23 @@ class Graph:
         return ends + np.bincount(self.target, minlength=self.n_nodes)
 
     def strengths(self, y: FloatArray | None = None) -> FloatArray:
-        """Sum of the weights at each node, shape (N,); `y`, shape (M,), replaces the graph's own weights."""
+        """Sum of the weights at each node, shape (N,); `y`, shape (M,), replaces the graph's own weights.
+
+        Several weightings, shape (B, M), give sums of shape (B, N).
+        """
         y = self.weights if y is None else y
         return self.node_sums(y, y)
 
     def node_sums(self, at_source: FloatArray, at_target: FloatArray) -> FloatArray:
-        """Sum at each node of what every edge brings to either end, shapes (M,) and (M,) to (N,)."""
-        ends = np.bincount(self.source, at_source, self.n_nodes)
-        return cast("FloatArray", ends + np.bincount(self.target, at_target, self.n_nodes))
+        """Sum at each node of what every edge brings to either end, shapes (M,) to (N,) or (B, M) to (B, N)."""
+        ends = [(self.source, at_source), (self.target, at_target)]
+        if at_source.ndim == 1:
+            sums = [np.bincount(nodes, values, self.n_nodes) for nodes, values in ends]
+            return cast("FloatArray", sums[0] + sums[1])
+        size = (len(at_source), self.n_nodes)
+        first = self.n_nodes * np.arange(size[0])[:, None]
+        sums = [np.bincount((first + nodes).ravel(), values.ravel(), size[0] * size[1]) for nodes, values in ends]
+        return cast("FloatArray", (sums[0] + sums[1]).reshape(size))
 
     def edge_keys(self) -> NDArray[np.int64]:
         """One number per edge, ascending, that two graphs on the same nodes share, shape (M,)."""

@@ -8,7 +8,8 @@ from typing import cast
 
 import numpy as np
 
-from graphpri._objective import BATCHED_NODES, Objective
+from graphpri._entropies import BATCHED_NODES
+from graphpri._objective import Objective
 from graphpri._runtime import single_thread
 from graphpri._selection import settle, take_top
 from graphpri.errors import Interrupted, OptionError, argument
