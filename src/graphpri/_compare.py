@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from graphpri._arguments import checked, seconds, whole
 from graphpri._entropies import entropy_for
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective
 from graphpri._output import aligned
@@ -185,6 +186,7 @@ class Comparison(Sequence[dict[str, Any]]):
         return column == "seed" and len({row["seed"] for row in self.rows}) == 1
 
 
+@checked
 def compare(
     G: Any,
     methods: MethodWithOptions | Iterable[MethodWithOptions],
@@ -267,6 +269,9 @@ def compare(
     """
     named = _methods(methods)
     betas, budgets, all_seeds = several(beta, "beta"), several(keep, "keep"), several(seeds, "seeds")
+    for seed in all_seeds:
+        whole("seeds", seed)
+    seconds("time_limit", time_limit)
     source = load(G, Policies(weight, directed, loops, parallel))
     graph = source.graph
     check_edges(graph, "the graph")

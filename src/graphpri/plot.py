@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import dijkstra
 
+from graphpri._arguments import checked
 from graphpri._runtime import single_thread
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray
@@ -217,6 +218,7 @@ STYLES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
+@checked
 def graph(
     original: Any,
     kept: Any,
@@ -289,6 +291,7 @@ def graph(
     return ax
 
 
+@checked
 def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
     """Draw J, S, D and the number of kept edges along a path.
 
@@ -360,6 +363,7 @@ def _point(result: Sparsified | Mapping[str, Any]) -> dict[str, float]:
     return {key: float(result[key]) for key in _STOP}
 
 
+@checked
 def compare(
     rows: Any,
     ax: Axes | None = None,

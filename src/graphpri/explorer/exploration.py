@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from graphpri._arguments import checked
 from graphpri._entropies import entropy_for
 from graphpri._objective import Mixture, Objective
 from graphpri._selection import check_budget, count_edges
@@ -164,6 +165,7 @@ class Exploration:
         return f"Exploration({self.graph.n_nodes} nodes, {self.graph.n_edges} edges; {grid})"
 
 
+@checked
 def explore(
     G: Any,
     *,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._arguments import checked
 from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import (
     EVERY,
@@ -141,6 +142,7 @@ def load(G: Any, policies: Policies = DEFAULT_POLICIES) -> Source:
     return _adapter(G)(G, policies)
 
 
+@checked
 def as_graph(
     G: Any,
     *,

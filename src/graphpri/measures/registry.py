@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._arguments import checked
 from graphpri._entropy import LN2
 from graphpri._objective import Mixture
 from graphpri.errors import OptionError, did_you_mean
@@ -262,6 +263,7 @@ MEASURES: dict[str, Measure] = {}
 """Every registered measure by name."""
 
 
+@checked
 def measure(
     name: str,
     summary: str,
@@ -297,6 +299,7 @@ def measure(
     return register
 
 
+@checked
 def choose(measures: str | Iterable[str], graph: Graph) -> tuple[list[Measure], dict[str, str]]:
     """The measures that a selection means for a graph of this size.
 

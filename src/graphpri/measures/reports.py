@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphpri._entropies import STOCHASTIC_EDGES, entropy_for, takes_entropy
+from graphpri._arguments import checked
+from graphpri._entropies import STOCHASTIC_EDGES, entropy_for
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective
 from graphpri._output import aligned
 from graphpri._stochastic import Estimate
@@ -109,7 +110,7 @@ def describe(settings: Mapping[str, Any]) -> str:
     return f"{s['entropy']} entropy in {s['unit']}, beta {beta}, alpha {s['alpha']:g}, {s['mixture']} mixture"
 
 
-@takes_entropy
+@checked
 def report(
     G: Any,
     H: Any,

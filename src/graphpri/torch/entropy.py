@@ -19,7 +19,8 @@ from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 import torch
 from torch import Tensor
 
-from graphpri._entropies import entropy_by_size, takes_entropy
+from graphpri._arguments import checked
+from graphpri._entropies import entropy_by_size
 from graphpri._objective import check_beta, coefficients, mixture_scale
 from graphpri.errors import GraphError, OptionError
 from graphpri.torch.checks import CLOSED, check_dense, check_floats
@@ -561,7 +562,7 @@ class Layout(Protocol):
     def sizes(self, weights: Tensor) -> set[tuple[int, int]]: ...
 
 
-@takes_entropy
+@checked
 def von_neumann_entropy(adjacency: Tensor, entropy: EntropyName = "exact", *, check: bool = True) -> Tensor:
     """Von Neumann entropy S(σ̃) = −Σ λ ln λ of graphs given as adjacencies.
 
@@ -607,7 +608,7 @@ def von_neumann_entropy(adjacency: Tensor, entropy: EntropyName = "exact", *, ch
     return entropies(Dense(), adjacency, entropy, check, "adjacency")
 
 
-@takes_entropy
+@checked
 def qjs_divergence(a: Tensor, b: Tensor, entropy: EntropyName = "exact", *, check: bool = True) -> Tensor:
     """Quantum Jensen–Shannon divergence D = S((ã + b̃)/2) − S(ã)/2 − S(b̃)/2 of graphs on the same nodes.
 
@@ -642,7 +643,7 @@ def qjs_divergence(a: Tensor, b: Tensor, entropy: EntropyName = "exact", *, chec
     return divergences(Dense(), a, b, entropy, check)
 
 
-@takes_entropy
+@checked
 def pri_objective(
     a: Tensor,
     original: Tensor,
@@ -693,7 +694,7 @@ def pri_objective(
     return checked_objectives(Dense(), a, original, beta, entropy, original_entropy, check)
 
 
-@takes_entropy
+@checked
 def von_neumann_entropy_edges(
     edge_index: Tensor,
     edge_weight: Tensor | None = None,
@@ -750,7 +751,7 @@ def von_neumann_entropy_edges(
     return entropies(edges, edge_weight, entropy, check, "edge_weight")
 
 
-@takes_entropy
+@checked
 def qjs_divergence_edges(
     edge_index: Tensor,
     a: Tensor,
@@ -792,7 +793,7 @@ def qjs_divergence_edges(
     return divergences(Edges.read(edge_index, batch, num_nodes, check), a, b, entropy, check)
 
 
-@takes_entropy
+@checked
 def pri_objective_edges(
     edge_index: Tensor,
     a: Tensor,
