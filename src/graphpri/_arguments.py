@@ -175,7 +175,8 @@ def _rule(hint: Any) -> _Rule | None:
         return None
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        return _either([_rule(part) for part in inner])
+        is_path = any(get_origin(part) is os.PathLike for part in inner)
+        return _either([_NAME if is_path and part is str else _rule(part) for part in inner])
     if hint is None or hint is type(None):
         return _Rule(lambda value: value is None, "None")
     if hint in _PLAIN:
@@ -188,6 +189,8 @@ def _rule(hint: Any) -> _Rule | None:
         return _Rule(lambda value: hasattr(value, "read") or hasattr(value, "write"), "an open file")
     if origin in (CallableType, Callable):
         return _Rule(callable, "a function")
+    if origin is np.ndarray:
+        return _array(get_args(inner[1])[0])
     if origin in (Sequence, Iterable, list):
         return _series(inner[0], unordered=origin is Iterable)
     if origin is tuple:
@@ -219,6 +222,24 @@ _PLAIN: dict[Any, _Rule] = {
     float: _Rule(is_real, "a number"),
     str: _Rule(lambda value: isinstance(value, str), "text"),
 }
+
+
+_NAME = _Rule(lambda value: isinstance(value, str) and value != "", "a path")
+_KINDS: dict[Any, tuple[str, str]] = {np.bool_: ("b", "bool"), np.integer: ("iu", "int"), np.floating: ("f", "float")}
+
+
+def _array(scalar: Any) -> _Rule | None:
+    """The rule of an array of a kind of numbers, whatever their size."""
+    scalar = get_origin(scalar) or scalar
+    for kind, (letters, word) in _KINDS.items():
+        if isinstance(scalar, type) and issubclass(scalar, kind):
+            return _Rule(
+                lambda value, kinds=letters: (
+                    isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in kinds
+                ),
+                f"a one-dimensional array of {word}",
+            )
+    return None
 
 
 def _either(rules: Sequence[_Rule | None]) -> _Rule | None:
@@ -324,7 +345,7 @@ def seconds(name: str, value: Any) -> float | None:
     """A time limit: a number of seconds above 0, or None for none."""
     if value is not None and not (is_real(value) and value > 0):
         raise OptionError(f"{argument(name, value)} must be a number of seconds above 0")
-    return None if value is None else float(value)
+    return None if value is None else float(min(value, _LARGEST))
 
 
 def chosen(name: str, value: Any, choices: Iterable[Any]) -> Any:

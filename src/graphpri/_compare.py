@@ -124,6 +124,7 @@ class Comparison(Sequence[dict[str, Any]]):
         """Columns of standard errors."""
         return {c for row in self.rows for c in row if c.endswith("_error") and c[:-6] in self.measures}
 
+    @checked
     def best(self, measure: str, keep: float | int | None = None, beta: float | None = None) -> dict[str, Any]:
         """The row that is best by a measure; of several, the first.
 
@@ -154,6 +155,7 @@ class Comparison(Sequence[dict[str, Any]]):
             raise OptionError(f"no row{at and f' at {at}'} has a value of {measure!r}")
         return (min if better == "low" else max)(rows, key=lambda row: row[measure])
 
+    @checked
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the table as CSV, with a header; the measures with all their digits.
 

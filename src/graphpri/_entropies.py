@@ -89,7 +89,7 @@ def entropy_for(graph: Graph, entropy: str = "auto", *, measured: bool = False) 
         nodes, and stochastic up to a million edges.
     """
     if entropy != "auto":
-        return entropy
+        return entropy_named(entropy).name
     sizes = [graph.n_nodes] if graph.n_nodes <= EXACT_NODES else np.bincount(graph.components()[1])
     return entropy_by_size(sizes, graph.n_edges, measured=measured)
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from graphpri._arguments import chosen, real
+from graphpri._arguments import checked, chosen, real
 from graphpri._entropies import ENTROPIES, entropy_named
 from graphpri._entropy import (
     EIGENVALUE_FLOOR,
@@ -339,6 +339,7 @@ def _at_nodes(side: Side, trace: float) -> FloatArray:
     return logs + side.pull if side.pull.size else logs
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Objective:
     """J_β(w) = S(σ̃) + 2β D(σ̃‖ρ̃) − α Σ ln d_i for selections w of the edges of one graph.

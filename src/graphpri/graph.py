@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
+from graphpri._arguments import checked, chosen
 from graphpri._runtime import CHUNK, compiled, in_chunks, require
 from graphpri.errors import GraphError, OptionError, argument, setting
 
@@ -737,6 +738,7 @@ def id_dtype(n_nodes: int) -> np.dtype[Any]:
     return np.dtype(np.int32 if n_nodes <= np.iinfo(np.int32).max else np.int64)
 
 
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """Undirected simple graph with positive weights, in canonical form.
@@ -779,7 +781,11 @@ class Graph:
     labels: Sequence[Hashable] | None = None
     weight_name: str | None = None
 
+    def __post_init__(self) -> None:
+        _check_shapes(self.n_nodes, self.source, self.target, self.weights, self.labels)
+
     @classmethod
+    @checked
     def from_edges(
         cls,
         source: ArrayLike,
@@ -993,6 +999,7 @@ class Canonical(NamedTuple):
     notes: tuple[str, ...]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class EdgeTable:
     """Edges as a user or a file gave them: one row an edge, in their order, with attributes.
@@ -1039,10 +1046,14 @@ class EdgeTable:
     row_name: Callable[[int], str] | None = None
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        _check_shapes(self.n_nodes, self.source, self.target, None, self.labels)
+
     def label(self, node: int) -> Hashable:
         """Label of a node number of this table."""
         return int(node) if self.labels is None else plain_label(self.labels[node])
 
+    @checked
     def canonical(
         self,
         *,
@@ -1135,8 +1146,6 @@ class EdgeTable:
         """Canonical number of each node, and the labels in canonical order."""
         if self.labels is None:
             return EVERY, None
-        if len(self.labels) != self.n_nodes:
-            raise GraphError(f"{len(self.labels)} labels for {self.n_nodes} nodes")
         order, labels = order_labels(self.labels)
         if np.array_equal(order, np.arange(self.n_nodes)):
             return EVERY, labels
@@ -1207,8 +1216,18 @@ class EdgeTable:
 def check_policies(*, directed: str, loops: str, parallel: str) -> None:
     """Refuse a policy that there isn't, with an OptionError that lists those there are."""
     for name, value in (("directed", directed), ("loops", loops), ("parallel", parallel)):
-        if value not in _POLICIES[name]:
-            raise OptionError(f"{argument(name, value)}: choose from {', '.join(map(repr, _POLICIES[name]))}")
+        chosen(name, value, _POLICIES[name])
+
+
+def _check_shapes(n: int, source: Any, target: Any, weights: Any, labels: Sequence[Any] | None) -> None:
+    """Refuse arrays of edges that don't belong together."""
+    if n < 0:
+        raise OptionError(f"{argument('n_nodes', n)} must be a whole number, 0 or more")
+    for name, array in (("target", target), ("weights", weights)):
+        if array is not None and array.shape != source.shape:
+            raise OptionError(f"{name} of shape {array.shape} does not fit source of shape {source.shape}")
+    if labels is not None and len(labels) != n:
+        raise GraphError(f"{len(labels)} labels for {n} nodes: n_nodes and labels must agree")
 
 
 def unit_weights(size: int) -> FloatArray:

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from graphpri._arguments import checked
 from graphpri._runtime import single_thread
-from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.errors import GraphError, MissingExtraError, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray
 from graphpri.interop import Policies, align, as_graph
 
@@ -203,7 +203,10 @@ def positions(graph: Graph, layout: ArrayLike | Mapping[Any, Any]) -> FloatArray
         if missing := [label for label in labels if label not in layout]:
             raise OptionError(f"layout has no position for {len(missing)} nodes, the first is {missing[0]!r}")
         layout = [layout[label] for label in labels]
-    place = np.asarray(layout, np.float64)
+    try:
+        place = np.asarray(layout, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise OptionError(f"{argument('layout', layout)}: positions are two numbers for each node") from None
     if place.shape != (graph.n_nodes, 2) or not np.isfinite(place).all():
         raise OptionError(f"layout must be finite positions of shape ({graph.n_nodes}, 2), not of shape {place.shape}")
     return place

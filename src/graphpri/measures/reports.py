@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphpri._arguments import checked
-from graphpri._entropies import STOCHASTIC_EDGES, entropy_for
+from graphpri._arguments import checked, whole
+from graphpri._entropies import STOCHASTIC_EDGES, entropy_for, entropy_named
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective
 from graphpri._output import aligned
 from graphpri._stochastic import Estimate
@@ -177,6 +177,9 @@ def report(
     {'divergence': 0.0604, 'components': 9, 'components_original': 1}
     """
     check_unit(unit)
+    whole("seed", seed)
+    if entropy != "auto":
+        entropy_named(entropy)
     source, kept = load_pair(G, H, Policies(weight, directed, loops, parallel))
     graph = source.graph
     # A result of sparsify tells what it was made with; graphs and masks don't.
