@@ -25,6 +25,8 @@ from graphpri.errors import ArgumentError, OptionError, argument, did_you_mean, 
 
 F = TypeVar("F", bound=Callable[..., Any])
 _LARGEST = sys.float_info.max
+MOST = 2**31 - 1
+"""Largest number of nodes or rows that can be asked for."""
 
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "keep": ("budget", "fraction", "frac", "k", "n_edges", "num_edges", "percent", "rate", "ratio", "share", "size"),
@@ -318,6 +320,11 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
     return int(value)
 
 
+def count(name: str, value: Any, least: int = 0) -> int:
+    """A number of things that memory holds one by one: at most as many as 4-byte numbers count."""
+    return whole(name, value, least, MOST)
+
+
 def real(name: str, value: Any, least: float = 0.0, most: float | None = None, *, above: bool = False) -> float:
     """A number from `least` to `most`, or above `least`, as a ``float``; finite, unless `most` says otherwise.
 
@@ -330,10 +337,9 @@ def real(name: str, value: Any, least: float = 0.0, most: float | None = None, *
         ...
     graphpri.errors.OptionError: error=0 must be a finite number above 0
     """
-    if is_real(value) and least <= value and not (above and value == least):
-        number = float(value) if value <= _LARGEST or value == np.inf else np.inf
-        if number <= most if most is not None else number < np.inf:
-            return number
+    within = is_real(value) and least <= value <= (_LARGEST if most is None else most)
+    if within and not (above and value == least) and (value <= _LARGEST or value == np.inf):
+        return float(value)
     kind = "a number" if most == np.inf else "a finite number"
     span = f" above {least:g}" if above else f", {least:g} or more"
     if most is not None and most < np.inf:
@@ -354,6 +360,13 @@ def chosen(name: str, value: Any, choices: Iterable[Any]) -> Any:
     if not isinstance(value, str) or value not in known:
         raise OptionError(f"{argument(name, value)}: choose from {', '.join(map(repr, known))}")
     return value
+
+
+def new_name(value: str, known: Iterable[str], kind: str) -> None:
+    """Refuse the name of something to register where it is empty or taken."""
+    if not value or value in known:
+        why = f"there is a {kind} of that name already" if value else f"a {kind} needs a name"
+        raise OptionError(f"{argument('name', value)}: {why}")
 
 
 def switch(name: str, value: Any) -> bool:

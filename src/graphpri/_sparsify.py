@@ -332,7 +332,7 @@ def sparsify(
     >>> result.graph.number_of_edges(), result.mask.sum()
     (23, np.int64(23))
     """
-    limit = Deadline(time_limit)
+    limit = Deadline(seconds("time_limit", time_limit))
     run_by = _MethodCall(method, solver, effort, whole("seed", seed or 0), time_limit, callback, options)
     run_by.check()
     source = load(G, Policies(weight, directed, loops, parallel))
@@ -385,9 +385,13 @@ class _MethodCall(NamedTuple):
     def check(self) -> None:
         """Refuse unknown names, values out of range, and options that the method or the solver does not use."""
         used = frozenset[str]() if self.method == "pri" else find(self.method, besides=("pri",)).options
-        limit = seconds("time_limit", self.time_limit)
         if self.method != "pri":
-            given = {"solver": self.solver, "effort": self.effort, "time_limit": limit, "callback": self.callback}
+            given = {
+                "solver": self.solver,
+                "effort": self.effort,
+                "time_limit": self.time_limit,
+                "callback": self.callback,
+            }
             if unused := [name for name, value in given.items() if value not in (None, "auto")]:
                 raise OptionError(
                     f"method {self.method!r} does not use {', '.join(map(named, unused))}: only method 'pri' does"

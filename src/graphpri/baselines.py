@@ -31,7 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphpri._arguments import checked, real, whole
+from graphpri._arguments import checked, new_name, real, whole
 from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
 from graphpri._selection import best_forest, check_budget, rank, select_top, settle, tie_keys
@@ -497,8 +497,7 @@ def method(name: str, *, summary: str, reference: str) -> Callable[[Callable[...
     >>> METHODS.pop("strong-ends").options
     frozenset({'power'})
     """
-    if name in METHODS:
-        raise ValueError(f"there is a method called {name!r} already")
+    new_name(name, METHODS, "method")
 
     def register(function: Callable[..., Scored]) -> Callable[..., Scored]:
         parameters = inspect.signature(function).parameters.values()

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
-from graphpri._arguments import checked, chosen
+from graphpri._arguments import checked, chosen, whole
 from graphpri._runtime import CHUNK, compiled, in_chunks, require
 from graphpri.errors import GraphError, OptionError, argument, setting
 
@@ -783,6 +783,8 @@ class Graph:
 
     def __post_init__(self) -> None:
         _check_shapes(self.n_nodes, self.source, self.target, self.weights, self.labels)
+        if self.source.size and not max(self.source[-1], self.target[-1]) < self.n_nodes:
+            raise OptionError(f"{argument('n_nodes', self.n_nodes)} is below the numbers of the nodes")
 
     @classmethod
     @checked
@@ -823,7 +825,9 @@ class Graph:
             raise GraphError(f"source has {u.size} entries and target has {v.size}: give one of each per edge")
         if n_nodes is None:
             n_nodes = len(labels) if labels is not None else int(max(u.max(), v.max())) + 1 if u.size else 0
-        attributes = {} if weights is None else {"weight": np.asarray(weights)}
+        if weights is not None and np.shape(weights := np.asarray(weights)) != u.shape:
+            raise GraphError(f"weights of shape {weights.shape} do not fit {u.size} edges: give one for each")
+        attributes = {} if weights is None else {"weight": weights}
         table = EdgeTable(n_nodes, u, v, labels=labels, edge_attributes=attributes)
         return table.canonical(directed=directed, loops=loops, parallel=parallel).graph
 
@@ -1219,10 +1223,12 @@ def check_policies(*, directed: str, loops: str, parallel: str) -> None:
         chosen(name, value, _POLICIES[name])
 
 
+_COUNTABLE = 2**62
+
+
 def _check_shapes(n: int, source: Any, target: Any, weights: Any, labels: Sequence[Any] | None) -> None:
     """Refuse arrays of edges that don't belong together."""
-    if n < 0:
-        raise OptionError(f"{argument('n_nodes', n)} must be a whole number, 0 or more")
+    whole("n_nodes", n, 0, _COUNTABLE)
     for name, array in (("target", target), ("weights", weights)):
         if array is not None and array.shape != source.shape:
             raise OptionError(f"{name} of shape {array.shape} does not fit source of shape {source.shape}")

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
 
-from graphpri._arguments import chosen, real, switch, whole
+from graphpri._arguments import chosen, is_several, real, switch, whole
 from graphpri._runtime import require, single_thread
 from graphpri._selection import settle
 from graphpri._sparsify import Sparsified, sparsify
@@ -327,7 +327,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     def _gammas(self, rows: Tasks, graph: Graph) -> list[float]:
         """Values of γ to choose among; by default around that at which graph and rows pull alike, and 0 with ridges."""
         if self.gammas is not None:
-            found: list[Any] = list(self.gammas) if isinstance(self.gammas, Iterable) else []  # pyright: ignore
+            found: list[Any] = list(self.gammas) if is_several(self.gammas) else []  # pyright: ignore
             if not found:
                 raise OptionError(f"{argument('gammas', self.gammas)}: pass a list with one value or more")
             for value in found:
@@ -415,10 +415,10 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             raise OptionError(f"{argument('graph', self.graph)}: choose 'knn' or pass a graph over the tasks")
         whole("k", self.k, 1)
         switch("fit_intercept", self.fit_intercept)
-        if self.ridge != "own":
+        if not (isinstance(self.ridge, str) and self.ridge == "own"):
             real("ridge", self.ridge)
         real("tol", self.tol)
-        if self.gamma != "loo":
+        if not (isinstance(self.gamma, str) and self.gamma == "loo"):
             real("gamma", self.gamma)
 
 

@@ -20,9 +20,9 @@ from scipy.optimize import Bounds, minimize
 from scipy.spatial.distance import cdist
 from scipy.special import expit, logsumexp
 
-from graphpri._arguments import real, whole
+from graphpri._arguments import real, seeded, whole
 from graphpri._runtime import single_thread
-from graphpri.errors import MissingExtraError, OptionError
+from graphpri.errors import MissingExtraError, OptionError, argument
 from graphpri.graph import FloatArray
 from graphpri.plot import COLOURS, axes
 
@@ -620,7 +620,10 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return self._data
         if isinstance(self.init, int | np.integer) and not isinstance(self.init, bool):
             return self._drawn(int(self.init))
-        found = np.asarray(self.init, np.float64)
+        try:
+            found = np.asarray(self.init, np.float64)
+        except (TypeError, ValueError):
+            raise OptionError(f"{argument('init', self.init)}: pass points, a number of them, or None") from None
         if found.ndim != 2 or not len(found) or found.shape[1] != self.n_features_in_ or not np.isfinite(found).all():
             raise OptionError(
                 f"init of shape {found.shape} must be a number of points, or finite positions, one a row, with the "
@@ -637,7 +640,7 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return _even(self._data.points[np.sort(at)])
 
     def _width(self, samples: FloatArray, weights: FloatArray) -> float:
-        if self.bandwidth == "silverman":
+        if isinstance(self.bandwidth, str):
             return silverman(samples, weights)
         return real("bandwidth", self.bandwidth, above=True)
 
@@ -645,6 +648,8 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         real("beta", self.beta, 0.0, math.inf)
         real("tol", self.tol)
         whole("max_iter", self.max_iter, 1)
+        if not isinstance(self.random_state, np.random.RandomState):
+            seeded("random_state", self.random_state)
         if isinstance(self.bandwidth, str) and self.bandwidth != "silverman":
             raise OptionError(f"bandwidth={self.bandwidth!r}: choose 'silverman' or pass a number above 0")
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._arguments import checked, seeded
+from graphpri._arguments import checked, count, seeded
 from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks
 from graphpri.errors import OptionError
 from graphpri.graph import Graph, Int64Array, IntArray, group, id_dtype, unit_weights
@@ -78,6 +78,7 @@ def ring_knn(n: int = 20, k: int = 10) -> Graph:
     >>> ring_knn()
     Graph(20 nodes, 100 edges, unweighted)
     """
+    count("n", n)
     _need(k >= 2 and k % 2 == 0, f"k={k}: the degree of a ring must be even and at least 2")
     _need(k < n, f"k={k}: {n} nodes have at most {n - 1} neighbours each")
     u = np.repeat(np.arange(n), k // 2)
@@ -115,7 +116,8 @@ def stochastic_block_model(
     >>> stochastic_block_model()
     Graph(120 nodes, 504 edges, unweighted)
     """
-    _need(all(size >= 0 for size in sizes), f"sizes={tuple(sizes)}: a community can't have a negative size")
+    for size in sizes:
+        count("sizes", size)
     for name, p in (("p_in", p_in), ("p_out", p_out)):
         _need(0 <= p <= 1, f"{name}={p!r} is not a probability")
     rng = np.random.default_rng(seeded("seed", seed))
@@ -158,7 +160,7 @@ def erdos_renyi(n: int, mean_degree: float, seed: np.random.Generator | int | No
     >>> erdos_renyi(100, 6.0, seed=0)
     Graph(100 nodes, 300 edges, unweighted)
     """
-    _need(n >= 0, f"n={n}: a graph can't have a negative number of nodes")
+    count("n", n)
     _need(0 <= mean_degree <= max(n - 1, 0), f"mean_degree={mean_degree!r} is not between 0 and n − 1 = {n - 1}")
     m = min(int(np.floor(n * mean_degree / 2 + 0.5)), comb(n, 2))
     rng, pairs = np.random.default_rng(seeded("seed", seed)), comb(n, 2)
@@ -202,6 +204,7 @@ def barabasi_albert(n: int, m: int, seed: np.random.Generator | int | None = Non
     >>> barabasi_albert(100, 3, seed=0)
     Graph(100 nodes, 291 edges, unweighted)
     """
+    count("n", n)
     _need(1 <= m < n, f"m={m}: each new node must join between 1 and n − 1 = {n - 1} others")
     rng, size = np.random.default_rng(seeded("seed", seed)), (n - m) * m
     target = np.empty(size, id_dtype(n))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import BinaryIO
 
-from graphpri.errors import OptionError, argument
+from graphpri.errors import OptionError, argument, setting
 from graphpri.graph import EdgeTable
 from graphpri.io.source import InputStream
 
@@ -19,6 +19,11 @@ class ReadOptions:
     delimiter: str | None = None
     comment: str | None = "auto"
     label: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("delimiter", "comment"):
+            if getattr(self, name) == "":
+                raise OptionError(f"{argument(name, '')} is no text: leave it out, or pass {setting(name, None)}")
 
     def changed(self) -> set[str]:
         """Names of the options that differ from their default."""

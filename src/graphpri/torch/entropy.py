@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 import torch
 from torch import Tensor
 
-from graphpri._arguments import checked
+from graphpri._arguments import MOST, checked, whole
 from graphpri._entropies import entropy_by_size
 from graphpri._objective import check_beta, coefficients, mixture_scale
 from graphpri.errors import GraphError, OptionError
@@ -165,6 +165,8 @@ class Edges:
         if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.int64:
             shape, dtype = tuple(edge_index.shape), edge_index.dtype
             raise GraphError(f"edge_index has the shape {shape} and is {dtype}: it must be (2, E) of torch.int64")
+        if num_nodes is not None:
+            whole("num_nodes", num_nodes, 1, MOST)
         if batch is None:
             count = int(edge_index.max()) + 1 if num_nodes is None and edge_index.numel() else num_nodes or 0
             edges = cls(edge_index, count, None, 1)
