@@ -50,12 +50,27 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
 """Arguments by what other libraries, or version 0.1, call them."""
 
 
+WORDS: dict[str, str] = {
+    "keep": "a share (a float in (0, 1]) or a number of edges (an int from 1)",
+    "beta": "a finite number, 0 or more",
+    "alpha": "a finite number, 0 or more",
+    "seed": "a whole number, 0 or more",
+    "time_limit": "a number of seconds above 0",
+    "weight": "the name of an edge attribute, or None to ignore weights",
+}
+"""What some arguments are, in more words than their type has; where they take several, the type speaks."""
+
+
 class _Rule(NamedTuple):
-    """Whether a value is of a type, and that type in words; `choices` where it is one of a few values."""
+    """Whether a value is of a type, and that type in words.
+
+    `choices` where it is one of a few values; `item` is the rule of each entry where it may be a sequence.
+    """
 
     fits: Callable[[Any], bool]
     words: str
     choices: tuple[Any, ...] = ()
+    item: _Rule | None = None
 
 
 def checked(function: F) -> F:
@@ -145,9 +160,13 @@ def unknown(given: Iterable[str], known: Iterable[str]) -> str:
 
 
 def _refuse(name: str, value: Any, rule: _Rule) -> NoReturn:
+    if rule.item is not None and is_several(value):
+        wrong = [entry for entry in value if not rule.item.fits(entry)]
+        value, rule = wrong[0] if wrong else value, rule.item
     if rule.choices:
         raise OptionError(f"{argument(name, value)}: choose from {', '.join(map(repr, rule.choices))}")
-    raise OptionError(f"{argument(name, value)} must be {rule.words}")
+    words = rule.words if "sequence" in rule.words else WORDS.get(name, rule.words)
+    raise OptionError(f"{argument(name, value)} must be {words}")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -257,7 +276,8 @@ def _either(rules: Sequence[_Rule | None]) -> _Rule | None:
     else:
         words = [rule.words for rule in known if rule.words]
     text = " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
-    return _Rule(lambda value: any(rule.fits(value) for rule in known), text, choices)
+    items = [rule.item for rule in known if rule.item is not None]
+    return _Rule(lambda value: any(rule.fits(value) for rule in known), text, choices, items[0] if items else None)
 
 
 def _series(item: Any, *, unordered: bool) -> _Rule:
@@ -270,7 +290,7 @@ def _series(item: Any, *, unordered: bool) -> _Rule:
             return True
         return all(map(rule.fits, value))
 
-    return _Rule(fits, f"a sequence (each {_words(rule)})" if rule is not None else "a sequence")
+    return _Rule(fits, f"a sequence (each {_words(rule)})" if rule is not None else "a sequence", item=rule)
 
 
 def _tuple(items: tuple[Any, ...]) -> _Rule:
@@ -337,6 +357,8 @@ def real(name: str, value: Any, least: float = 0.0, most: float | None = None, *
         ...
     graphpri.errors.OptionError: error=0 must be a finite number above 0
     """
+    if isinstance(value, np.generic):
+        value = value.item()  # so that no float32 meets the largest of float64
     within = is_real(value) and least <= value <= (_LARGEST if most is None else most)
     if within and not (above and value == least) and (value <= _LARGEST or value == np.inf):
         return float(value)

@@ -343,7 +343,7 @@ def sparsify(
     objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
     if solver == "gumbel" and objective.is_stochastic:
         raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
-    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings() | {"reweight": reweight}
+    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings() | {"reweight": bool(reweight)}
 
     def search() -> Solution:
         if method != "pri":
@@ -481,7 +481,7 @@ def _budget(
     """Whether to keep the number of components, and how many edges to keep."""
     if not graph.n_edges:
         raise GraphError("the graph has no edges: there is nothing to keep or to drop")
-    is_connected = keep is None and solver != "gumbel" if connected is None else connected
+    is_connected = keep is None and solver != "gumbel" if connected is None else bool(connected)
     if keep is not None:
         return is_connected, count_edges(keep, graph.n_edges)
     if method != "pri":
@@ -742,10 +742,6 @@ def _steps(beta: Any, keep: Any) -> tuple[str, list[Any], list[Any]]:
         got = "both are" if along else "neither is"
         raise OptionError(f"path needs a sequence in exactly one of beta and keep, and {got}")
     betas, keeps = several(beta, "beta"), several(keep, "keep")
-    if along == ["keep"] and any(k is None for k in keeps):
-        raise OptionError(
-            f"{argument('keep', None)} stands among the budgets of the path: pass shares or numbers of edges only"
-        )
     return along[0], keeps, betas
 
 

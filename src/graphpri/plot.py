@@ -271,7 +271,6 @@ def graph(
     >>> ax.get_title()
     '23 of 78 edges kept'
     """
-    ax = axes(ax)
     rng = np.random.default_rng(seeded("seed", seed))
     whole = as_graph(original, weight=None)
     mask = _kept_edges(whole, align(whole, kept, Policies(weight=None)))
@@ -281,6 +280,7 @@ def graph(
     place = spring(subgraph(whole, nodes), rng) if layout is None else positions(whole, layout)
     at = np.zeros((whole.n_nodes, 2))
     at[nodes] = place
+    ax = axes(ax)
     _draw_edges(ax, whole, at, drawn & ~mask, f"dropped ({whole.n_edges - int(mask.sum())})", kept=False)
     _draw_edges(ax, whole, at, drawn & mask, f"kept ({int(mask.sum())})", kept=True)
     _draw_nodes(ax, whole, at, nodes, mask)
@@ -415,7 +415,7 @@ def compare(
     >>> ax.get_ylabel(), [line.get_label() for line in ax.get_lines()]
     ('divergence', ['pri', 'random'])
     """
-    table: list[Any] = list(rows) if is_several(rows) else [rows]
+    table: list[Any] = list(rows) if is_several(rows) else [None]
     if not table:
         raise OptionError("no rows to draw: pass those of graphpri.compare")
     if not all(isinstance(row, Mapping) for row in table):
