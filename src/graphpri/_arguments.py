@@ -304,7 +304,7 @@ def _tuple(items: tuple[Any, ...]) -> _Rule:
 
     if ... in items:
         return _Rule(fits, "a sequence")
-    return _Rule(fits, f"{len(rules)} values, each {_words(rules[0])}" if rules and rules[0] else "a tuple")
+    return _Rule(fits, "a pair" if len(rules) == 2 else f"{len(rules)} values")
 
 
 def _words(rule: _Rule) -> str:

@@ -11,7 +11,7 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._runtime import require
+from graphpri._runtime import require, size_text
 from graphpri.errors import FileError
 
 Progress = Callable[[str, float], object]
@@ -52,6 +52,7 @@ CHUNK = 1 << 20
 LINE_LIMIT = 1 << 20
 LONG_LINE_LIMIT = 1 << 26
 _LARGE = 1 << 26
+_UNZIPPED = 1 << 24  # bytes up to which nothing is asked
 _ZIPPED = 2  # an edge list is at least twice as large as its gzip
 _MAGIC = {
     b"PK\x03\x04": "a zip archive, such as npz or xlsx",
@@ -91,6 +92,7 @@ class InputStream:
     size: int | None = None
     position: Callable[[], int] | None = None
     meter: Meter = field(default_factory=lambda: Meter("reading", None), repr=False)
+    _needs: dict[str, float] = field(default_factory=dict[str, float], repr=False)
 
     @property
     def zipped(self) -> bool:
@@ -99,6 +101,8 @@ class InputStream:
 
     def require(self, per_byte: float, remedy: str) -> None:
         """Refuse a file that takes more memory than there is, `per_byte` bytes for each byte of its content."""
+        self._needs.clear()
+        self._needs[remedy] = per_byte
         if self.size is not None and self.size > _LARGE:
             size = self.size * (_ZIPPED if self.zipped else 1)
             require(per_byte * size, f"{self.name}: reading it", remedy)
@@ -125,8 +129,18 @@ class InputStream:
         return lambda row: f"{self.name}, {what} {numbers[row]}"
 
     def chunks(self) -> Iterator[bytes]:
-        """Content in pieces of at most `CHUNK` bytes; a stream that breaks off is a FileError."""
+        """Content in pieces of at most `CHUNK` bytes; a stream that breaks off is a FileError.
+
+        What is unzipped may be a thousand times as large as the file: every so often what is there by then is asked
+        for, by what :meth:`require` was told or as held once.
+        """
+        size, known = 0, _UNZIPPED
         while chunk := self._next():
+            size += len(chunk)
+            if self.zipped and size >= known:
+                known = size + size // 4
+                remedy, per_byte = next(iter(self._needs.items()), ("split it", 1.0))
+                require(per_byte * size, f"{self.name}: unzipping it beyond {size_text(size)}", remedy)
             if self.position is not None:
                 self.meter(self.position(), self.size)
             yield chunk
@@ -141,10 +155,15 @@ class InputStream:
 
     def content(self) -> bytes:
         """Everything, for binary formats."""
-        data = b"".join(self.chunks())
+        data = b"".join(self._held(self.chunks()))
         if not data:
             raise self.error("the file is empty")
         return data
+
+    def _held(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """The same pieces, of which the whole is held twice in a moment: in pieces and joined."""
+        self._needs.setdefault("split it", 2.0)
+        return iter(chunks)
 
     def text(self, line_limit: int = LINE_LIMIT) -> bytes:
         r"""Everything as UTF-8 without a byte order mark, every line ended by ``\n``.
@@ -159,7 +178,7 @@ class InputStream:
         FileError
             For empty, binary and non-UTF-8 content, and for a line beyond the limit.
         """
-        data = b"".join(self._checked(line_limit)).removeprefix(b"\xef\xbb\xbf")
+        data = b"".join(self._held(self._checked(line_limit))).removeprefix(b"\xef\xbb\xbf")
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if not data.strip(b" \t\n"):
