@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
@@ -32,6 +33,7 @@ from graphpri.io.columns import (
 from graphpri.io.format import ReadOptions
 from graphpri.io.matrix import find_matrix, may_be_matrix, refuse_decimals
 from graphpri.io.rows import (
+    ANY_NUMBER,
     INTEGER,
     NUMBER_BYTES,
     TEXT_BYTES,
@@ -492,9 +494,21 @@ def _write_quoted(table: EdgeTable, stream: BinaryIO, name: str, delimiter: str)
     ends = _ends(table, name, notes, quoted_labels)
     columns = {_quoted(key): cells for key, cells in _columns(table, notes).items()}
     header = delimiter.join(["source", "target", *columns]) + "\n"
+    notes += _formulas([*_label_words(table), *chain.from_iterable(c for c in columns.values() if isinstance(c, list))])
     cells = [Cells.of(list(map(_quoted, cells))) if isinstance(cells, list) else cells for cells in columns.values()]
     write_rows(stream, name, header, [*ends, *cells], table.source.size, delimiter)
     return notes
+
+
+def _label_words(table: EdgeTable) -> Iterable[str]:
+    return () if table.labels is None else (word for word in table.labels if isinstance(word, str))
+
+
+def _formulas(cells: Iterable[str | None]) -> list[str]:
+    """Note that a spreadsheet may take text for formulas; it is written as it is, for those who read it as data."""
+    runs = (cell for cell in cells if cell and cell[0] in "=+-@" and not ANY_NUMBER.fullmatch(cell) and len(cell) > 1)
+    first = next(runs, None)
+    return [] if first is None else [f"a spreadsheet may run {first!r} as a formula: open the file as text there"]
 
 
 def _quoted(cell: str | None) -> str:

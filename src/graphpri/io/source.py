@@ -97,7 +97,7 @@ class InputStream:
     @property
     def zipped(self) -> bool:
         """Whether the content is larger than the file."""
-        return isinstance(self.stream, gzip.GzipFile)
+        return isinstance(self.stream.below if isinstance(self.stream, Tape) else self.stream, gzip.GzipFile)
 
     def require(self, per_byte: float, remedy: str) -> None:
         """Refuse a file that takes more memory than there is, `per_byte` bytes for each byte of its content."""
@@ -224,7 +224,7 @@ class Tape:
     """
 
     def __init__(self, stream: Any, *, seekable: bool) -> None:
-        self._stream = stream
+        self.below = stream
         self._seekable = seekable
         self._kept: list[bytes] | None = []
         self._replayed = 0
@@ -238,7 +238,7 @@ class Tape:
         if self._failed is not None:
             raise self._failed
         try:
-            piece = self._stream.read(size)
+            piece = self.below.read(size)
         except (OSError, EOFError, zlib.error) as error:
             self._failed = error
             raise
@@ -256,7 +256,7 @@ class Tape:
         """Read from the start on."""
         self._replayed = 0
         if self._kept is None:
-            self._stream.seek(0)
+            self.below.seek(0)
             self._failed = None
 
 
