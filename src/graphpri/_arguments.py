@@ -224,7 +224,9 @@ def _rule(hint: Any) -> _Rule | None:
 
 
 def _lets_pass(hint: type) -> bool:
-    return hint in (object, np.ndarray) or hint is HashableType or getattr(hint, "_is_protocol", False)
+    """Whether values of a class are checked elsewhere, if at all: tensors by :mod:`graphpri.torch.checks`."""
+    known = hint in (object, np.ndarray, HashableType) or hint.__name__ == "Tensor"
+    return known or getattr(hint, "_is_protocol", False)
 
 
 def is_real(value: Any) -> bool:
