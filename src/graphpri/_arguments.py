@@ -15,9 +15,10 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from collections.abc import Callable as CallableType
 from collections.abc import Hashable as HashableType
+from dataclasses import dataclass
 from functools import lru_cache, wraps
 from numbers import Integral, Real
-from typing import IO, Any, Literal, NamedTuple, NoReturn, TypeVar, Union, cast, get_args, get_origin
+from typing import IO, Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
@@ -61,7 +62,8 @@ WORDS: dict[str, str] = {
 """What some arguments are, in more words than their type has; where they take several, the type speaks."""
 
 
-class _Rule(NamedTuple):
+@dataclass(frozen=True)
+class _Rule:
     """Whether a value is of a type, and that type in words.
 
     `choices` where it is one of a few values; `item` is the rule of each entry where it may be a sequence.
@@ -105,7 +107,7 @@ def checked(function: F) -> F:
     if isinstance(function, type):
         made = cast("Any", function)
         made.__init__ = _wrapped(made.__init__, function.__name__)
-        return function
+        return cast("F", function)
     return cast("F", _wrapped(function, function.__name__))
 
 
@@ -231,12 +233,12 @@ def _lets_pass(hint: type) -> bool:
 
 def is_real(value: Any) -> bool:
     """Whether a value is a real number: no bool, no NaN, no array."""
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(value == value)
+    return not isinstance(value, bool) and isinstance(value, Real) and bool(value == value)
 
 
 def is_whole(value: Any) -> bool:
     """Whether a value is a whole number, and no bool."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return not isinstance(value, bool) and isinstance(value, Integral)
 
 
 _PLAIN: dict[Any, _Rule] = {
