@@ -22,7 +22,7 @@ export GRAPHPRI_DATA
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lowest lint format bench docs clean browser-installed browser-install
+.PHONY: help demo test lowest lint format bench docs fuzz clean browser-installed browser-install
 
 help:
 	@echo "make demo    sparsify a real graph and print a report"
@@ -52,6 +52,10 @@ demo: $(INSTALLED)
 # installed Chromium; without one they are skipped, unless BROWSER=install says to get Debian's package (as root).
 test: $(INSTALLED) browser-$(BROWSER)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
+
+# Damaged files of every format through the command line, for longer than the tests do; a seed gives the same runs.
+fuzz: $(INSTALLED)
+	$(BIN)/python tests/fuzzing.py $(FUZZ_ARGS)
 
 browser-installed:
 

@@ -117,8 +117,8 @@ def test_nothing_done_at_all_is_an_error():
     [
         ({"methods": ["random", "randm"]}, "did you mean 'random'"),
         ({"methods": []}, "methods is empty"),
-        ({"methods": [("random",)]}, "neither a name nor a pair"),
-        ({"methods": [3]}, "neither a name nor a pair"),
+        ({"methods": [("random",)]}, "text or a pair"),
+        ({"methods": [3]}, "text or a pair"),
         ({"keep": []}, "keep is empty"),
         ({"seeds": ()}, "seeds is empty"),
         ({"measures": ["divergance"]}, "did you mean 'divergence'"),

@@ -447,7 +447,7 @@ def test_seeds_decide(make):
         (lambda: erdos_renyi(-1, 0), "n=-1"),
         (lambda: barabasi_albert(3, 3), "m=3"),
         (lambda: barabasi_albert(3, 0), "m=0"),
-        (lambda: stochastic_block_model((3, -1)), "negative size"),
+        (lambda: stochastic_block_model((3, -1)), "sizes=-1 must be a whole number"),
         (lambda: stochastic_block_model(p_in=1.5), r"p_in=1\.5 is not a probability"),
     ],
 )

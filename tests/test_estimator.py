@@ -197,7 +197,7 @@ def test_stored_zeros_are_no_edges():
         ({"keep": 0.5, "method": "random", "method_options": {"exponent": 1}}, "does not use exponent"),
         ({"keep": 0.2, "connected": True}, "at least 33 edges"),
         ({"keep": 0.5, "random_state": "7"}, "random_state='7'"),
-        ({"keep": 0.5, "random_state": -7}, "seed=-7"),
+        ({"keep": 0.5, "random_state": -7}, "random_state=-7"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):

@@ -18,7 +18,7 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 import graphpri
-from graphpri import studies
+from graphpri import _runtime, studies
 from graphpri._runtime import Deadline, deadline, single_thread, within
 from graphpri.apps import mtl_report
 from graphpri.cli import main
@@ -374,3 +374,17 @@ def test_a_part_of_a_deadline_ends_before_it() -> None:
     assert not whole.is_over()
     assert whole.part(0.5).is_over()
     assert json.dumps(whole.seconds) == "100.0"
+
+
+def test_an_interrupt_waits_until_the_compiler_is_imported() -> None:
+    done: list[bool] = []
+
+    def load() -> None:
+        with _runtime._held_interrupts():
+            signal.raise_signal(signal.SIGINT)
+            done.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        load()
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from graphpri import io as gio
-from graphpri.errors import FileError, GraphError
+from graphpri.errors import FileError, GraphError, GraphPRIError
 from graphpri.graph import EdgeTable
 from graphpri.io import jsontext
 
@@ -938,3 +939,29 @@ def test_real_graphs_survive_every_format(name: str, file: str) -> None:
     one, other = t.canonical().graph, read(data, name).canonical().graph
     for field in ("source", "target", "weights"):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_labels_that_a_spreadsheet_runs_are_written_as_they_are_and_mentioned_once(name: str, tmp_path: Path) -> None:
+    rows = np.array([0, 1, 2]), np.array([1, 2, 3])
+    table = EdgeTable(4, *rows, labels=["=1+1", "@sum", "plain", "-5"])
+    notes = gio.write(table, tmp_path / name)
+    assert [note for note in notes if "spreadsheet" in note] == [
+        "a spreadsheet may run '=1+1' as a formula: open the file as text there"
+    ]
+    assert list(gio.read(tmp_path / name).labels or []) == ["=1+1", "@sum", "plain", "-5"]
+    numbers = EdgeTable(4, *rows, labels=["-1", "+2", "x", "-"], edge_attributes={"weight": np.array([-1.0, 1.0, 2.0])})
+    assert not [note for note in gio.write(numbers, tmp_path / f"b{name}") if "spreadsheet" in note]
+
+
+def test_parquet_whose_columns_differ_in_length_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    gio.write(EdgeTable(3, np.array([0, 1]), np.array([1, 2])), path)
+    data = bytearray(path.read_bytes())
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        damaged = data.copy()
+        damaged[int(rng.integers(0, len(data)))] ^= int(rng.integers(1, 256))
+        path.write_bytes(damaged)
+        with contextlib.suppress(GraphPRIError):  # what is not read is refused by a message, and nothing else
+            gio.read(path)

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 import zoo
 from graphpri import _runtime, graph, interop
 from graphpri import io as gio
+from graphpri.cli import main
 from graphpri.errors import FileError, GraphError, GraphPRIError, MemoryLimitError, OptionError
 from graphpri.graph import MOST_EDGES, EdgeTable, Graph
 from graphpri.io import columns, delimited, parquet, rows
@@ -743,6 +744,16 @@ def test_a_full_disk_or_an_interrupt_leaves_nothing_partial(
         gio.write(EdgeTable(big.n_nodes, big.source[:9999], big.target[:9999]), path, force=True)
     assert [file.name for file in tmp_path.iterdir()] == [path.name] * exists
     assert (path.stat().st_mtime_ns if exists else None) == before
+
+
+def test_a_file_size_limit_ends_as_a_full_disk_does(tmp_path: Path, monkeypatch: Patch, capsys: Any) -> None:
+    def limited(*_: Any) -> None:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+
+    monkeypatch.setattr(os, "fsync", limited)
+    assert main(["sparsify", "karate", "-o", str(tmp_path / "a.csv"), "--keep", "9", "--method", "random"]) == 1
+    assert "a.csv: can't be written: File too large" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the device /dev/full")

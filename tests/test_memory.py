@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import tracemalloc
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,3 +165,29 @@ def test_components_are_worked_on_a_few_at_a_time(monkeypatch: pytest.MonkeyPatc
     assert len(asked) == 5 + 3
     assert few.value == pytest.approx(at_once.value, abs=1e-14)
     np.testing.assert_array_equal(few.log_term, at_once.log_term)
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.gml.gz", "a.npz"])
+def test_unzipping_stops_at_the_limit(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, most = tmp_path / name, 60 << 20
+    if name == "a.npz":
+        np.savez_compressed(path, source=np.zeros(1 << 23, np.int64), target=np.zeros(1 << 23, np.int64))
+    else:
+        with gzip.open(path, "wb", 1) as file:
+            for _ in range(160):
+                file.write(b"node-1,node-2\n" * 75_000)
+    assert path.stat().st_size < 2 << 20
+    monkeypatch.setenv(_runtime.MEMORY_VARIABLE, str(most))
+    tracemalloc.start()
+    try:
+        with pytest.raises(MemoryLimitError, match=r"a\.\w+(\.gz)?: unzipping it (beyond|to) .* MB needs about"):
+            graphpri.read(path)
+        assert tracemalloc.get_traced_memory()[1] < 2 * most
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_small_zipped_file_asks_for_nothing(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "a.csv.gz", "wb") as file:
+        file.write(b"a,b\nb,c\n")
+    assert graphpri.read(tmp_path / "a.csv.gz").n_nodes == 3

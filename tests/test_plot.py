@@ -243,7 +243,7 @@ def test_comparison_has_medians_and_quantiles_where_asked():
     "options", [{"centre": "mode"}, {"band": (0.9, 0.1)}, {"band": (0, 2)}, {"band": (float("nan"), 1)}]
 )
 def test_comparison_refuses_other_centres_and_bands(options: Any):
-    with pytest.raises(OptionError, match=r"choose 'mean'|two quantiles"):
+    with pytest.raises(OptionError, match=r"choose from 'mean'|two quantiles|a pair"):
         plot.compare(ROWS, **options)
 
 

@@ -325,7 +325,7 @@ def test_it_works_in_pipelines_and_can_be_stored() -> None:
         ({"beta": -1}, "beta=-1 must be a number, 0 or more"),
         ({"beta": math.nan}, "beta=nan"),
         ({"beta": "3"}, "beta='3'"),
-        ({"bandwidth": 0}, "bandwidth=0 must be a number above 0, and finite"),
+        ({"bandwidth": 0}, "bandwidth=0 must be a finite number above 0"),
         ({"bandwidth": -2.0}, "bandwidth=-2.0"),
         ({"bandwidth": math.inf}, "bandwidth=inf"),
         ({"bandwidth": "scott"}, "choose 'silverman' or pass a number"),

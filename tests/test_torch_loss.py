@@ -346,7 +346,7 @@ def test_a_cold_gate_is_nearly_hard() -> None:
     ("options", "words"),
     [
         ({"num_edges": 0}, "num_edges=0"),
-        ({"num_edges": 2.5}, "num_edges=2.5 must be a whole number, 1 or more"),
+        ({"num_edges": 2.5}, "num_edges=2.5 must be a whole number"),
         ({"num_edges": "3"}, "num_edges='3'"),
         ({"hard": "yes"}, "hard='yes' must be True or False"),
         ({"temperature": "a"}, "temperature='a'"),

@@ -175,7 +175,7 @@ def test_what_it_can_not_take_is_refused() -> None:
         ({"beta": "x"}, "beta='x' must be a finite number"),
         ({"beta": -1}, "beta=-1"),
         ({"keep": 0.5, "method": "prj"}, "method='prj' is not known; did you mean 'pri'"),
-        ({"keep": 0.5, "method": 3}, "method=3 must be a name"),
+        ({"keep": 0.5, "method": 3}, "method=3 must be text"),
         ({"method": "random"}, "method 'random' needs a budget"),
     ],
 )

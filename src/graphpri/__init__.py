@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from graphpri._objective import Objective
     from graphpri._sparsify import Sparsified, methods, path, sparsify
     from graphpri.errors import (
+        ArgumentError,
         FileError,
         GraphError,
         GraphPRIError,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 # GraphPRI is left out: "from graphpri import *" must work without scikit-learn.
 __all__ = [
+    "ArgumentError",
     "Comparison",
     "EdgeTable",
     "Estimates",
@@ -75,6 +77,7 @@ _HOMES = {
     "graphpri._compare": ("Comparison", "compare"),
     "graphpri._objective": ("Objective",),
     "graphpri.errors": (
+        "ArgumentError",
         "FileError",
         "GraphError",
         "GraphPRIError",

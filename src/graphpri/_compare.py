@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from graphpri._arguments import checked, seconds, whole
 from graphpri._entropies import entropy_for
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective
 from graphpri._output import aligned
@@ -123,6 +124,7 @@ class Comparison(Sequence[dict[str, Any]]):
         """Columns of standard errors."""
         return {c for row in self.rows for c in row if c.endswith("_error") and c[:-6] in self.measures}
 
+    @checked
     def best(self, measure: str, keep: float | int | None = None, beta: float | None = None) -> dict[str, Any]:
         """The row that is best by a measure; of several, the first.
 
@@ -153,6 +155,7 @@ class Comparison(Sequence[dict[str, Any]]):
             raise OptionError(f"no row{at and f' at {at}'} has a value of {measure!r}")
         return (min if better == "low" else max)(rows, key=lambda row: row[measure])
 
+    @checked
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the table as CSV, with a header; the measures with all their digits.
 
@@ -185,6 +188,7 @@ class Comparison(Sequence[dict[str, Any]]):
         return column == "seed" and len({row["seed"] for row in self.rows}) == 1
 
 
+@checked
 def compare(
     G: Any,
     methods: MethodWithOptions | Iterable[MethodWithOptions],
@@ -271,6 +275,9 @@ def compare(
     """
     named = _methods(methods)
     betas, budgets, all_seeds = several(beta, "beta"), several(keep, "keep"), several(seeds, "seeds")
+    for seed in all_seeds:
+        whole("seeds", seed)
+    seconds("time_limit", time_limit)
     loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
     graph = loaded.graph
     check_edges(graph, "the graph")

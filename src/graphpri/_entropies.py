@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,9 +21,6 @@ from graphpri._entropy import (
 from graphpri._stochastic import evaluate_by_probes
 from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import FloatArray, Graph
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 # What "auto" goes by was chosen from measurements; benchmarks/defaults.py repeats them.
 
@@ -111,7 +106,7 @@ def entropy_for(graph: Graph, entropy: str = "auto", *, measured: bool = False) 
         nodes, and stochastic up to a million edges.
     """
     if entropy != "auto":
-        return entropy
+        return entropy_named(entropy).name
     sizes = [graph.n_nodes] if graph.n_nodes <= EXACT_NODES else np.bincount(graph.components()[1])
     return entropy_by_size(sizes, graph.n_edges, measured=measured)
 
@@ -124,18 +119,3 @@ def entropy_by_size(sizes: ArrayLike, n_edges: int, *, measured: bool = False) -
     if measured and n_edges <= STOCHASTIC_EDGES:
         return "stochastic"
     return "local" if n_edges <= LOCAL_EDGES else "degree"
-
-
-def takes_entropy(function: Callable[P, R]) -> Callable[P, R]:
-    """Refuse the option ``method`` of version 0.1 in a function that takes ``entropy``; names the new one."""
-
-    @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> R:
-        if "method" in kwargs:
-            given = kwargs["method"]
-            raise OptionError(
-                f"method={given!r}: a method is a way to sparsify; entropies are chosen by entropy={given!r}"
-            )
-        return function(*args, **kwargs)
-
-    return called

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from graphpri._arguments import checked, chosen, real
 from graphpri._entropies import BATCHED_NODES, ENTROPIES, entropy_named
 from graphpri._entropy import (
     EIGENVALUE_FLOOR,
@@ -50,13 +50,12 @@ _LIGHT = 1e-100  # largest kept weight below which sums over edges are scaled fi
 
 def check_beta(beta: float) -> float:
     """Refuse a β that is negative, not finite or beyond 1e12."""
-    if isinstance(beta, bool) or not isinstance(beta, Real) or not 0 <= beta < np.inf:
-        raise OptionError(f"{argument('beta', beta)} must be a finite number, 0 or more")
+    found = real("beta", beta)
     if beta > LARGEST_BETA:
         raise OptionError(
             f"{argument('beta', beta)} is above {LARGEST_BETA:g}; the divergence alone decides there: pass less"
         )
-    return float(beta)
+    return found
 
 
 # The equations.
@@ -339,6 +338,7 @@ def _at_nodes(side: Side, trace: float) -> FloatArray:
     return logs + side.pull if side.pull.size else logs
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Objective:
     """J_β(w) = S(σ̃) + 2β D(σ̃‖ρ̃) − α Σ ln d_i for selections w of the edges of one graph.
@@ -389,11 +389,9 @@ class Objective:
 
     def __post_init__(self) -> None:
         check_beta(self.beta)
-        if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real) or not 0 <= self.alpha < np.inf:
-            raise OptionError(f"{argument('alpha', self.alpha)} must be a finite number, 0 or more")
+        real("alpha", self.alpha)
         entropy_named(self.entropy)
-        if self.mixture not in ("equation", "listing"):
-            raise OptionError(f"{argument('mixture', self.mixture)}: choose 'equation' or 'listing'")
+        chosen("mixture", self.mixture, get_args(Mixture))
         if not self.graph.n_edges:
             raise GraphError("the graph has no edges: there is nothing to keep, and its entropy is not defined")
         object.__setattr__(self, "weights", scaled(self.graph.weights))

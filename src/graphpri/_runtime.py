@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -31,6 +32,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 _COMPILING = RLock()
 
 
+@contextmanager
+def _held_interrupts() -> Generator[None]:
+    """Context that Ctrl-C can't leave half-way, as it would leave a module half imported: it acts at the end."""
+    came: list[tuple[int, Any]] = []
+    try:
+        before = signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    except ValueError:  # only the main thread is interrupted
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before if before is not None else signal.default_int_handler)
+    if came and callable(before):
+        before(*came[0])
+
+
 class _Loop:
     """A loop that is compiled at its first call, so that small graphs never wait for the compiler."""
 
@@ -43,7 +61,8 @@ class _Loop:
         """The compiled function; those that it calls are made first, and take their own places in its module."""
         with _COMPILING:
             if self._made is None:
-                from numba import njit
+                with _held_interrupts():
+                    from numba import njit
 
                 jit, known = cast("Any", njit), self._function.__globals__
                 for name in self._function.__code__.co_names:

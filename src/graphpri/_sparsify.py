@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, cast, get_args
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, cast
 
 import numpy as np
 
+from graphpri._arguments import checked, is_several, seconds, unknown, whole
 from graphpri._entropies import entropy_for
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta
 from graphpri._runtime import Deadline, deadline, within
@@ -18,11 +19,11 @@ from graphpri._selection import check_budget, count_edges
 from graphpri._version import __version__
 from graphpri.baselines import METHODS, find, run
 from graphpri.errors import (
+    ArgumentError,
     GraphError,
     Interrupted,
     OptionError,
     argument,
-    did_you_mean,
     in_stages,
     named,
     setting,
@@ -225,6 +226,7 @@ class Sparsified:
         )
 
 
+@checked
 def sparsify(
     G: Any,
     *,
@@ -344,10 +346,8 @@ def sparsify(
     >>> result.graph.number_of_edges(), result.mask.sum()
     (23, np.int64(23))
     """
-    limit = Deadline(time_limit)
-    _check_names(method=method, entropy=entropy)
-    reweight = _switch("reweight", reweight)
-    run_by = _MethodCall(method, solver, effort, _seed(seed), time_limit, callback, options)
+    limit = Deadline(seconds("time_limit", time_limit))
+    run_by = _MethodCall(method, solver, effort, whole("seed", seed or 0), time_limit, callback, options)
     run_by.check()
     loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
     graph = loaded.graph
@@ -357,7 +357,7 @@ def sparsify(
     objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
     if solver == "gumbel" and objective.is_stochastic:
         raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
-    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings() | {"reweight": reweight}
+    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings() | {"reweight": bool(reweight)}
 
     def search() -> Solution:
         if method != "pri":
@@ -399,17 +399,13 @@ class _MethodCall(NamedTuple):
     def check(self) -> None:
         """Refuse unknown names, values out of range, and options that the method or the solver does not use."""
         used = frozenset[str]() if self.method == "pri" else find(self.method, besides=("pri",)).options
-        if self.solver not in get_args(SolverName):
-            raise OptionError(
-                f"{argument('solver', self.solver)}: choose from {', '.join(map(repr, get_args(SolverName)))}"
-            )
-        _check_effort(self.effort)
-        limit = cast("Any", self.time_limit)
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Real) or not float(limit) > 0):
-            raise OptionError(f"{argument('time_limit', limit)} must be a number of seconds above 0")
-        _check_callback(self.callback)
         if self.method != "pri":
-            given = {"solver": self.solver, "effort": self.effort, "time_limit": limit, "callback": self.callback}
+            given = {
+                "solver": self.solver,
+                "effort": self.effort,
+                "time_limit": self.time_limit,
+                "callback": self.callback,
+            }
             if unused := [name for name, value in given.items() if value not in (None, "auto")]:
                 raise OptionError(
                     f"method {self.method!r} does not use {', '.join(map(named, unused))}: only method 'pri' does"
@@ -453,43 +449,22 @@ class _MethodCall(NamedTuple):
         return Solution(mask, np.nan, status, scores=scored.scores, weights=scored.weights)
 
 
-def _check_names(**given: Any) -> None:
-    for name, value in given.items():
-        if not isinstance(value, str):
-            raise OptionError(f"{argument(name, value)} must be a name, as text")
-
-
-def _check_effort(effort: Any) -> None:
-    known = get_args(EffortName)
-    if effort is not None and not (isinstance(effort, str) and effort in known):
-        raise OptionError(f"{argument('effort', effort)}: choose from {', '.join(map(repr, known))}")
-
-
-def _check_callback(callback: Any) -> None:
-    if callback is not None and not callable(callback):
-        raise OptionError(f"{argument('callback', callback)} must be a function that takes a Progress")
-
-
 def _refuse_unused(options: Iterable[str], used: Iterable[str], who: str) -> None:
     """Refuse options that `who` does not use, and say whose they are; a misspelt argument lands here too."""
     used = sorted(used)
-    unused = sorted(set(options) - set(used))
+    unused = [name for name in options if name not in used]
     if not unused:
         return
     owners = [f"method {name!r}" for name, method in METHODS.items() if unused[0] in method.options]
     owners += ["solver 'gumbel'"] if unused[0] in Gumbel.__dataclass_fields__ else []
+    named_so = [*used, *list(inspect.signature(sparsify).parameters)[:-1]]
+    if not owners and "; " in (meant := unknown(unused, named_so)):
+        raise ArgumentError(f"no such argument: {meant}")
     if owners:
         hint = f"; {unused[0]} is for {', '.join(owners)}"
     else:
-        hint = did_you_mean(unused[0], [*used, *inspect.signature(sparsify).parameters], 0.7)
-        hint = hint or (f"; it uses {', '.join(used)}" if used else "")
+        hint = f"; it uses {', '.join(used)}" if used else ""
     raise OptionError(f"{who} does not use {', '.join(unused)}{hint}")
-
-
-def _switch(name: str, value: Any) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise OptionError(f"{argument(name, value)} must be True or False")
-    return bool(value)
 
 
 def _plain(value: Any) -> Any:
@@ -520,20 +495,12 @@ def _budget(
     """Whether to keep the number of components, and how many edges to keep."""
     if not graph.n_edges:
         raise GraphError("the graph has no edges: there is nothing to keep or to drop")
-    is_connected = keep is None and solver != "gumbel" if connected is None else _switch("connected", connected)
+    is_connected = keep is None and solver != "gumbel" if connected is None else bool(connected)
     if keep is not None:
         return is_connected, count_edges(keep, graph.n_edges)
     if method != "pri":
         raise OptionError(f"method {method!r} needs a budget: pass {setting('keep')}, a share or a number of edges")
     return is_connected, None
-
-
-def _seed(seed: int | None) -> int:
-    if seed is None:
-        return 0
-    if isinstance(seed, bool) or not isinstance(cast("Any", seed), Integral) or seed < 0:
-        raise OptionError(f"{argument('seed', seed)} must be an integer, 0 or more")
-    return int(seed)
 
 
 def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> Constraints:
@@ -657,6 +624,7 @@ def _local_if_stochastic(objective: Objective) -> Objective:
     return replace(objective, entropy="local") if objective.is_stochastic else objective
 
 
+@checked
 def path(
     G: Any,
     *,
@@ -719,9 +687,6 @@ def path(
     [2, 4]
     """
     name, keeps, betas = _steps(beta, keep)
-    _check_names(entropy=entropy)
-    _check_effort(effort)
-    _check_callback(callback)
     if name == "beta" and effort != "fast":
         raise OptionError(
             f"{argument('effort', effort)} is for paths along keep: along beta all points share their subsets"
@@ -734,7 +699,7 @@ def path(
     for _, k in budgets:
         _check_fits(graph, k, constraints)
     objective = Objective(graph, betas[0], _plain(alpha), entropy_for(graph, entropy), mixture)
-    seed = _seed(seed)
+    seed = whole("seed", seed or 0)
 
     def result(at: Objective, solution: Solution, asked: Any) -> Sparsified:
         settings = _settings(at, asked, constraints, seed) | {"solver": "budgeted", "reweight": False}
@@ -791,12 +756,6 @@ def several(values: Any, name: str) -> list[Any]:
     return found
 
 
-def is_several(value: Any) -> bool:
-    """Whether a value is a sequence, or another thing of values in an order."""
-    unordered = isinstance(value, str | bytes | Set | Mapping)
-    return isinstance(value, Iterable) and not unordered and getattr(value, "ndim", 1) > 0
-
-
 def _steps(beta: Any, keep: Any) -> tuple[str, list[Any], list[Any]]:
     """Which of the two is a sequence, the budgets and the β."""
     along = [name for name, value in (("beta", beta), ("keep", keep)) if is_several(value)]
@@ -804,10 +763,6 @@ def _steps(beta: Any, keep: Any) -> tuple[str, list[Any], list[Any]]:
         got = "both are" if along else "neither is"
         raise OptionError(f"path needs a sequence in exactly one of beta and keep, and {got}")
     betas, keeps = several(beta, "beta"), several(keep, "keep")
-    if along == ["keep"] and any(k is None for k in keeps):
-        raise OptionError(
-            f"{argument('keep', None)} stands among the budgets of the path: pass shares or numbers of edges only"
-        )
     return along[0], keeps, betas
 
 

@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from math import log
-from numbers import Integral, Real
 from queue import SimpleQueue
 from typing import Any, Literal, NamedTuple
 
@@ -32,6 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphpri._arguments import checked, new_name, real, whole
 from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
 from graphpri._selection import best_forest, check_budget, rank, select_top, settle, tie_keys
@@ -481,6 +481,7 @@ METHODS: dict[str, Method] = {}
 _CONSTRAINTS = frozenset({"protect", "forbid"})
 
 
+@checked
 def method(name: str, *, summary: str, reference: str) -> Callable[[Callable[..., Scored]], Callable[..., Scored]]:
     """Register a score function under a name; its keyword-only parameters become the method's options.
 
@@ -496,8 +497,7 @@ def method(name: str, *, summary: str, reference: str) -> Callable[[Callable[...
     >>> METHODS.pop("strong-ends").options
     frozenset({'power'})
     """
-    if name in METHODS:
-        raise ValueError(f"there is a method called {name!r} already")
+    new_name(name, METHODS, "method")
 
     def register(function: Callable[..., Scored]) -> Callable[..., Scored]:
         parameters = inspect.signature(function).parameters.values()
@@ -515,6 +515,7 @@ def method(name: str, *, summary: str, reference: str) -> Callable[[Callable[...
     return register
 
 
+@checked
 def find(name: str, *, besides: Sequence[str] = ()) -> Method:
     """The method of that name.
 
@@ -619,17 +620,6 @@ _SPIELMAN = (
 )
 
 
-def _number(name: str, value: Any, low: float, high: float = np.inf, *, integer: bool = False) -> None:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Integral if integer else Real)
-        or not low <= float(value) <= high
-    ):
-        kind = "an integer" if integer else "a number"
-        bounds = f"from {low:g} to {high:g}" if np.isfinite(high) else f"of at least {low:g}"
-        raise OptionError(f"{argument(name, value)}: give {kind} {bounds}")
-
-
 @method("random", summary="edges drawn at random, all alike", reference=_HAMANN)
 def random(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """Uniform random scores."""
@@ -675,7 +665,7 @@ def local_degree(graph: Graph, k: int, rng: np.random.Generator, *, exponent: fl
     scores = settle(local_degree_scores(graph, rng))
     if exponent is None:
         return Scored(scores)
-    _number("exponent", exponent, 0, 1)
+    real("exponent", exponent, 0, 1)
     threshold = 1.0 - exponent
     return Scored(np.where(scores >= threshold - 1e-12, 1.0, scores / max(threshold, 1e-12)))
 
@@ -749,7 +739,7 @@ def edge_betweenness(graph: Graph, k: int, rng: np.random.Generator, *, pivots: 
     From `pivots` random nodes; by default from all where N·M ≤ 10⁸, else from 256. Weights are not used.
     """
     if pivots is not None:
-        _number("pivots", pivots, 1, integer=True)
+        whole("pivots", pivots, 1)
     return Scored(betweenness(graph, pivots, rng))
 
 
@@ -766,8 +756,8 @@ def forest_fire(
     A burning node sets fire to a geometric number of neighbours, `burn_probability` being the chance of each
     next one. Weights are not used.
     """
-    _number("burn_probability", burn_probability, 0.01, 0.99)
-    _number("burnt_ratio", burnt_ratio, 0.01, 1e4)
+    real("burn_probability", burn_probability, 0.01, 0.99)
+    real("burnt_ratio", burnt_ratio, 0.01, 1e4)
     return Scored(forest_fire_scores(graph, burn_probability, burnt_ratio, rng))
 
 
@@ -778,7 +768,7 @@ def forest_fire(
 )
 def algebraic_distance(graph: Graph, k: int, rng: np.random.Generator, *, systems: int = 10) -> Scored:
     """Minus the largest difference between the ends over `systems` smoothed random vectors."""
-    _number("systems", systems, 1, integer=True)
+    whole("systems", systems, 1)
     return Scored(-algebraic_distance_scores(graph, systems, rng))
 
 

@@ -19,6 +19,7 @@ R = TypeVar("R")
 
 _NAME, _VALUE, _OPTION, _END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 _MARK = re.compile(f"{_NAME}([a-z_]+){_VALUE}([^{_END}]*?){_OPTION}([^{_END}]*){_END}", re.DOTALL)
+_LONGEST = 200
 _PLAIN = re.compile(r"[\w.:+-]+")
 
 
@@ -131,8 +132,9 @@ def _bare(value: object) -> str:
 
 
 def _written(value: object) -> str:
-    """The value as in Python; numbers of NumPy like those of Python."""
-    return str(value) if isinstance(value, float | Integral) else repr(value)
+    """The value as in Python, cut where it is long; numbers of NumPy like those of Python."""
+    text = str(value) if isinstance(value, float | Integral) else repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 20]} … {text[-15:]}"
 
 
 class Note(str):
@@ -263,6 +265,19 @@ class OptionError(GraphPRIError, ValueError):
     Traceback (most recent call last):
         ...
     graphpri.errors.OptionError: keep=3 is not a count from 1 to the graph's 2 edges
+    """
+
+
+class ArgumentError(OptionError, TypeError):
+    """A function was called with an argument that it doesn't have: says what that may be called here.
+
+    Examples
+    --------
+    >>> from graphpri import report
+    >>> report(None, None, random_state=1)
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.ArgumentError: report has no argument random_state; did you mean seed?
     """
 
 

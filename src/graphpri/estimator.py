@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._arguments import is_whole, switch, whole
 from graphpri._objective import DEFAULT_BETA, Mixture
 from graphpri._sparsify import SolverName, sparsify
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, setting
@@ -175,6 +176,10 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         MemoryLimitError
             For a matrix, or an entropy, that there is not the memory for.
         """
+        switch("weighted", self.weighted)
+        options: Any = {} if self.method_options is None else self.method_options
+        if not isinstance(options, Mapping):
+            raise OptionError(f"{argument('method_options', options)} must be a mapping of options to values")
         source, notes = self._load(self._checked(X, reset=True))
         result = sparsify(
             source.graph,
@@ -190,7 +195,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             seed=_seed(self.random_state),
             effort=self.effort,
             time_limit=self.time_limit,
-            **dict(self.method_options or {}),
+            **options,
         )
         graph = source.graph
         self.edges_ = np.column_stack([graph.source, graph.target]).astype(np.int64)
@@ -299,6 +304,6 @@ def _seed(random_state: Any) -> int | None:
         return int(random_state.integers(2**31))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return cast("int | None", random_state)
+    if random_state is None or is_whole(random_state):
+        return None if random_state is None else whole("random_state", random_state)
     raise OptionError(f"{argument('random_state', random_state)}: pass an integer, a Generator, a RandomState or None")

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
+from graphpri._arguments import checked, chosen, whole
 from graphpri._runtime import CHUNK, compiled, in_chunks, require
 from graphpri.errors import GraphError, Note, OptionError, argument, setting
 
@@ -819,6 +820,7 @@ def id_dtype(n_nodes: int) -> np.dtype[Any]:
     return np.dtype(np.int32 if n_nodes <= np.iinfo(np.int32).max else np.int64)
 
 
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """Undirected simple graph with positive weights, in canonical form.
@@ -861,7 +863,13 @@ class Graph:
     labels: Sequence[Hashable] | None = None
     weight_name: str | None = None
 
+    def __post_init__(self) -> None:
+        _check_shapes(self.n_nodes, self.source, self.target, self.weights, self.labels)
+        if self.source.size and not max(self.source[-1], self.target[-1]) < self.n_nodes:
+            raise OptionError(f"{argument('n_nodes', self.n_nodes)} is below the numbers of the nodes")
+
     @classmethod
+    @checked
     def from_edges(
         cls,
         source: ArrayLike,
@@ -902,7 +910,9 @@ class Graph:
             raise GraphError(f"source has {u.size} entries and target has {v.size}: give one of each per edge")
         if n_nodes is None:
             n_nodes = len(labels) if labels is not None else int(max(u.max(), v.max())) + 1 if u.size else 0
-        attributes = {} if weights is None else {"weight": np.asarray(weights)}
+        if weights is not None and np.shape(weights := np.asarray(weights)) != u.shape:
+            raise GraphError(f"weights of shape {weights.shape} do not fit {u.size} edges: give one for each")
+        attributes = {} if weights is None else {"weight": weights}
         table = EdgeTable(n_nodes, u, v, labels=labels, edge_attributes=attributes)
         return table.canonical(directed=directed, loops=loops, parallel=parallel, negative=negative, zero=zero).graph
 
@@ -1106,6 +1116,7 @@ class Header(NamedTuple):
     ends: tuple[int, int]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class EdgeTable:
     """Edges as a user or a file gave them: one row an edge, in their order, with attributes.
@@ -1161,10 +1172,14 @@ class EdgeTable:
     unclear: str | None = None
     matrix: bool = False
 
+    def __post_init__(self) -> None:
+        _check_shapes(self.n_nodes, self.source, self.target, None, self.labels)
+
     def label(self, node: int) -> Hashable:
         """Label of a node number of this table."""
         return int(node) if self.labels is None else plain_label(self.labels[node])
 
+    @checked
     def canonical(
         self,
         *,
@@ -1281,8 +1296,6 @@ class EdgeTable:
         """Canonical number of each node, and the labels in canonical order."""
         if self.labels is None:
             return EVERY, None
-        if len(self.labels) != self.n_nodes:
-            raise GraphError(f"{len(self.labels)} labels for {self.n_nodes} nodes")
         order, labels = order_labels(self.labels)
         if np.array_equal(order, np.arange(self.n_nodes)):
             return EVERY, labels
@@ -1370,8 +1383,20 @@ def check_chosen(source: object, target: object) -> None:
 def check_policies(**given: object) -> None:
     """Refuse a policy that there isn't, with an OptionError that lists those there are."""
     for name, value in given.items():
-        if not isinstance(value, str) or value not in _POLICIES[name]:
-            raise OptionError(f"{argument(name, value)}: choose from {', '.join(map(repr, _POLICIES[name]))}")
+        chosen(name, value, _POLICIES[name])
+
+
+_COUNTABLE = 2**62
+
+
+def _check_shapes(n: int, source: Any, target: Any, weights: Any, labels: Sequence[Any] | None) -> None:
+    """Refuse arrays of edges that don't belong together."""
+    whole("n_nodes", n, 0, _COUNTABLE)
+    for name, array in (("target", target), ("weights", weights)):
+        if array is not None and array.shape != source.shape:
+            raise OptionError(f"{name} of shape {array.shape} does not fit source of shape {source.shape}")
+    if labels is not None and len(labels) != n:
+        raise GraphError(f"{len(labels)} labels for {n} nodes: n_nodes and labels must agree")
 
 
 def unit_weights(size: int) -> FloatArray:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import dijkstra
 
+from graphpri._arguments import checked, is_several, seeded
 from graphpri._runtime import single_thread
-from graphpri.errors import GraphError, MissingExtraError, OptionError
+from graphpri.errors import GraphError, MissingExtraError, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray
 from graphpri.interop import Policies, align, as_graph
 
@@ -202,7 +203,10 @@ def positions(graph: Graph, layout: ArrayLike | Mapping[Any, Any]) -> FloatArray
         if missing := [label for label in labels if label not in layout]:
             raise OptionError(f"layout has no position for {len(missing)} nodes, the first is {missing[0]!r}")
         layout = [layout[label] for label in labels]
-    place = np.asarray(layout, np.float64)
+    try:
+        place = np.asarray(layout, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise OptionError(f"{argument('layout', layout)}: positions are two numbers for each node") from None
     if place.shape != (graph.n_nodes, 2) or not np.isfinite(place).all():
         raise OptionError(f"layout must be finite positions of shape ({graph.n_nodes}, 2), not of shape {place.shape}")
     return place
@@ -217,6 +221,7 @@ STYLES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
+@checked
 def graph(
     original: Any,
     kept: Any,
@@ -266,8 +271,7 @@ def graph(
     >>> ax.get_title()
     '23 of 78 edges kept'
     """
-    ax = axes(ax)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seeded("seed", seed))
     whole = as_graph(original, weight=None)
     mask = _kept_edges(whole, align(whole, kept, Policies(weight=None)))
     nodes = np.arange(whole.n_nodes) if layout is not None else sample_nodes(whole, LARGEST, rng)
@@ -276,6 +280,7 @@ def graph(
     place = spring(subgraph(whole, nodes), rng) if layout is None else positions(whole, layout)
     at = np.zeros((whole.n_nodes, 2))
     at[nodes] = place
+    ax = axes(ax)
     _draw_edges(ax, whole, at, drawn & ~mask, f"dropped ({whole.n_edges - int(mask.sum())})", kept=False)
     _draw_edges(ax, whole, at, drawn & mask, f"kept ({int(mask.sum())})", kept=True)
     _draw_nodes(ax, whole, at, nodes, mask)
@@ -289,6 +294,7 @@ def graph(
     return ax
 
 
+@checked
 def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
     """Draw J, S, D and the number of kept edges along a path.
 
@@ -320,14 +326,14 @@ def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes |
     >>> ax.get_xlabel(), [line.get_label() for line in ax.get_lines()]
     ('β', ['objective J', 'entropy S', 'divergence D'])
     """
-    ax = axes(ax)
-    if not results:
+    if not len(results):
         raise OptionError("no results to draw: pass those of graphpri.path")
     points = [_point(result) for result in results]
     betas, shares = ([point[key] for point in points] for key in ("beta", "share"))
     along_beta = len(set(betas)) > 1
     if not along_beta and len(set(shares)) == 1 and len(results) > 1:
         raise OptionError("the results differ neither in beta nor in the number of edges: there is no path to draw")
+    ax = axes(ax)
     x = betas if along_beta else shares
     order = np.argsort(x, kind="stable")
     across = np.asarray(x)[order]
@@ -352,6 +358,8 @@ _STOP = ("beta", "objective", "entropy", "divergence", "share")
 def _point(result: Sparsified | Mapping[str, Any]) -> dict[str, float]:
     """What is drawn of one result."""
     if not isinstance(result, Mapping):
+        if not hasattr(result, "kept"):
+            raise OptionError(f"{argument('results', result)} is no result of graphpri.path")
         share = result.kept.n_edges / result.original.n_edges
         values = (result.settings["beta"], result.objective, result.entropy, result.divergence, share)
         return dict(zip(_STOP, map(float, values), strict=True))
@@ -360,6 +368,7 @@ def _point(result: Sparsified | Mapping[str, Any]) -> dict[str, float]:
     return {key: float(result[key]) for key in _STOP}
 
 
+@checked
 def compare(
     rows: Any,
     ax: Axes | None = None,
@@ -406,17 +415,17 @@ def compare(
     >>> ax.get_ylabel(), [line.get_label() for line in ax.get_lines()]
     ('divergence', ['pri', 'random'])
     """
-    ax = axes(ax)
-    table: Sequence[Mapping[str, Any]] = list(rows)
+    table: list[Any] = list(rows) if is_several(rows) else [None]
     if not table:
         raise OptionError("no rows to draw: pass those of graphpri.compare")
-    if centre not in ("mean", "median"):
-        raise OptionError(f"centre={centre!r}: choose 'mean' or 'median'")
+    if not all(isinstance(row, Mapping) for row in table):
+        raise OptionError(f"{argument('rows', rows)}: pass those of graphpri.compare")
     if not (len(band) == 2 and 0 <= band[0] <= band[1] <= 1):
         raise OptionError(f"band={band!r}: give two quantiles from 0 to 1, the lower first")
     for key in ("method", along, measure):
         if missing := next((row for row in table if key not in row), None):
             raise OptionError(f"a row has no {key!r}; it has {', '.join(map(repr, missing))}")
+    ax = axes(ax)
     for i, (name, points) in enumerate(_by_method(table, along, measure).items()):
         x = np.array(sorted(points), np.float64)
         values = [points[place] for place in sorted(points)]
@@ -457,6 +466,8 @@ def axes(ax: Axes | None) -> Axes:
         import matplotlib.pyplot as plt
     except ImportError:
         raise MissingExtraError("matplotlib", "plot", "drawing") from None
+    if ax is not None and not hasattr(ax, "add_collection"):
+        raise OptionError(f"{argument('ax', ax)} must be Axes of matplotlib, or None for a new figure")
     return plt.subplots(layout="constrained")[1] if ax is None else ax
 
 

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
 
+from graphpri._arguments import chosen, is_several, real, switch, whole
 from graphpri._runtime import require, single_thread
 from graphpri._selection import settle
 from graphpri._sparsify import Sparsified, sparsify
@@ -278,7 +279,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             raise OptionError(
                 f"{argument('gamma', 'loo')} is for the squared penalty: choose 'fixed' or 'rescaled' for \"l2\""
             )
-        _check_whole("min_degree", min_degree, 0)
+        whole("min_degree", min_degree, 0)
         if method == "pri":
             options["beta"] = beta
         kept = sparsify_guarded(self.graph_, keep, min_degree, method=method, seed=seed, **options)
@@ -326,11 +327,11 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     def _gammas(self, rows: Tasks, graph: Graph) -> list[float]:
         """Values of γ to choose among; by default around that at which graph and rows pull alike, and 0 with ridges."""
         if self.gammas is not None:
-            found: list[Any] = list(self.gammas) if isinstance(self.gammas, Iterable) else []  # pyright: ignore
+            found: list[Any] = list(self.gammas) if is_several(self.gammas) else []  # pyright: ignore
             if not found:
                 raise OptionError(f"{argument('gammas', self.gammas)}: pass a list with one value or more")
             for value in found:
-                _at_least_zero("gammas", value)
+                real("gammas", value)
             return [float(value) for value in found]
         unit = _balance(rows, graph)
         return [0.0] * bool(self.ridge_.min() > 0) + [value * unit for value in GAMMAS]
@@ -407,22 +408,18 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         return np.einsum("np,np->n", X, w[places]) + intercepts[places]
 
     def _check(self) -> None:
-        if self.penalty not in ("squared", "l2"):
-            raise OptionError(f"{argument('penalty', self.penalty)}: choose 'squared' or 'l2'")
-        if self.edge_weights not in ("unit", "similarity"):
-            raise OptionError(f"{argument('edge_weights', self.edge_weights)}: choose 'unit' or 'similarity'")
-        if self.unseen not in ("error", "mean"):
-            raise OptionError(f"{argument('unseen', self.unseen)}: choose 'error' or 'mean'")
+        chosen("penalty", self.penalty, ("squared", "l2"))
+        chosen("edge_weights", self.edge_weights, ("unit", "similarity"))
+        chosen("unseen", self.unseen, ("error", "mean"))
         if isinstance(self.graph, str) and self.graph != "knn":
             raise OptionError(f"{argument('graph', self.graph)}: choose 'knn' or pass a graph over the tasks")
-        _check_whole("k", self.k, 1)
-        if not isinstance(self.fit_intercept, bool | np.bool_):  # pyright: ignore
-            raise OptionError(f"{argument('fit_intercept', self.fit_intercept)} must be True or False")
-        if self.ridge != "own":
-            _at_least_zero("ridge", self.ridge)
-        _at_least_zero("tol", self.tol)
-        if self.gamma != "loo":
-            _at_least_zero("gamma", self.gamma)
+        whole("k", self.k, 1)
+        switch("fit_intercept", self.fit_intercept)
+        if not (isinstance(self.ridge, str) and self.ridge == "own"):
+            real("ridge", self.ridge)
+        real("tol", self.tol)
+        if not (isinstance(self.gamma, str) and self.gamma == "loo"):
+            real("gamma", self.gamma)
 
 
 # The task graph
@@ -533,16 +530,6 @@ def _in_order(graph: Graph, labels: tuple[Any, ...]) -> Graph:
         )
     at = np.array([place[label] for label in own])
     return Graph.from_edges(at[graph.source], at[graph.target], graph.weights, n_nodes=len(labels))
-
-
-def _at_least_zero(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
-        raise OptionError(f"{argument(name, value)} must be a finite number, 0 or more")
-
-
-def _check_whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise OptionError(f"{argument(name, value)} must be a whole number of neighbours, {least} or more")
 
 
 def _balance(rows: Tasks, graph: Graph) -> float:

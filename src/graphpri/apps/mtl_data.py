@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._arguments import checked, count, seeded
 from graphpri.errors import FileError, OptionError, argument, named
 from graphpri.graph import FloatArray
 from graphpri.io import tables
@@ -454,6 +455,7 @@ class Synthetic(NamedTuple):
     groups: NDArray[np.int64]
 
 
+@checked
 def synthetic(
     seed: int | np.random.Generator = 0,
     *,
@@ -492,11 +494,10 @@ def synthetic(
     >>> drawn.tasks.count, drawn.tasks.X.shape, drawn.coefficients.shape
     (20, (1000, 30), (20, 30))
     """
-    if noise not in ("std", "var"):
-        raise OptionError(f"noise={noise!r}: choose 'std' or 'var'")
-    if min(n_tasks, group_size, n, informative) < 1 or irrelevant < 0:
-        raise OptionError("n_tasks, group_size, n and informative must be 1 or more, and irrelevant 0 or more")
-    rng = np.random.default_rng(seed)
+    for name, size in (("n_tasks", n_tasks), ("group_size", group_size), ("n", n), ("informative", informative)):
+        count(name, size, 1)
+    count("irrelevant", irrelevant)
+    rng = np.random.default_rng(seeded("seed", seed))
     groups = np.arange(n_tasks) // group_size
     centres = rng.normal(size=(int(groups[-1]) + 1, informative))
     spread = 0.2 if noise == "std" else np.sqrt(0.2)

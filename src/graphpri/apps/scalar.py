@@ -20,8 +20,9 @@ from scipy.optimize import Bounds, minimize
 from scipy.spatial.distance import cdist
 from scipy.special import expit, logsumexp
 
+from graphpri._arguments import real, seeded, whole
 from graphpri._runtime import single_thread
-from graphpri.errors import MissingExtraError, OptionError
+from graphpri.errors import MissingExtraError, OptionError, argument
 from graphpri.graph import FloatArray
 from graphpri.plot import COLOURS, axes
 
@@ -555,7 +556,7 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         list of ScalarPRI
             One for each β, in the order of `betas`; this estimator stays as it is.
         """
-        asked = [_number("betas", beta, 0.0, math.inf) for beta in betas]
+        asked = [real("betas", beta, 0.0, math.inf) for beta in betas]
         fits: dict[float, ScalarPRI] = {}
         before: Cloud | None = None
         for beta in sorted(set(asked), reverse=True):
@@ -619,7 +620,10 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return self._data
         if isinstance(self.init, int | np.integer) and not isinstance(self.init, bool):
             return self._drawn(int(self.init))
-        found = np.asarray(self.init, np.float64)
+        try:
+            found = np.asarray(self.init, np.float64)
+        except (TypeError, ValueError):
+            raise OptionError(f"{argument('init', self.init)}: pass points, a number of them, or None") from None
         if found.ndim != 2 or not len(found) or found.shape[1] != self.n_features_in_ or not np.isfinite(found).all():
             raise OptionError(
                 f"init of shape {found.shape} must be a number of points, or finite positions, one a row, with the "
@@ -636,16 +640,16 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return _even(self._data.points[np.sort(at)])
 
     def _width(self, samples: FloatArray, weights: FloatArray) -> float:
-        if self.bandwidth == "silverman":
+        if isinstance(self.bandwidth, str):
             return silverman(samples, weights)
-        return _number("bandwidth", self.bandwidth, 0.0, np.finfo(float).max, above=True)
+        return real("bandwidth", self.bandwidth, above=True)
 
     def _check(self) -> None:
-        _number("beta", self.beta, 0.0, math.inf)
-        _number("tol", self.tol, 0.0, np.finfo(float).max)
-        most: Any = self.max_iter
-        if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
-            raise OptionError(f"max_iter={most!r} must be a whole number of steps, 1 or more")
+        real("beta", self.beta, 0.0, math.inf)
+        real("tol", self.tol)
+        whole("max_iter", self.max_iter, 1)
+        if not isinstance(self.random_state, np.random.RandomState):
+            seeded("random_state", self.random_state)
         if isinstance(self.bandwidth, str) and self.bandwidth != "silverman":
             raise OptionError(f"bandwidth={self.bandwidth!r}: choose 'silverman' or pass a number above 0")
 
@@ -774,11 +778,3 @@ def _in_bandwidths(X: FloatArray, centre: FloatArray, width: float) -> FloatArra
             "large for a float; pass a larger bandwidth, or leave such samples out"
         )
     return found
-
-
-def _number(name: str, value: Any, least: float, most: float, *, above: bool = False) -> float:
-    good = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not good or not least <= value <= most or (above and value == least):
-        whole = f"a number above {least:g}" if above else f"a number, {least:g} or more"
-        raise OptionError(f"{name}={value!r} must be {whole}{'' if math.isinf(most) else ', and finite'}")
-    return float(value)

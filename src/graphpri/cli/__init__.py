@@ -123,8 +123,8 @@ def explain(error: Exception) -> tuple[str, int]:
 
 
 def _is_failure(error: BaseException | None) -> bool:
-    """Whether this is a disk that is full or fails, for which nothing in the input or the options is at fault."""
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT)
+    """Whether a disk is full or fails, or a file is at its limit: neither input nor options are at fault."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
 
 
 def _run(arguments: list[str]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graphpri._arguments import checked
 from graphpri.errors import OptionError, did_you_mean
 
 
@@ -483,6 +484,7 @@ def scan_sets() -> tuple[str, ...]:
     return tuple(s.name for s in _SCAN_SETS)
 
 
+@checked
 def about(name: str) -> Dataset | Table:
     """Facts about a named graph, table or set of brain networks; see :func:`info`.
 
@@ -495,6 +497,7 @@ def about(name: str) -> Dataset | Table:
     return found or info(name)
 
 
+@checked
 def info(name: str) -> Dataset:
     """Facts about a named graph.
 

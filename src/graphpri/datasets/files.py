@@ -18,6 +18,7 @@ from urllib.request import urlopen
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._arguments import checked
 from graphpri.datasets.catalogue import Dataset, ScanSet, Table, about, info, scan_sets, tables
 from graphpri.datasets.generators import ring_knn, stochastic_block_model
 from graphpri.errors import FileError, MissingExtraError, OptionError
@@ -38,6 +39,7 @@ _LESMIS_IDS = (
 # fmt: on
 
 
+@checked
 def load(name: str) -> EdgeTable:
     """Load a named graph with its weights and node attributes.
 
@@ -85,6 +87,7 @@ def contents(dataset: Dataset | Table) -> dict[str, bytes]:
     return {path: _find(dataset, path, digest) for path, digest in dataset.files}
 
 
+@checked
 def table(name: str) -> Any:
     """Load a named table as a pandas ``DataFrame``.
 
@@ -119,6 +122,7 @@ def table(name: str) -> Any:
     return pd.read_csv(io.StringIO(_text(path, data)))
 
 
+@checked
 def get(name: str, source: str | os.PathLike[str] | None = None) -> tuple[Path, ...]:
     """Put the files of a named graph or table into the cache, after checking them.
 
@@ -352,6 +356,7 @@ class Scans(NamedTuple):
     note: str
 
 
+@checked
 def scans(name: str) -> Scans:
     """Load a named set of brain networks; :func:`graphpri.apps.brain_data.named` makes connectomes of it.
 

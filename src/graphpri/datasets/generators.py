@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._arguments import checked, count, seeded
 from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks
 from graphpri.errors import OptionError
 from graphpri.graph import Graph, Int64Array, IntArray, group, id_dtype, unit_weights
@@ -56,6 +57,7 @@ def follow_draws(
                 taken[target[known + i]] = False
 
 
+@checked
 def ring_knn(n: int = 20, k: int = 10) -> Graph:
     """Ring of n nodes, each joined to the k/2 nearest on either side (G1 of the paper by default).
 
@@ -76,12 +78,14 @@ def ring_knn(n: int = 20, k: int = 10) -> Graph:
     >>> ring_knn()
     Graph(20 nodes, 100 edges, unweighted)
     """
+    count("n", n)
     _need(k >= 2 and k % 2 == 0, f"k={k}: the degree of a ring must be even and at least 2")
     _need(k < n, f"k={k}: {n} nodes have at most {n - 1} neighbours each")
     u = np.repeat(np.arange(n), k // 2)
     return Graph.from_edges(u, (u + np.tile(np.arange(1, k // 2 + 1), n)) % n, n_nodes=n)
 
 
+@checked
 def stochastic_block_model(
     sizes: Sequence[int] = (30, 30, 30, 30),
     p_in: float = 1 / 4,
@@ -112,10 +116,11 @@ def stochastic_block_model(
     >>> stochastic_block_model()
     Graph(120 nodes, 504 edges, unweighted)
     """
-    _need(all(size >= 0 for size in sizes), f"sizes={tuple(sizes)}: a community can't have a negative size")
+    for size in sizes:
+        count("sizes", size)
     for name, p in (("p_in", p_in), ("p_out", p_out)):
         _need(0 <= p <= 1, f"{name}={p!r} is not a probability")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seeded("seed", seed))
     starts = np.concatenate([[0], np.cumsum(np.asarray(sizes, np.int64))])
     ends: list[tuple[Int64Array, Int64Array]] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     for a, size in enumerate(sizes):
@@ -129,6 +134,7 @@ def stochastic_block_model(
     return Graph.from_edges(u, v, n_nodes=int(starts[-1]))
 
 
+@checked
 def erdos_renyi(n: int, mean_degree: float, seed: np.random.Generator | int | None = None) -> Graph:
     """Uniformly random graph with exactly ⌊n · mean_degree / 2 + ½⌋ edges, G(n, M).
 
@@ -154,15 +160,16 @@ def erdos_renyi(n: int, mean_degree: float, seed: np.random.Generator | int | No
     >>> erdos_renyi(100, 6.0, seed=0)
     Graph(100 nodes, 300 edges, unweighted)
     """
-    _need(n >= 0, f"n={n}: a graph can't have a negative number of nodes")
+    count("n", n)
     _need(0 <= mean_degree <= max(n - 1, 0), f"mean_degree={mean_degree!r} is not between 0 and n − 1 = {n - 1}")
     m = min(int(np.floor(n * mean_degree / 2 + 0.5)), comb(n, 2))
-    rng, pairs = np.random.default_rng(seed), comb(n, 2)
+    rng, pairs = np.random.default_rng(seeded("seed", seed)), comb(n, 2)
     if m < LARGE_GRAPH:
         return Graph.from_edges(*_decode_pairs(_distinct(rng, pairs, m)), n_nodes=n)
     return _by_low(n, *_decoded(n, _distinct(rng, pairs, m)))
 
 
+@checked
 def barabasi_albert(n: int, m: int, seed: np.random.Generator | int | None = None) -> Graph:
     """Preferential attachment: each new node joins m earlier ones, chosen in proportion to their degrees.
 
@@ -197,8 +204,9 @@ def barabasi_albert(n: int, m: int, seed: np.random.Generator | int | None = Non
     >>> barabasi_albert(100, 3, seed=0)
     Graph(100 nodes, 291 edges, unweighted)
     """
+    count("n", n)
     _need(1 <= m < n, f"m={m}: each new node must join between 1 and n − 1 = {n - 1} others")
-    rng, size = np.random.default_rng(seed), (n - m) * m
+    rng, size = np.random.default_rng(seeded("seed", seed)), (n - m) * m
     target = np.empty(size, id_dtype(n))
     target[:m] = np.arange(m)
     attach = _attach if size < LARGE_GRAPH else _attach_by_loops

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from graphpri._arguments import checked, whole
 from graphpri._entropies import entropy_for
 from graphpri._objective import Mixture, Objective
 from graphpri._selection import check_budget, count_edges
@@ -95,6 +96,7 @@ class Exploration:
         """Whether the search was stopped before every β was solved."""
         return any(note.startswith("interrupted") for note in self.notes)
 
+    @checked
     def mask(self, beta: float, keep: float | int, method: str = "pri") -> BoolArray:
         """The edges that the page shows as kept.
 
@@ -119,7 +121,7 @@ class Exploration:
         """
         column = _index(self.budgets, count_edges(keep, self.graph.n_edges), "keep", "edges")
         if method == "pri":
-            return self._grid.masks[_index(self.betas, float(beta), "beta", ""), column][self._edges]
+            return self._grid.masks[_index(self.betas, beta, "beta", ""), column][self._edges]
         order = self._baselines[_index(self.methods, method, "method", "")].order
         mask = np.zeros(self.graph.n_edges, bool)
         mask[order[: self.budgets[column]]] = True
@@ -142,6 +144,7 @@ class Exploration:
         ]
         return ours + others
 
+    @checked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page, whole or not at all; a file of that name is replaced.
 
@@ -164,6 +167,7 @@ class Exploration:
         return f"Exploration({self.graph.n_nodes} nodes, {self.graph.n_edges} edges; {grid})"
 
 
+@checked
 def explore(
     G: Any,
     *,
@@ -247,6 +251,7 @@ def explore(
     >>> page.mask(beta=4, keep=0.3).sum()
     np.int64(23)
     """
+    whole("seed", seed)
     loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
     if loaded.graph.n_edges > MOST_EDGES:
         raise OptionError(
@@ -257,7 +262,7 @@ def explore(
     budgets = choose_budgets(keep, loaded.graph, constraints)
     check_budget(loaded.graph, budgets[0], **vars(constraints))
     meter = SubsetMeter.of(_objective(loaded.graph, alpha, entropy, mixture))
-    names = default_methods(loaded.graph) if methods is None else [str(name) for name in methods]
+    names = default_methods(loaded.graph) if methods is None else list(methods)
     baselines = tuple(rank_by(meter, name, budgets, constraints, seed) for name in names)
     colours = node_attributes(G, loaded, attributes, meter.origin)
     place = place_nodes(loaded.graph, layout, seed)
@@ -278,7 +283,7 @@ def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> 
         None if edges is None else edge_selector(source, edges, name)
         for name, edges in (("protect", protect), ("forbid", forbid))
     ]
-    return Constraints(bool(connected), *(None if mask is None or not mask.any() else mask for mask in masks))
+    return Constraints(connected, *(None if mask is None or not mask.any() else mask for mask in masks))
 
 
 def _objective(graph: Graph, alpha: float, entropy: str, mixture: Mixture) -> Objective:

@@ -131,7 +131,7 @@ def choose_betas(beta: Any, graph: Graph) -> list[float]:
     if beta is None:
         step = 1 if graph.n_edges <= FULL_EDGES else 2 if graph.n_edges <= HALF_EDGES else 5
         return [float(b) for b in BETAS[::step]]
-    return sorted({check_beta(float(b)) for b in several(beta, "beta")})
+    return sorted({check_beta(b) for b in several(beta, "beta")})
 
 
 def choose_budgets(keep: Any, graph: Graph, constraints: Constraints) -> list[int]:

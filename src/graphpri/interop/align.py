@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, cast
@@ -81,7 +81,7 @@ def edge_selector(source: Source, edges: Any, name: str = "edges") -> BoolArray:
 
 
 def _as_list(edges: Any, name: str) -> Sequence[Any] | NDArray[Any]:
-    if not isinstance(edges, Iterable) or isinstance(edges, str | bytes):
+    if not isinstance(edges, Iterable) or isinstance(edges, str | bytes | Mapping):
         raise OptionError(f"{argument(name, edges)}: pass pairs of nodes, a bool array over the edges, or edge numbers")
     listed = list(cast("Iterable[Any]", edges))
     if listed and all(isinstance(item, Integral | np.bool_) for item in listed):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._arguments import checked
 from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import (
     EVERY,
@@ -177,6 +178,7 @@ def _takes_columns(G: Any) -> bool:
     return any(cls.__module__.partition(".")[0] == "pandas" for cls in type(G).__mro__)
 
 
+@checked
 def as_graph(
     G: Any,
     *,

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from typing import IO, Any
 
+from graphpri._arguments import checked
 from graphpri.graph import EdgeTable, check_chosen
 from graphpri.io.format import Format, ReadOptions
 from graphpri.io.registry import FOLDER, FORMATS, READ_ONLY, find_format, find_reader, recognise
@@ -23,6 +24,7 @@ from graphpri.io.source import Progress, open_folder_source, open_source, peeked
 __all__ = ["FOLDER", "FORMATS", "READ_ONLY", "Format", "Progress", "check_output", "find_format", "read", "write"]
 
 
+@checked
 def read(
     path_or_stream: str | os.PathLike[str] | IO[Any],
     format: str | None = None,
@@ -121,6 +123,7 @@ def read(
         return known.read(opened, options)
 
 
+@checked
 def write(
     graph: Any,
     path_or_stream: str | os.PathLike[str] | IO[Any],

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
@@ -34,6 +35,7 @@ from graphpri.io.columns import (
 from graphpri.io.format import ReadOptions
 from graphpri.io.matrix import find_matrix, may_be_matrix, refuse_decimals, without_hint
 from graphpri.io.rows import (
+    ANY_NUMBER,
     INTEGER,
     NUMBER_BYTES,
     TEXT_BYTES,
@@ -577,6 +579,8 @@ def _write_quoted(table: EdgeTable, stream: BinaryIO, name: str, delimiter: str)
     notes = _losses(table)
     ends = _ends(table, name, notes, quoted_labels)
     columns = _columns(table, notes)
+    words = chain.from_iterable(cells for cells in columns.values() if isinstance(cells, list))
+    notes += _formulas(chain(_label_words(table), words))
     cells = {
         key: Cells.of(list(map(_quoted, cells))) if isinstance(cells, list) else cells for key, cells in columns.items()
     }
@@ -607,6 +611,17 @@ def _in_order(
             Note(f"columns called as in the input: read it with {setting('source', one)}, {setting('target', two)}")
         )
     return out
+
+
+def _label_words(table: EdgeTable) -> Iterable[str]:
+    return () if table.labels is None else (word for word in table.labels if isinstance(word, str))
+
+
+def _formulas(cells: Iterable[str | None]) -> list[str]:
+    """Note that a spreadsheet may take text for formulas; it is written as it is, for those who read it as data."""
+    runs = (cell for cell in cells if cell and cell[0] in "=+-@" and not ANY_NUMBER.fullmatch(cell) and len(cell) > 1)
+    first = next(runs, None)
+    return [] if first is None else [f"a spreadsheet may run {first!r} as a formula: open the file as text there"]
 
 
 def _quoted(cell: str | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import BinaryIO
 
-from graphpri.errors import OptionError, argument
+from graphpri.errors import OptionError, argument, setting
 from graphpri.graph import EdgeTable
 from graphpri.io.source import InputStream
 
@@ -22,6 +22,11 @@ class ReadOptions:
     source: str | None = None
     target: str | None = None
     variable: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("delimiter", "comment"):
+            if getattr(self, name) == "":
+                raise OptionError(f"{argument(name, '')} is no text: leave it out, or pass {setting(name, None)}")
 
     def changed(self) -> set[str]:
         """Names of the options that differ from their default."""

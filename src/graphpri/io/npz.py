@@ -12,13 +12,15 @@ import zipfile
 import zlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphpri.errors import FileError
+from graphpri._runtime import require, size_text
+from graphpri.errors import GraphPRIError
 from graphpri.graph import MOST_EDGES, EdgeTable, Order, id_dtype
 from graphpri.io import jsontext
 from graphpri.io.columns import Column, integer_ends, left_out, python_values
@@ -42,6 +44,9 @@ DAMAGE = (
     NotImplementedError,
     EOFError,
     OSError,
+    OverflowError,
+    SyntaxError,
+    TokenError,
     MemoryError,
     zipfile.BadZipFile,
     zlib.error,
@@ -157,7 +162,7 @@ def read_folder(source: InputStream, options: ReadOptions) -> EdgeTable:
         if not missing:
             return _plain(source, arrays)
     except DAMAGE as error:
-        if isinstance(error, FileError):
+        if isinstance(error, GraphPRIError):
             raise
         raise source.error(f"can't be read as a folder of arrays ({error}): it is damaged, or made otherwise") from None
     raise source.error(f"is a directory without {missing[0]}.npy, so it is no folder of edges")
@@ -254,11 +259,13 @@ def read_npz(source: InputStream, options: ReadOptions) -> EdgeTable:
     if not content.startswith(_BEGINNINGS):
         raise source.error("is no npz archive, by its first bytes: it is damaged, cut off, or another format")
     try:
-        arrays = _load(content)
+        arrays = _load(source, content)
         kind = _kind(arrays)
         table = unpack(source, arrays) if kind == "table" else None
         matrix = _sparse(content) if kind == "sparse" else None
     except DAMAGE as error:
+        if isinstance(error, GraphPRIError):
+            raise
         told = _PICKLED if "pickle" in str(error) else str(error)
         raise source.error(f"can't be read as npz ({told}): it is damaged, cut off, or another format") from None
     if table is not None:
@@ -269,7 +276,12 @@ def read_npz(source: InputStream, options: ReadOptions) -> EdgeTable:
     return _matrix_table(source, matrix)
 
 
-def _load(content: bytes) -> dict[str, NDArray[Any]]:
+def _load(source: InputStream, content: bytes) -> dict[str, NDArray[Any]]:
+    if content.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(content)) as zipped:
+            size = sum(member.file_size for member in zipped.infolist())
+        # Of the archive, its arrays and what is made of them, never less than two are there at a time.
+        require(len(content) + 2 * size, f"{source.name}: unzipping it to {size_text(size)}", "split it")
     archive = np.load(io.BytesIO(content), allow_pickle=False)
     if not isinstance(archive, np.lib.npyio.NpzFile):
         raise ValueError("a single array (npy), not an archive of several")

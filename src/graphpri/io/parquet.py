@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._runtime import compact, in_turn, joined, require
-from graphpri.errors import FileError, MissingExtraError, setting
+from graphpri.errors import GraphPRIError, MissingExtraError, setting
 from graphpri.graph import MOST_EDGES, EdgeTable, IntArray
 from graphpri.io import jsontext
 from graphpri.io.columns import (
@@ -29,6 +29,7 @@ from graphpri.io.columns import (
     text_ends,
 )
 from graphpri.io.format import ReadOptions
+from graphpri.io.npz import DAMAGE
 from graphpri.io.sink import advance
 from graphpri.io.source import InputStream
 
@@ -63,12 +64,17 @@ def read_parquet(source: InputStream, options: ReadOptions) -> EdgeTable:
     """
     pa, parquet = find_pyarrow()
     try:
-        table = _read_table(source, pa, parquet)
-        meta = _read_meta(table.schema)
-    except (pa.ArrowException, ValueError, OSError) as error:
-        if isinstance(error, FileError):
+        return _read(source, options, pa, parquet)
+    except (pa.ArrowException, *DAMAGE) as error:
+        if isinstance(error, GraphPRIError):
             raise
         raise source.error(f"can't be read as parquet ({error})") from None
+
+
+def _read(source: InputStream, options: ReadOptions, pa: Any, parquet: Any) -> EdgeTable:
+    """The table; what is damaged raises an error of pyarrow's, or one of DAMAGE."""
+    table = _read_table(source, pa, parquet)
+    meta = _read_meta(table.schema)
     names: list[str] = list(table.column_names)
     found = find_ends(names) if options.source is None else chosen_ends(source, names, options, None)
     if found is None:
@@ -131,6 +137,8 @@ def _read_table(source: InputStream, pa: Any, parquet: Any) -> Any:
         chunks[name] += found.chunks
         source.meter(done, len(parts) + 1)
     columns = [pa.chunked_array(chunks[field.name], field.type) for field in schema]
+    if len(set(map(len, columns))) > 1:
+        raise source.error("its columns have different numbers of rows: it is damaged")
     return pa.Table.from_arrays(columns, schema=schema)
 
 

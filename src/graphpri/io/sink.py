@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._arguments import checked
 from graphpri.errors import FileError, setting
 from graphpri.io.source import CHUNK, Meter, Progress, stream_name
 
@@ -182,6 +183,7 @@ def is_path(path_or_stream: Any) -> bool:
     return isinstance(path_or_stream, str | os.PathLike) and path_or_stream != "-"
 
 
+@checked
 def check_output(path: str | os.PathLike[str], *, force: bool = False) -> None:
     """Refuse an output path that can't be written, before the work for it begins.
 

@@ -12,7 +12,7 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._runtime import require
+from graphpri._runtime import require, size_text
 from graphpri.errors import FileError
 
 Progress = Callable[[str, float], object]
@@ -53,6 +53,7 @@ CHUNK = 1 << 20
 LINE_LIMIT = 1 << 20
 LONG_LINE_LIMIT = 1 << 26
 _LARGE = 1 << 26
+_UNZIPPED = 1 << 24  # bytes up to which nothing is asked
 _ZIPPED = 2  # an edge list is at least twice as large as its gzip
 _MAGIC = {
     b"PK\x03\x04": "a zip archive, such as npz or xlsx",
@@ -90,14 +91,17 @@ class InputStream:
     size: int | None = None
     position: Callable[[], int] | None = None
     meter: Meter = field(default_factory=lambda: Meter("reading", None), repr=False)
+    _needs: dict[str, float] = field(default_factory=dict[str, float], repr=False)
 
     @property
     def zipped(self) -> bool:
         """Whether the content is larger than the file."""
-        return isinstance(self.stream, gzip.GzipFile)
+        return isinstance(self.stream.below if isinstance(self.stream, Tape) else self.stream, gzip.GzipFile)
 
     def require(self, per_byte: float, remedy: str) -> None:
         """Refuse a file that takes more memory than there is, `per_byte` bytes for each byte of its content."""
+        self._needs.clear()
+        self._needs[remedy] = per_byte
         if self.size is not None and self.size > _LARGE:
             size = self.size * (_ZIPPED if self.zipped else 1)
             require(per_byte * size, f"{self.name}: reading it", remedy)
@@ -124,8 +128,18 @@ class InputStream:
         return lambda row: f"{self.name}, {what} {numbers[row]}"
 
     def chunks(self) -> Iterator[bytes]:
-        """Content in pieces of at most `CHUNK` bytes; a stream that breaks off is a FileError."""
+        """Content in pieces of at most `CHUNK` bytes; a stream that breaks off is a FileError.
+
+        What is unzipped may be a thousand times as large as the file: every so often what is there by then is asked
+        for, by what :meth:`require` was told or as held once.
+        """
+        size, known = 0, _UNZIPPED
         while chunk := self._next():
+            size += len(chunk)
+            if self.zipped and size >= known:
+                known = size + size // 4
+                remedy, per_byte = next(iter(self._needs.items()), ("split it", 1.0))
+                require(per_byte * size, f"{self.name}: unzipping it beyond {size_text(size)}", remedy)
             if self.position is not None:
                 self.meter(self.position(), self.size)
             yield chunk
@@ -144,10 +158,15 @@ class InputStream:
 
     def content(self) -> bytes:
         """Everything, for binary formats."""
-        data = b"".join(self.chunks())
+        data = b"".join(self._held(self.chunks()))
         if not data:
             raise self.error("the file is empty")
         return data
+
+    def _held(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """The same pieces, of which the whole is held twice in a moment: in pieces and joined."""
+        self._needs.setdefault("split it", 2.0)
+        return iter(chunks)
 
     def text(self, line_limit: int = LINE_LIMIT) -> bytes:
         r"""Everything as UTF-8 without a byte order mark, every line ended by ``\n``.
@@ -162,7 +181,7 @@ class InputStream:
         FileError
             For empty, binary and non-UTF-8 content, and for a line beyond the limit.
         """
-        data = b"".join(self._checked(line_limit)).removeprefix(b"\xef\xbb\xbf")
+        data = b"".join(self._held(self._checked(line_limit))).removeprefix(b"\xef\xbb\xbf")
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if not data.strip(b" \t\n"):
@@ -208,7 +227,7 @@ class Tape:
     """
 
     def __init__(self, stream: Any, *, seekable: bool) -> None:
-        self._stream = stream
+        self.below = stream
         self._seekable = seekable
         self._kept: list[bytes] | None = []
         self._replayed = 0
@@ -222,7 +241,7 @@ class Tape:
         if self._failed is not None:
             raise self._failed
         try:
-            piece = self._stream.read(size)
+            piece = self.below.read(size)
         except (OSError, EOFError, zlib.error) as error:
             self._failed = error
             raise
@@ -240,7 +259,7 @@ class Tape:
         """Read from the start on."""
         self._replayed = 0
         if self._kept is None:
-            self._stream.seek(0)
+            self.below.seek(0)
             self._failed = None
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from graphpri._entropies import entropy_for, entropy_named, takes_entropy
+from graphpri._arguments import checked, real, whole
+from graphpri._entropies import entropy_for, entropy_named
 from graphpri._entropy import scaled
 from graphpri._objective import (
     DEFAULT_BETA,
@@ -17,6 +17,7 @@ from graphpri._objective import (
     Mixture,
     Objective,
     Terms,
+    check_beta,
     coefficients,
     divergence_between,
     mixed_weights,
@@ -247,7 +248,7 @@ def objective_measure(view: View) -> float:
     return _value(view, "objective", objective_in_unit(view))
 
 
-@takes_entropy
+@checked
 def von_neumann_entropy(
     G: Any,
     entropy: str = "exact",
@@ -312,7 +313,7 @@ def von_neumann_entropy(
     return entropy_of(graph, entropy_for(graph, entropy, measured=True)) / in_unit
 
 
-@takes_entropy
+@checked
 def divergence(
     G: Any,
     H: Any,
@@ -379,7 +380,7 @@ def divergence(
     return divergence_in_nats(view_of(kept, checked, entropy)).value / in_unit
 
 
-@takes_entropy
+@checked
 def objective(
     G: Any,
     H: Any,
@@ -473,6 +474,7 @@ class Estimates:
         return "\n".join(f"{name:<16}  {value}" for name, value in vars(self).items() if value is not None)
 
 
+@checked
 def estimate(
     G: Any,
     H: Any = None,
@@ -545,9 +547,11 @@ def estimate(
     True
     """
     in_unit = check_unit(unit)
-    if not 0 < error < np.inf:
-        raise OptionError(f"{argument('error', error)} must be a finite number above 0")
-    if probes is not None and (isinstance(probes, bool) or not isinstance(probes, Integral) or probes < 8):
+    real("error", error, above=True)
+    check_beta(beta)
+    real("alpha", alpha)
+    whole("seed", seed)
+    if probes is not None and probes < 8:
         raise OptionError(
             f"{argument('probes', probes)} must be a whole number, 8 or more: fewer say nothing about their error"
         )

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._arguments import checked, new_name
 from graphpri._entropy import LN2
 from graphpri._objective import Mixture
 from graphpri.errors import OptionError, did_you_mean
@@ -262,6 +263,7 @@ MEASURES: dict[str, Measure] = {}
 """Every registered measure by name."""
 
 
+@checked
 def measure(
     name: str,
     summary: str,
@@ -287,8 +289,7 @@ def measure(
     >>> MEASURES.pop("leaves").cost.formula
     'N + M'
     """
-    if name in MEASURES:
-        raise ValueError(f"there is a measure called {name!r} already")
+    new_name(name, MEASURES, "measure")
 
     def register(function: Callable[[View], float]) -> Callable[[View], float]:
         MEASURES[name] = Measure(name, summary, unit, affordable, group, core, both, better, function)
@@ -297,6 +298,7 @@ def measure(
     return register
 
 
+@checked
 def choose(measures: str | Iterable[str], graph: Graph) -> tuple[list[Measure], dict[str, str]]:
     """The measures that a selection means for a graph of this size.
 

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphpri._entropies import STOCHASTIC_EDGES, entropy_for, takes_entropy
+from graphpri._arguments import checked, whole
+from graphpri._entropies import STOCHASTIC_EDGES, entropy_for, entropy_named
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective
 from graphpri._output import aligned
 from graphpri._stochastic import Estimate
@@ -109,7 +110,7 @@ def describe(settings: Mapping[str, Any]) -> str:
     return f"{s['entropy']} entropy in {s['unit']}, beta {beta}, alpha {s['alpha']:g}, {s['mixture']} mixture"
 
 
-@takes_entropy
+@checked
 def report(
     G: Any,
     H: Any,
@@ -180,6 +181,9 @@ def report(
     {'divergence': 0.0604, 'components': 9, 'components_original': 1}
     """
     check_unit(unit)
+    whole("seed", seed)
+    if entropy != "auto":
+        entropy_named(entropy)
     loaded, kept = load_pair(G, H, Policies(weight, directed, loops, parallel, negative, zero, source, target))
     graph = loaded.graph
     # A result of sparsify tells what it was made with; graphs and masks don't.

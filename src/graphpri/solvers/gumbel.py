@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import cast
 
 import numpy as np
 
+from graphpri._arguments import checked, real, whole
 from graphpri._entropies import BATCHED_NODES
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
@@ -23,6 +22,7 @@ def expit(x: FloatArray) -> FloatArray:
     return 0.5 * (1 + np.tanh(0.5 * x))
 
 
+@checked
 @dataclass(frozen=True)
 class Gumbel:
     """Relaxed Bernoulli selections with straight-through samples and Adam.
@@ -66,15 +66,9 @@ class Gumbel:
 
     def __post_init__(self) -> None:
         for name in ("temperature", "learning_rate"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-                raise OptionError(f"{argument(name, value)} must be a finite number above 0")
+            real(name, getattr(self, name), above=True)
         for name, least in (("samples", 1), ("steps", 1), ("patience", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise OptionError(f"{argument(name, value)} must be an integer, {least} or more")
-        if not isinstance(cast("object", self.draw), bool | np.bool_):
-            raise OptionError(f"{argument('draw', self.draw)} must be True or False")
+            whole(name, getattr(self, name), least)
 
     def solve(
         self,

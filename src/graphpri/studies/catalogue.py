@@ -9,6 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from graphpri._arguments import checked
 from graphpri.errors import OptionError, did_you_mean
 from graphpri.studies.study import Study
 
@@ -268,6 +269,7 @@ def names() -> tuple[str, ...]:
     return tuple(_BY_NAME)
 
 
+@checked
 def find(name: str) -> Study:
     """The study of that name.
 

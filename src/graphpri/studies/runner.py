@@ -17,6 +17,7 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from graphpri import _runtime, datasets
+from graphpri._arguments import checked
 from graphpri._version import versions
 from graphpri.errors import FileError, OptionError, argument
 from graphpri.io import tables
@@ -130,6 +131,7 @@ class _Piece(NamedTuple):
         return {"seconds": time.perf_counter() - start, "tables": found}
 
 
+@checked
 def reproduce(
     names: Sequence[str],
     out: str | os.PathLike[str],

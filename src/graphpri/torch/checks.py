@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -44,31 +42,3 @@ def check_floats(weights: Any, what: str) -> None:
     check_dense(weights, what)
     if weights.dtype not in DTYPES:
         raise OptionError(f"{what} is {weights.dtype}: entropies need float32 or float64; pass {what}.float()")
-
-
-def whole(name: str, value: Any, least: int) -> int:
-    """A whole number that is not below the least."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise OptionError(f"{name}={value!r} must be a whole number, {least} or more")
-    return int(value)
-
-
-def number(name: str, value: Any) -> float:
-    """A finite number, 0 or more."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
-        raise OptionError(f"{name}={value!r} must be a finite number, 0 or more")
-    return float(value)
-
-
-def positive(name: str, value: Any) -> float:
-    """A finite number above 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise OptionError(f"{name}={value!r} must be a finite number above 0")
-    return float(value)
-
-
-def switch(name: str, value: Any) -> bool:
-    """True or False, and nothing that merely counts as one of them."""
-    if not isinstance(value, bool | np.bool_):
-        raise OptionError(f"{name}={value!r} must be True or False")
-    return bool(value)

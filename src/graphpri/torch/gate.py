@@ -11,9 +11,10 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
+from graphpri._arguments import checked, count, real, switch, whole
 from graphpri._selection import count_edges
 from graphpri.errors import GraphError, OptionError
-from graphpri.torch.checks import check_dense, number, positive, switch, whole
+from graphpri.torch.checks import check_dense
 from graphpri.torch.entropy import Edges
 
 Mode = Literal["gumbel", "concrete", "sigmoid"]
@@ -25,6 +26,7 @@ LOW, HIGH = -0.1, 1.1
 _TINY = 1e-6  # keeps ln u and ln(1 − u) of the noise finite in float32
 
 
+@checked
 @dataclass(frozen=True)
 class Anneal:
     """Temperature that falls (or rises) from `start` to `end` in `steps` steps, and stays.
@@ -58,7 +60,7 @@ class Anneal:
 
     def __post_init__(self) -> None:
         for name in ("start", "end"):
-            positive(name, getattr(self, name))
+            real(name, getattr(self, name), above=True)
         whole("steps", self.steps, 1)
         if self.shape not in ("exponential", "linear"):
             raise OptionError(f"shape={self.shape!r}: choose 'exponential' or 'linear'")
@@ -71,6 +73,7 @@ class Anneal:
         return self.start * (self.end / self.start) ** share
 
 
+@checked
 class EdgeGate(nn.Module):
     """A learnable gate on every edge.
 
@@ -137,12 +140,12 @@ class EdgeGate(nn.Module):
         init: float | Tensor = 0.5,
     ) -> None:
         super().__init__()
-        num_edges = whole("num_edges", num_edges, 1)
+        num_edges = count("num_edges", num_edges, 1)
         if mode not in get_args(Mode):
             raise OptionError(f"mode={mode!r}: choose from {', '.join(map(repr, get_args(Mode)))}")
-        self.num_edges, self.mode, self.hard, self.size = num_edges, mode, switch("hard", hard), number("size", size)
+        self.num_edges, self.mode, self.hard, self.size = num_edges, mode, switch("hard", hard), real("size", size)
         if not callable(temperature):
-            temperature = Anneal(positive("temperature", temperature), temperature, 1)
+            temperature = Anneal(real("temperature", temperature, above=True), temperature, 1)
         self.schedule: Schedule = temperature
         self.steps = 0
         self.n_nodes = 0
@@ -198,7 +201,7 @@ class EdgeGate(nn.Module):
         OptionError
             For fewer than two nodes.
         """
-        n_nodes = whole("n_nodes", n_nodes, 2)
+        n_nodes = count("n_nodes", n_nodes, 2)
         if candidates is not None:
             check_dense(candidates, "candidates")
         everything = torch.ones(n_nodes, n_nodes, dtype=torch.bool) if candidates is None else candidates
@@ -224,6 +227,7 @@ class EdgeGate(nn.Module):
         """Go on to the next temperature; the count is part of the ``state_dict``."""
         self.steps += 1
 
+    @checked
     def forward(self, samples: int | None = None, *, generator: torch.Generator | None = None) -> Tensor:
         """The gates.
 
@@ -239,7 +243,7 @@ class EdgeGate(nn.Module):
         Tensor, shape (M,), (E,) or (N, N), behind `samples` where given
             In [0, 1]; 0 or 1 where `hard`.
         """
-        shape = self.logits.shape if samples is None else (whole("samples", samples, 0), self.num_edges)
+        shape = self.logits.shape if samples is None else (count("samples", samples), self.num_edges)
         theta = self.logits.expand(shape)
         if self.training and self.mode != "sigmoid":
             theta = theta + self._noise(shape, generator)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from graphpri._entropies import takes_entropy
+from graphpri._arguments import checked
 from graphpri._objective import DEFAULT_BETA, check_beta
 from graphpri.errors import OptionError
-from graphpri.torch.checks import switch
 from graphpri.torch.entropy import (
     Dense,
     Edges,
@@ -28,6 +27,7 @@ Over = Literal["each", "mean"]
 Reduction = Literal["mean", "sum", "none"]
 
 
+@checked
 class PRILoss(nn.Module):
     """J_β of gated graphs against their originals, as a term of a training loss.
 
@@ -73,7 +73,6 @@ class PRILoss(nn.Module):
     tensor(1.3670, dtype=torch.float64)
     """
 
-    @takes_entropy
     def __init__(
         self,
         beta: float = DEFAULT_BETA,
@@ -85,14 +84,11 @@ class PRILoss(nn.Module):
     ) -> None:
         super().__init__()
         check_entropy(entropy)
-        for name, value, choices in (("pri_on", pri_on, Over), ("reduction", reduction, Reduction)):
-            if value not in get_args(choices):
-                raise OptionError(f"{name}={value!r}: choose from {', '.join(map(repr, get_args(choices)))}")
         self.beta = check_beta(beta)
         self.entropy: EntropyName = entropy
         self.pri_on: Over = pri_on
         self.reduction: Reduction = reduction
-        self.check = switch("check", check)
+        self.check = bool(check)
         self._averaged: set[int] = set()
 
     def extra_repr(self) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from graphpri._arguments import checked
 from graphpri._objective import DEFAULT_BETA, check_beta
 from graphpri._sparsify import sparsify
 from graphpri.baselines import find
@@ -20,6 +21,7 @@ except ImportError as error:
     raise MissingExtraError("torch_geometric", "pyg", "graphpri.torch.Sparsify") from error
 
 
+@checked
 class Sparsify(BaseTransform):
     """Keep the informative edges of every graph, with :func:`graphpri.sparsify`.
 
@@ -118,15 +120,12 @@ class Sparsify(BaseTransform):
 
 def _check_keep(keep: Any, method: Any) -> None:
     if method != "pri":
-        if not isinstance(method, str):
-            raise OptionError(f"method={method!r} must be a name, as text")
         find(method, besides=["pri"])
     if keep is None:
         if method != "pri":
             raise OptionError(f"method {method!r} needs a budget: pass {setting('keep')}, a share or a number of edges")
         return
-    fits = isinstance(keep, Real) and 0 < float(keep) <= (np.inf if isinstance(keep, Integral) else 1)
-    if isinstance(keep, bool | np.bool_) or not fits:
+    if keep <= 0 or (keep > 1 and not isinstance(keep, Integral)):
         raise OptionError(f"keep={keep!r} must be a share, a float in (0, 1], or a number of edges, an int from 1")
 
 
