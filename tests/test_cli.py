@@ -254,6 +254,17 @@ def test_sparsify_reports_and_writes(cli: Cli, square: Path, tmp_path: Path):
     assert kept_edges(tmp_path / "small.csv") < kept_edges(square)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere file names are text")
+def test_names_of_files_need_not_be_text(cli: Cli, tmp_path: Path):
+    given, out = (os.fsdecode(name) for name in (b"\xff\xfein.csv", b"\xfeout.csv"))
+    Path(given).write_text("a,b\nb,c\nc,a\n", encoding="utf-8")
+    done = cli("sparsify", given, "--keep", 2, "-o", out, "--report", "page.html")
+    assert done.code == 0, done.err
+    assert Path(out).read_text(encoding="utf-8").startswith("source,target")
+    assert "??in.csv" in Path("page.html").read_text(encoding="utf-8")
+    assert cli("explore", given, "-o", "explorer.html", "--beta", 4, "--keep", 2).code == 0
+
+
 def test_sparsify_without_output_only_reports(cli: Cli, square: Path, tmp_path: Path):
     with nothing_new(tmp_path):
         assert "edges kept" in cli("sparsify", square).out

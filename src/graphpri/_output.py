@@ -55,7 +55,7 @@ figcaption, .small { font-size: .875rem; } code { background: var(--soft); paddi
 
 def document(title: str, *parts: str, style: str = "") -> str:
     """A whole page under a heading; the title is text, `parts` are markup, `style` is CSS beside the common one."""
-    return "\n".join(
+    page = "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f"<title>{escape(title)}</title>",
@@ -65,6 +65,12 @@ def document(title: str, *parts: str, style: str = "") -> str:
             "</body>\n</html>\n",
         ]
     )
+    return printable(page)
+
+
+def printable(text: str) -> str:
+    """The text with what UTF-8 can't write replaced: halves of surrogate pairs, as in file names that aren't text."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str | float | None]]) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._output import printable
 from graphpri._version import __version__
 from graphpri.errors import OptionError
 from graphpri.explorer.solutions import COLUMNS, Grid, Ranking
@@ -290,22 +291,22 @@ def render(
     True
     """
     header = {
-        "title": _printable(title),
+        "title": printable(title),
         "version": __version__,
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
-        "labels": None if graph.labels is None else [_printable(str(graph.label(i))) for i in range(graph.n_nodes)],
-        "weight": None if graph.weight_name is None else _printable(graph.weight_name),
+        "labels": None if graph.labels is None else [printable(str(graph.label(i))) for i in range(graph.n_nodes)],
+        "weight": None if graph.weight_name is None else printable(graph.weight_name),
         "betas": grid.betas,
         "budgets": grid.budgets,
         "columns": COLUMNS,
         "scored": grid.scored,
         "baselines": [ranking.method for ranking in baselines],
         "attributes": [
-            {"name": _printable(a.name), "groups": None if a.groups is None else [_printable(g) for g in a.groups]}
+            {"name": printable(a.name), "groups": None if a.groups is None else [printable(g) for g in a.groups]}
             for a in attributes
         ],
-        "about": [_printable(line) for line in about],
+        "about": [printable(line) for line in about],
     }
     return _assembled(title, pack(header, _arrays(graph, place, attributes, grid, baselines)))
 
@@ -344,15 +345,10 @@ def _assembled(title: str, data: str) -> str:
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src blob: data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    parts = {"title": escape(_printable(title)), "policy": policy, "style": style, "script": script, "data": data}
+    parts = {"title": escape(printable(title)), "policy": policy, "style": style, "script": script, "data": data}
     # In one pass: a title may hold what looks like the place of another part.
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], page)
 
 
 def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _printable(text: str) -> str:
-    """The text with what UTF-8 can't write replaced: halves of surrogate pairs."""
-    return text.encode("utf-8", "replace").decode("utf-8")
