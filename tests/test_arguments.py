@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from matplotlib import pyplot as plt
 
 import graphpri
 import graphpri.estimator
-import graphpri.torch
 from graphpri import baselines, datasets, measures, plot, studies
 from graphpri._arguments import checked
 from graphpri.apps.mtl import GraphMTL
@@ -24,7 +24,11 @@ from graphpri.apps.mtl_data import as_lists, synthetic
 from graphpri.apps.scalar import ScalarPRI
 from graphpri.errors import ArgumentError, GraphPRIError, OptionError
 from graphpri.solvers.gumbel import Gumbel
-from graphpri.torch import Sparsify
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # PyTorch's own, on import
+    import graphpri.torch
+    from graphpri.torch import Sparsify
 
 WRONG: dict[str, Any] = {
     "None": None,
@@ -71,6 +75,7 @@ FINE: dict[str, str] = {
     "progress": "function",
     "weight": "None",
     "attributes": "dict",
+    "edge_attrs": "list, tuple",
     "protect": "list, tuple, set",
     "forbid": "list, tuple, set",
     "notes": "list, tuple, list of text",
@@ -91,7 +96,9 @@ FINE: dict[str, str] = {
     "estimate.probes": "huge",
     "explore.methods": "list, tuple",
     "read.comment": "None, text",
+    "EdgeTable.matrix": "True",
     "EdgeTable.n_nodes": "0",
+    "EdgeTable.unclear": "text, no text",
     "EdgeTable.row_name": "function",
     "Graph.weights": "array",
     "solvers.gumbel.Gumbel.temperature": "1.5",
@@ -236,7 +243,7 @@ def _calls(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]
         "objective": (graphpri.objective, {"G": g, "H": kept, "beta": 2}),
         "methods": (graphpri.methods, {}),
         "read": (graphpri.read, {"path_or_stream": folder / "a.csv"}),
-        "write": (graphpri.write, {"table": table, "path_or_stream": folder / "b.csv", "force": True}),
+        "write": (graphpri.write, {"graph": table, "path_or_stream": folder / "b.csv", "force": True}),
         "Graph": (graphpri.Graph, {"n_nodes": 3, "source": nodes, "target": ends, "weights": np.ones(2)}),
         "Graph.from_edges": (graphpri.Graph.from_edges, {"source": nodes, "target": ends}),
         "EdgeTable": (graphpri.EdgeTable, {"n_nodes": 3, "source": nodes, "target": ends}),

@@ -12,7 +12,7 @@ from graphpri._arguments import is_whole, switch, whole
 from graphpri._objective import DEFAULT_BETA, Mixture
 from graphpri._sparsify import SolverName, sparsify
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, setting
-from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative
+from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative, check_policies
 from graphpri.interop import Policies, Source, load
 from graphpri.solvers.budgeted import EffortName
 
@@ -263,6 +263,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return np.flatnonzero(self.mask_) if indices else self.mask_.copy()
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
+        check_policies(negative=self.negative)
         checked = cast("Any", validate_data)(
             self, X, reset=reset, accept_sparse=_FORMATS, dtype="numeric", ensure_min_samples=2 if reset else 1
         )

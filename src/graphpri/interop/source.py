@@ -78,7 +78,7 @@ class Policies:
 
     def for_type(self, G: Any) -> Policies:
         """The same, without what has no meaning for the type of an object: `source` and `target` name columns."""
-        return self if self.source is None or _takes_columns(G) else replace(self, source=None, target=None)
+        return self if self.source is None or _is_of(G, "pandas") else replace(self, source=None, target=None)
 
 
 DEFAULT_POLICIES = Policies()
@@ -166,16 +166,22 @@ def load(G: Any, policies: Policies = DEFAULT_POLICIES) -> Source:
     >>> load(np.ones((2, 2)), Policies(loops="drop")).graph
     Graph(2 nodes, 1 edges, weighted by 'weight')
     """
-    if policies.source is not None and not _takes_columns(G):
+    if policies.source is not None and not _is_of(G, "pandas"):
         raise OptionError(
             f"{argument('source', policies.source)} and {argument('target', policies.target)} name columns of a data "
             f"frame, and have no meaning for {type(G).__name__}"
         )
+    if policies.edge_attrs and not _is_of(G, "torch_geometric"):
+        raise OptionError(
+            f"{argument('edge_attrs', list(policies.edge_attrs))} names attributes of a PyTorch Geometric Data object, "
+            f"and has no meaning for {type(G).__name__}"
+        )
     return _adapter(G)(G, policies)
 
 
-def _takes_columns(G: Any) -> bool:
-    return any(cls.__module__.partition(".")[0] == "pandas" for cls in type(G).__mro__)
+def _is_of(G: Any, library: str) -> bool:
+    """Whether an object's class, or one that it comes from, is the library's."""
+    return any(cls.__module__.partition(".")[0] == library for cls in type(G).__mro__)
 
 
 @checked
