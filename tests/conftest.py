@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,7 @@ def search_briefly(patch: pytest.MonkeyPatch) -> None:
     from graphpri.solvers.budgeted import EFFORTS
 
     patch.setitem(EFFORTS, "normal", EFFORTS["fast"])
-    patch.setitem(EFFORTS, "point", EFFORTS["path"])
+    patch.setitem(EFFORTS, "point", replace(EFFORTS["path"], check=EFFORTS["point"].check))
 
 
 @pytest.fixture(scope="module")

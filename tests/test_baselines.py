@@ -260,7 +260,7 @@ def test_a_new_method_needs_only_a_score():
         assert METHODS["test-last"].options == {"step"}
         assert keep(zoo.path(5), "test-last", 2).tolist() == [False, False, True, True]
         assert keep(zoo.path(5), "test-last", 2, step=-1).tolist() == [True, True, False, False]
-        with pytest.raises(ValueError, match="'test-last' already"):
+        with pytest.raises(ValueError, match="name='test-last': there is a method of that name already"):
             method("test-last", summary="", reference="")
     finally:
         del METHODS["test-last"]

@@ -150,9 +150,9 @@ def test_user_streams_stay_open() -> None:
 
 @pytest.mark.parametrize("thing", [3, None, object()])
 def test_what_is_neither_path_nor_stream_is_refused(thing: Any) -> None:
-    with pytest.raises(FileError, match="neither a path nor a stream"):
+    with pytest.raises(OptionError, match="must be a path or an open file"):
         gio.read(thing, "csv")
-    with pytest.raises(FileError, match="neither a path nor a stream"):
+    with pytest.raises(OptionError, match="must be a path or an open file"):
         gio.write(table(), thing, "csv")
 
 

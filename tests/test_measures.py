@@ -777,7 +777,7 @@ def test_a_new_measure_is_one_function():
         found = graphpri.report(zoo.star(5), np.array([True, True, False, True]))
         assert (found["odd_nodes"], found["odd_nodes_original"]) == (4, 4)
         assert "own\n" in str(found)
-        with pytest.raises(ValueError, match="'odd_nodes' already"):
+        with pytest.raises(ValueError, match="name='odd_nodes': there is a measure of that name already"):
             ms.measure("odd_nodes", "again")(odd)
     finally:
         del MEASURES["odd_nodes"]

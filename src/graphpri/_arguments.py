@@ -279,6 +279,7 @@ def _either(rules: Sequence[_Rule | None]) -> _Rule | None:
         choices = ()
     else:
         words = [rule.words for rule in known if rule.words]
+    words = list(dict.fromkeys(words))
     text = " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
     items = [rule.item for rule in known if rule.item is not None]
     return _Rule(lambda value: any(rule.fits(value) for rule in known), text, choices, items[0] if items else None)
@@ -339,7 +340,8 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
     graphpri.errors.OptionError: seed=-1 must be a whole number, 0 or more
     """
     if not is_whole(value) or value < least or (most is not None and value > most):
-        span = f"{least} or more" if most is None else f"from {least} to {most}"
+        too_large = most is not None and is_whole(value) and value > most
+        span = f"from {least} to {most}" if too_large else f"{least} or more"
         raise OptionError(f"{argument(name, value)} must be a whole number, {span}")
     return int(value)
 

@@ -553,6 +553,8 @@ def _rows_by_csv(data: bytes, delimiter: str, line: int, comment: str, check: Ch
                 return None
             begins = True
             if not any(row):
+                if '""' in text:
+                    return None
                 lines.pop()
                 continue
             cells += row
@@ -619,7 +621,7 @@ def _rows_by_record(
     rows: list[list[Cell]] = []
     lines: list[int] = []
     for record in records(source, data, delimiter, 0, line, comment, check):
-        if not any(record.cells):
+        if all(cell is None for cell in record.cells):
             continue
         if rows and len(record.cells) != len(rows[0]):
             raise _count_error(source, (len(record.cells), record.line), (len(rows[0]), lines[0]), delimiter)

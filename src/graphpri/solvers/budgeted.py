@@ -221,7 +221,7 @@ def _enumerate(search: Search, k: int | None, seconds: float) -> Status | None:
     graph, free = objective.graph, np.flatnonzero(search.free)
     held = 0 if rules.protect is None else int(rules.protect.sum())
     count = 2**free.size if k is None else comb(free.size, k - held)
-    if objective.entropy != "exact" or count > min(ENUMERATED, seconds / search.evaluator.seconds_per_value):
+    if objective.entropy != "exact" or not 1 < count <= min(ENUMERATED, seconds / search.evaluator.seconds_per_value):
         return None
     sizes = range(free.size + 1) if k is None else (k - held,)
     chosen = [few for size in sizes for few in combinations(range(free.size), size)]
