@@ -110,6 +110,9 @@ SYMMETRIC, MOST_SYMMETRIC = 2.0, 64.0
 UNEQUAL = 4.0
 """Factor of the patience where weights differ, and swaps move the trace."""
 
+COSTLY = 4
+"""Share of the time of checks, as its inverse, that is spent on them where moves are costly."""
+
 PERTURBED = 3
 """Most times that perturbations start again since a move that was evaluated by J has improved their result."""
 
@@ -464,8 +467,11 @@ def _improve(search: Search, level: Effort) -> Status:
         return Ending.UNFINISHED.status()
     if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
         bulk_swaps(search, max(size // 20, 1), level.bulk_steps)
-    if search.is_large:
-        level = replace(level, work=level.work / 2, check=level.check / 2)
+    hurried = search.is_costly and level.patience <= 1
+    if hurried:
+        level = replace(level, check=level.check / COSTLY)
+        if search.sizes_vary:
+            level = replace(level, work=level.work / 2)
     check = _settle(search, level, level.check / 8)
     if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
@@ -474,7 +480,7 @@ def _improve(search: Search, level: Effort) -> Status:
         spent = bool(level.patience) and _perturb(search, level)
         value = evaluator.value
         check = _settle(search, level, level.check)
-        if search.is_large or not search.lowers(value):
+        if hurried or not search.lowers(value):
             break
     return _verdict(search, check, spent)
 

@@ -119,7 +119,7 @@ ENTROPY_RULES = 2.0
 
 
 QUICK = 3.0
-"""Nominal seconds of as many moves as there are edges from which a graph counts as large where sizes vary."""
+"""Nominal seconds of as many moves as there are edges from which moves count as costly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,12 +190,14 @@ class Search:
         return 3e-4 + 1.3e-7 * self.evaluator.work + bridges
 
     @property
-    def is_large(self) -> bool:
-        """Whether sizes vary and as many moves as there are edges can't be afforded several times.
+    def is_costly(self) -> bool:
+        """Whether as many moves as there are edges can't be afforded several times."""
+        return self.evaluator.graph.n_edges * self.seconds_per_move > QUICK
 
-        Then single flips go before swaps, and many at a time before single ones.
-        """
-        return self.sizes_vary and self.evaluator.graph.n_edges * self.seconds_per_move > QUICK
+    @property
+    def is_large(self) -> bool:
+        """Whether sizes vary and moves are costly: flips go before swaps, and many at a time before single ones."""
+        return self.sizes_vary and self.is_costly
 
     @property
     def unit(self) -> float:
