@@ -309,6 +309,12 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return [p for p in found if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some of the values are names of files and folders: here, not where the tests were started."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
     return _calls(tmp_path_factory.mktemp("arguments"))
