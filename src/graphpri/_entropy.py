@@ -313,7 +313,7 @@ def log_mean_inverse(x: FloatArray, y: FloatArray) -> FloatArray:
 
 def degree_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
     """H(q) = −Σ q ln q of the degree distribution q = degrees/T (the paper's Graph-PRI*), O(M)."""
-    q = graph.strengths(y / (2 * y.sum()))
+    q = _shares(graph, y)
     value = -float(xlogx(q).sum())
     if not gradient:
         return EntropyValue(value, None)
@@ -323,7 +323,12 @@ def degree_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
 
 def degree_entropies(graph: Graph, y: FloatArray) -> FloatArray:
     """Degree entropies of several weightings at once, shapes (B, M) to (B,); no row is all zero."""
-    return -xlogx(graph.strengths(y / (2 * y.sum(axis=1, keepdims=True)))).sum(axis=1)
+    return -xlogx(_shares(graph, y)).sum(axis=1)
+
+
+def _shares(graph: Graph, y: FloatArray) -> FloatArray:
+    """The degree distribution, shape (N,) or, of several weightings, (B, N)."""
+    return graph.strengths(y / (2 * y.sum(axis=-1, keepdims=True)))
 
 
 class LocalParts(NamedTuple):
@@ -365,9 +370,13 @@ def local_parts(graph: Graph, a: FloatArray) -> LocalParts:
 
 def local_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
     """H(q) − Σ a² Λ(q_u, q_v) with a = y/T: second order around the degrees (Daleckii–Krein), O(M)."""
+    a = y / (2 * y.sum())
     if not gradient:
-        return EntropyValue(float(local_entropies(graph, y[None])[0]), None)
-    parts = local_parts(graph, y / (2 * y.sum()))
+        q = graph.strengths(a)
+        kept = a > LIGHTEST
+        own = _own_terms(a[kept], q[graph.source[kept]], q[graph.target[kept]])
+        return EntropyValue(-float(xlogx(q).sum()) - float(own.sum()), None)
+    parts = local_parts(graph, a)
     value = -float(xlogx(parts.degrees).sum()) - float(parts.own.sum())
     at_node = np.log(np.maximum(parts.degrees, EIGENVALUE_FLOOR)) + parts.node
     return EntropyValue(value, at_node[graph.source] + at_node[graph.target] + parts.twice)
@@ -378,9 +387,13 @@ def local_entropies(graph: Graph, y: FloatArray) -> FloatArray:
     a = y / (2 * y.sum(axis=1, keepdims=True))
     q = graph.strengths(a)
     row, edge = np.nonzero(a > LIGHTEST)
-    w = a[row, edge]
-    correction = w * (w * log_mean_inverse(q[row, graph.source[edge]], q[row, graph.target[edge]]))
-    return cast("FloatArray", -xlogx(q).sum(axis=1) - np.bincount(row, correction, len(a)))
+    own = _own_terms(a[row, edge], q[row, graph.source[edge]], q[row, graph.target[edge]])
+    return cast("FloatArray", -xlogx(q).sum(axis=1) - np.bincount(row, own, len(a)))
+
+
+def _own_terms(w: FloatArray, at_source: FloatArray, at_target: FloatArray) -> FloatArray:
+    """What each edge adds to the local entropy's correction, w² Λ; a weight is at most the degree at either end."""
+    return w * (w * log_mean_inverse(at_source, at_target))
 
 
 def exact_entropy(graph: Graph, y: FloatArray, gradient: bool) -> EntropyValue:
