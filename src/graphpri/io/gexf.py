@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy as np
 from graphpri.graph import EdgeTable
 from graphpri.io.columns import (
     Column,
-    ends_by_id,
     gather_columns,
     label_texts,
     left_out,
@@ -27,9 +26,11 @@ from graphpri.io.sink import numbers_text, write_text
 from graphpri.io.source import InputStream
 from graphpri.io.xmltext import (
     REFUSED,
-    Elements,
+    GraphElements,
+    Item,
     check_labels,
     content,
+    find_ends,
     parse_xml,
     quoted,
     read_float,
@@ -58,17 +59,6 @@ class _Attribute:
     default: Any = None
 
 
-@dataclass(slots=True)
-class _Item:
-    """A node or edge: the line where it begins, its XML attributes, its data, and what it looks like."""
-
-    kind: str
-    line: int
-    xml: dict[str, str]
-    data: dict[str, Any] = field(default_factory=dict)
-    look: dict[str, Any] = field(default_factory=dict)
-
-
 def read_gexf(source: InputStream, options: ReadOptions) -> EdgeTable:
     """Read a GEXF graph; nodes are called by their labels where every node has one of its own, else by their ids.
 
@@ -87,9 +77,7 @@ def read_gexf(source: InputStream, options: ReadOptions) -> EdgeTable:
         raise source.error("there is no <graph> in it")
     nodes, edges = handler.nodes, handler.edges
     directed, edges = _direction(source, handler.graph, edges)
-    ids, lines = [node.xml["id"] for node in nodes], [node.line for node in nodes]
-    pairs, edge_lines = [(edge.xml["source"], edge.xml["target"]) for edge in edges], [edge.line for edge in edges]
-    u, v = ends_by_id(source, ids, lines, pairs, edge_lines)
+    ids, lines, edge_lines, u, v = find_ends(source, nodes, edges)
     columns = gather_columns([handler.record(node) for node in nodes])
     names = [node.xml.get("label") for node in nodes]
     shown = [name if name or name == key else None for name, key in zip(names, ids, strict=True)]
@@ -115,7 +103,7 @@ def _counted(ids: Sequence[str]) -> bool:
     return all(re.fullmatch(r"[a-z]?[0-9]+", key) for key in ids)
 
 
-def _direction(source: InputStream, graph: Mapping[str, str], edges: list[_Item]) -> tuple[bool, list[_Item]]:
+def _direction(source: InputStream, graph: Mapping[str, str], edges: list[Item]) -> tuple[bool, list[Item]]:
     """Whether the edges are directed, and the arcs that they are."""
     default = graph.get("defaultedgetype", "undirected")
     kinds = [(edge.xml.get("type") or default).lower() for edge in edges]
@@ -128,16 +116,16 @@ def _direction(source: InputStream, graph: Mapping[str, str], edges: list[_Item]
             raise source.error("directed and undirected edges are mixed: make them all one or the other", edge.line)
     if "directed" not in kinds:
         return not edges and default == "directed", edges
-    arcs: list[_Item] = []
+    arcs: list[Item] = []
     for edge, kind in zip(edges, kinds, strict=True):
         arcs.append(edge)
         if kind == "mutual" and edge.xml["source"] != edge.xml["target"]:
             turned = edge.xml | {"source": edge.xml["target"], "target": edge.xml["source"]}
-            arcs.append(_Item("edge", edge.line, turned, edge.data, edge.look))
+            arcs.append(replace(edge, xml=turned))
     return True, arcs
 
 
-def _edge_columns(source: InputStream, handler: _Handler, edges: Sequence[_Item]) -> dict[str, Column]:
+def _edge_columns(source: InputStream, handler: _Handler, edges: Sequence[Item]) -> dict[str, Column]:
     columns = gather_columns([handler.record(edge) for edge in edges])
     for name in "id", "label":
         texts = [edge.xml.get(name) for edge in edges]
@@ -156,7 +144,7 @@ def _numbered(n: int) -> list[str]:
     return list(map(str, range(n)))
 
 
-def _weight_column(source: InputStream, edges: Sequence[_Item]) -> Column:
+def _weight_column(source: InputStream, edges: Sequence[Item]) -> Column:
     texts = [edge.xml.get("weight", "1").strip() for edge in edges]
     for text, edge in zip(texts, edges, strict=True):
         if not ANY_NUMBER.fullmatch(text):
@@ -170,27 +158,25 @@ def _plain(text: str) -> Any:
     return python_values(parse_cells([text]))[0]
 
 
-class _Handler(Elements):
+class _Handler(GraphElements):
     """Collects a graph while the parser runs."""
 
     root = "gexf"
+    types = _TYPES
 
     def __init__(self, source: InputStream, line: Callable[[], int]) -> None:
         super().__init__(source, line)
         self.graph: dict[str, str] | None = None
-        self.nodes: list[_Item] = []
-        self.edges: list[_Item] = []
         self.meta: dict[str, Any] = {}
         self._declared: dict[str, dict[str, _Attribute]] = {"node": {}, "edge": {}}
         self._class = ""
         self._attribute: _Attribute | None = None
-        self._owners: list[_Item] = []
 
     def knows(self, uri: str) -> bool:
         """Whether elements of a namespace are GEXF's, of any version, or say what nodes look like."""
         return "gexf" in uri
 
-    def record(self, item: _Item) -> dict[str, Any]:
+    def record(self, item: Item) -> dict[str, Any]:
         """Attributes of a node or edge, with the declared defaults."""
         declared = {a.title: a.default for a in self._declared[item.kind].values()}
         look = {name if name not in declared else f"viz_{name}": value for name, value in item.look.items()}
@@ -240,45 +226,35 @@ class _Handler(Elements):
 
     def _end_default(self) -> None:
         if self._attribute is not None:
-            self._attribute.default = self._value(self._attribute, "".join(self.text or []))
+            self._attribute.default = self.typed("".join(self.text or []), self._attribute.kind, self._attribute.title)
         self.text = None
-
-    def _value(self, attribute: _Attribute, text: str) -> Any:
-        try:
-            return _TYPES.get(attribute.kind, str)(text)
-        except (ValueError, KeyError):
-            raise self.error(
-                f"{shorten(text)} is not a value of the type {attribute.kind!r} ({attribute.title!r})"
-            ) from None
 
     # Nodes and edges
 
     def _start_node(self, xml: dict[str, str]) -> None:
-        parent = next((owner.xml["id"] for owner in reversed(self._owners) if owner.kind == "node"), None)
-        self.nodes.append(self._item("node", xml, "id"))
+        parent = next((owner.xml["id"] for owner in reversed(self.owners) if owner.kind == "node"), None)
+        self.nodes.append(self.begin("node", xml, "id"))
         if parent is not None:
             self.nodes[-1].data["pid"] = parent
 
     def _start_edge(self, xml: dict[str, str]) -> None:
-        self.edges.append(self._item("edge", xml, "source", "target"))
+        self.edges.append(self.begin("edge", xml, "source", "target"))
 
-    def _item(self, kind: str, xml: dict[str, str], *needed: str) -> _Item:
-        for key in needed:
-            if key not in xml:
-                raise self.error(f"the <{kind}> has no {key}")
-        item = _Item(kind, self.line(), xml, {key: _plain(xml[key]) for key in xml if key not in _XML})
-        self._owners.append(item)
+    def begin(self, kind: str, xml: dict[str, str], *needed: str) -> Item:
+        """Enter a node or an edge, whose other XML attributes are data."""
+        item = super().begin(kind, xml, *needed)
+        item.data.update((key, _plain(xml[key])) for key in xml if key not in _XML)
         return item
 
     def _end_node(self) -> None:
-        self._owners.pop()
+        self.owners.pop()
 
     _end_edge = _end_node
 
     def _start_attvalue(self, xml: dict[str, str]) -> None:
-        if not self._owners:
+        if not self.owners:
             raise self.error("the <attvalue> stands outside of nodes and edges")
-        owner, key = self._owners[-1], xml.get("for", xml.get("id", ""))
+        owner, key = self.owners[-1], xml.get("for", xml.get("id", ""))
         attribute = self._declared[owner.kind].get(key)
         if attribute is None and key == "weight" and owner.kind == "edge":
             attribute = _Attribute("weight", "double")  # as Gephi writes it, undeclared
@@ -289,18 +265,18 @@ class _Handler(Elements):
                 f"a second value of {attribute.title!r} for the same {owner.kind}: values that change with time can't "
                 "be read; export the graph as it is at one time"
             )
-        owner.data[attribute.title] = self._value(attribute, xml.get("value", ""))
+        owner.data[attribute.title] = self.typed(xml.get("value", ""), attribute.kind, attribute.title)
 
     def _start_spell(self, xml: dict[str, str]) -> None:
-        if self._owners:
-            data, spell = self._owners[-1].data, f"{xml.get('start', '')}..{xml.get('end', '')}"
+        if self.owners:
+            data, spell = self.owners[-1].data, f"{xml.get('start', '')}..{xml.get('end', '')}"
             data["spells"] = f"{data['spells']} {spell}" if "spells" in data else spell
 
     # What nodes and edges look like
 
     def _look(self, **values: Any) -> None:
-        if self._owners:
-            self._owners[-1].look.update(values)
+        if self.owners:
+            self.owners[-1].look.update(values)
 
     def _number(self, xml: dict[str, str], key: str, default: str = "") -> float:
         try:

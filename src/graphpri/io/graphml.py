@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -12,7 +12,6 @@ from graphpri.graph import EdgeTable
 from graphpri.io.columns import (
     Column,
     alike,
-    ends_by_id,
     gather_columns,
     label_texts,
     left_out,
@@ -27,9 +26,11 @@ from graphpri.io.source import InputStream
 from graphpri.io.xmltext import (
     REFUSED,
     TRUTH,
-    Elements,
+    GraphElements,
+    Item,
     check_labels,
     content,
+    find_ends,
     parse_xml,
     quoted,
     read_float,
@@ -59,17 +60,6 @@ class _Key:
     default: Any = None
 
 
-@dataclass(slots=True)
-class _Item:
-    """A graph, node or edge: the line where it begins, its XML attributes, its data, and the label drawn on it."""
-
-    kind: str
-    line: int
-    xml: dict[str, str]
-    data: dict[str, Any] = field(default_factory=dict)
-    drawn: str | None = None
-
-
 def read_graphml(source: InputStream, options: ReadOptions) -> EdgeTable:
     """Read a GraphML file of one graph; nodes are called by their ids unless `label` names an attribute.
 
@@ -91,9 +81,7 @@ def read_graphml(source: InputStream, options: ReadOptions) -> EdgeTable:
     if handler.graph is None:
         raise source.error("there is no <graph> in it")
     nodes, edges = handler.nodes, handler.edges
-    ids, lines = [node.xml["id"] for node in nodes], [node.line for node in nodes]
-    pairs, edge_lines = [(edge.xml["source"], edge.xml["target"]) for edge in edges], [edge.line for edge in edges]
-    u, v = ends_by_id(source, ids, lines, pairs, edge_lines)
+    ids, lines, edge_lines, u, v = find_ends(source, nodes, edges)
     columns = gather_columns([handler.record(node) for node in nodes])
     shown = [node.drawn for node in nodes]
     (labels, attributes), notes = shown_names(source, ids, shown, columns, lines, options.label)
@@ -113,7 +101,7 @@ def read_graphml(source: InputStream, options: ReadOptions) -> EdgeTable:
     )
 
 
-def _is_directed(source: InputStream, graph: _Item, edges: Sequence[_Item]) -> bool:
+def _is_directed(source: InputStream, graph: Item, edges: Sequence[Item]) -> bool:
     default = graph.xml.get("edgedefault", "undirected") == "directed"
     kinds = [TRUTH.get(edge.xml.get("directed", str(default)).lower(), default) for edge in edges]
     for edge, directed in zip(edges, kinds, strict=True):
@@ -122,7 +110,7 @@ def _is_directed(source: InputStream, graph: _Item, edges: Sequence[_Item]) -> b
     return kinds[0] if kinds else default
 
 
-def _edge_columns(handler: _Handler, edges: Sequence[_Item]) -> dict[str, Column]:
+def _edge_columns(handler: _Handler, edges: Sequence[Item]) -> dict[str, Column]:
     columns = gather_columns([handler.record(edge) for edge in edges])
     for xml, name in (("id", "id"), *_PORTS.items()):
         if any(xml in edge.xml for edge in edges):
@@ -132,18 +120,16 @@ def _edge_columns(handler: _Handler, edges: Sequence[_Item]) -> dict[str, Column
     return columns
 
 
-class _Handler(Elements):
+class _Handler(GraphElements):
     """Collects a graph while the parser runs."""
 
     root = "graphml"
+    types = _TYPES
 
     def __init__(self, source: InputStream, line: Callable[[], int]) -> None:
         super().__init__(source, line)
-        self.graph: _Item | None = None
-        self.nodes: list[_Item] = []
-        self.edges: list[_Item] = []
+        self.graph: Item | None = None
         self._keys: dict[str, _Key] = {}
-        self._owners: list[_Item] = []
         self._key: _Key | None = None
         self._drawn: tuple[int, list[str]] | None = None
 
@@ -151,7 +137,7 @@ class _Handler(Elements):
         """Whether elements of a namespace are GraphML's."""
         return uri.startswith("http://graphml.graphdrawing.org/")
 
-    def record(self, item: _Item) -> dict[str, Any]:
+    def record(self, item: Item) -> dict[str, Any]:
         """Attributes of a graph, node or edge, with the declared defaults."""
         defaults = {
             key.name: key.default
@@ -177,39 +163,31 @@ class _Handler(Elements):
     def endElementNS(self, name: Any, qname: Any) -> None:
         """Handle a closing tag; of several labels the first with text counts."""
         if self._drawn is not None and len(self.ends) == self._drawn[0]:
-            owner, text = self._owners[-1], "".join(self._drawn[1]).strip()
+            owner, text = self.owners[-1], "".join(self._drawn[1]).strip()
             if self._key is not None and self._key.name is None and text and owner.drawn is None:
                 owner.drawn = text
             self._drawn = None
         super().endElementNS(name, qname)
 
-    def _item(self, kind: str, xml: dict[str, str], *needed: str) -> _Item:
-        for key in needed:
-            if key not in xml:
-                raise self.error(f"the <{kind}> has no {key}")
-        item = _Item(kind, self.line(), xml)
-        self._owners.append(item)
-        return item
-
     def _start_graph(self, xml: dict[str, str]) -> None:
         if self.graph is not None:
             raise self.error("a second graph begins: split the file, one graph each (nested graphs can't be read)")
-        self.graph = self._item("graph", xml)
+        self.graph = self.begin("graph", xml)
 
     def _start_node(self, xml: dict[str, str]) -> None:
-        self.nodes.append(self._item("node", xml, "id"))
+        self.nodes.append(self.begin("node", xml, "id"))
 
     def _start_edge(self, xml: dict[str, str]) -> None:
-        self.edges.append(self._item("edge", xml, "source", "target"))
+        self.edges.append(self.begin("edge", xml, "source", "target"))
 
     def _start_port(self, xml: dict[str, str]) -> None:
-        self._item("port", xml)
+        self.begin("port", xml)
 
     def _start_hyperedge(self, xml: dict[str, str]) -> None:
         raise self.error("a hyperedge joins more than two nodes, which no graph of edges holds")
 
     def _end_graph(self) -> None:
-        self._owners.pop()
+        self.owners.pop()
 
     _end_node = _end_edge = _end_port = _end_graph
 
@@ -238,19 +216,15 @@ class _Handler(Elements):
 
     def _end_data(self) -> None:
         key = self._key
-        if key is not None and key.name is not None and self._owners and self._owners[-1].kind != "port":
-            data = self._owners[-1].data
+        if key is not None and key.name is not None and self.owners and self.owners[-1].kind != "port":
+            data = self.owners[-1].data
             if key.name in data:
-                raise self.error(f"a second value of {key.name!r} for the same {self._owners[-1].kind}")
+                raise self.error(f"a second value of {key.name!r} for the same {self.owners[-1].kind}")
             data[key.name] = self._value(key)
         self.text = None
 
     def _value(self, key: _Key) -> Any:
-        text = "".join(self.text or [])
-        try:
-            return _TYPES[key.kind](text)
-        except (ValueError, KeyError):
-            raise self.error(f"{shorten(text)} is not a value of the type {key.kind!r} ({key.name!r})") from None
+        return self.typed("".join(self.text or []), key.kind, key.name)
 
 
 _LIMIT = "GraphML holds columns of one type: true or false, 64-bit integers, numbers, or text; npz holds others"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar, cast
 from xml.sax import SAXParseException
 from xml.sax.handler import ContentHandler
 from xml.sax.saxutils import escape, quoteattr
 
 from graphpri.errors import FileError, setting
-from graphpri.io.rows import ANY_NUMBER
+from graphpri.graph import IntArray
+from graphpri.io.columns import ends_by_id
+from graphpri.io.rows import ANY_NUMBER, shorten
 from graphpri.io.source import InputStream
 
 REFUSED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -99,6 +102,66 @@ class Elements(ContentHandler):
         """Collect the text of a value."""
         if self.text is not None:
             self.text.append(content)
+
+
+@dataclass(slots=True)
+class Item:
+    """A graph, node or edge: the line where it begins, its XML attributes and its data.
+
+    `drawn` is the label drawn on it, and `look` what it looks like, where the format says so.
+    """
+
+    kind: str
+    line: int
+    xml: dict[str, str]
+    data: dict[str, Any] = field(default_factory=dict)
+    drawn: str | None = None
+    look: dict[str, Any] = field(default_factory=dict)
+
+
+class GraphElements(Elements):
+    """Collects the nodes and edges of one graph while the parser runs; `owners` are those that it stands in."""
+
+    types: Mapping[str, Callable[[str], Any]] = {}
+    """How values of each declared type are read; those of other types are text."""
+
+    def __init__(self, source: InputStream, line: Callable[[], int]) -> None:
+        super().__init__(source, line)
+        self.nodes: list[Item] = []
+        self.edges: list[Item] = []
+        self.owners: list[Item] = []
+
+    def begin(self, kind: str, xml: dict[str, str], *needed: str) -> Item:
+        """Enter an element that has data; those XML attributes that are `needed` must be there."""
+        for key in needed:
+            if key not in xml:
+                raise self.error(f"the <{kind}> has no {key}")
+        self.owners.append(Item(kind, self.line(), xml))
+        return self.owners[-1]
+
+    def typed(self, text: str, kind: str, name: str | None) -> Any:
+        """A value of a declared type, of the attribute `name`."""
+        try:
+            return self.types.get(kind, str)(text)
+        except (ValueError, KeyError):
+            raise self.error(f"{shorten(text)} is not a value of the type {kind!r} ({name!r})") from None
+
+
+class Ends(NamedTuple):
+    """Ids and lines of the nodes, lines of the edges, and source and target of each edge by position."""
+
+    ids: list[str]
+    lines: list[int]
+    edge_lines: list[int]
+    source: IntArray
+    target: IntArray
+
+
+def find_ends(source: InputStream, nodes: Sequence[Item], edges: Sequence[Item]) -> Ends:
+    """Look the ends of edges up among the nodes; ids that are missing or not unique are refused."""
+    ids, lines = [node.xml["id"] for node in nodes], [node.line for node in nodes]
+    pairs, edge_lines = [(edge.xml["source"], edge.xml["target"]) for edge in edges], [edge.line for edge in edges]
+    return Ends(ids, lines, edge_lines, *ends_by_id(source, ids, lines, pairs, edge_lines))
 
 
 Handler = TypeVar("Handler", bound=Elements)
