@@ -812,6 +812,14 @@ def test_frames_that_are_no_graph_are_refused():
         load(pd.DataFrame({"u": [1], "v": [2], "weight": [-1.0]}, index=["x"]))
 
 
+def test_a_third_column_by_position_that_looks_like_times_is_refused():
+    frame = pd.DataFrame({"who": ["a", "b", "c"], "whom": ["b", "c", "a"], "t": [1082008561, 1082009568, 1082038576]})
+    with pytest.raises(GraphError, match=r"the column 't' .* looks like times, .*weight=\"t\".*weight=None"):
+        load(frame)
+    assert load(frame, Policies(weight="t")).graph.is_weighted
+    assert not load(frame, Policies(weight=None)).graph.is_weighted
+
+
 def test_frames_of_two_or_three_columns_are_taken_by_position():
     frame = pd.DataFrame({"who": ["a", "b", "c"], "whom": ["b", "c", "a"], "times": [2, 3, 4]})
     source = load(frame)

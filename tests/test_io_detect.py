@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -16,7 +17,7 @@ from graphpri.errors import FileError, OptionError
 from graphpri.graph import EdgeTable
 
 PATH = EdgeTable(3, np.array([0, 1]), np.array([1, 2]), ["a", "b", "c"], edge_attributes={"weight": np.array([2, 5])})
-TOLD = [known.name for known in gio.FORMATS if known.name not in ("metis",)]  # whose content says what it is
+TOLD = [known.name for known in gio.FORMATS]
 
 
 def content(name: str, zipped: str = "") -> bytes:
@@ -130,12 +131,9 @@ def test_other_content_is_refused_by_what_it_is(data: bytes) -> None:
         gio.read(io.BytesIO(data))
 
 
-def test_prose_and_pages_are_refused_with_all_formats() -> None:
-    for text in ("Dear all,\nthis is no graph.\nYours\n", "<html><body>404</body></html>"):
-        with pytest.raises(
-            OptionError, match=r"neither its name nor its first lines .* pass format=, .*gexf \(\.gexf\)"
-        ):
-            gio.read(io.BytesIO(text.encode()))
+def test_prose_is_refused_with_all_formats() -> None:
+    with pytest.raises(OptionError, match=r"neither its name nor its first lines .* pass format=, .*gexf \(\.gexf\)"):
+        gio.read(io.BytesIO(b"Dear all,\nthis is no graph.\nYours\n"))
 
 
 @pytest.mark.parametrize(
@@ -151,6 +149,16 @@ def test_prose_and_pages_are_refused_with_all_formats() -> None:
         ("g.g6", "DqK\n", r"networkx\.read_graph6"),
         ("n.cx", "[]", "Cytoscape"),
         ("g.gpickle", "x", "load it in Python"),
+        ("g.lgl", "# a\nb 1\n# b\nc 2\n", r"Read_Lgl"),
+        ("g.txt", "# a\nb 1\nc 2.5\n# b\nc\n", r"Read_Lgl"),
+        ("g.csv", "nodedef>name VARCHAR\na\nedgedef>node1,node2\n", "open it in Gephi"),
+        ("g.csv", "<!DOCTYPE html><html><body>404</body></html>\n", "fetch the file itself"),
+        ("x", "<svg xmlns='http://www.w3.org/2000/svg'></svg>\n", "open it in Gephi"),
+        ("x", '<?xml version="1.0"?><graph label="x" xmlns="http://www.cs.rpi.edu/XGMML"/>', "Cytoscape"),
+        ("g.txt", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n", "git lfs pull"),
+        ("g.edges", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n", "git lfs pull"),
+        ("x", "<http://a> <http://b> <http://c> .\n", "as CSV"),
+        ("g.jsonl", '{"source": 1, "target": 2}\n', r"lines=True"),
     ],
 )
 def test_formats_that_are_not_read_name_the_way_out(name: str, text: str, way: str, tmp_path: Path) -> None:
@@ -189,6 +197,43 @@ def test_a_size_on_the_first_line_is_no_edge(text: str, n_nodes: int, n_edges: i
     assert t.row_name
     above = next(i for i, line in enumerate(text.split("\n"), 1) if line and line[0] in "1234")
     assert t.row_name(0) == f"{tmp_path / 'net.edges'}, line {above + 1}"
+
+
+def test_a_first_line_of_any_edge_list_that_counts_the_others_is_refused(tmp_path: Path) -> None:
+    wheel = [(1, i) for i in range(2, 6)] + [(2, 3), (3, 4), (4, 5), (5, 2)]
+    text = "".join(f"{u} {v}\n" for u, v in wheel)
+    for name, size in (("g.txt", "5 8"), ("g.csv", "5,8"), ("g.txt", "6 8")):
+        (tmp_path / name).write_text(f"{size}\n" + text.replace(" ", size[1]))
+        with pytest.raises(FileError, match=r"line 1: '. 8' may be the size of the graph, . nodes and 8 edges"):
+            gio.read(tmp_path / name)
+        assert gio.read(tmp_path / name, header=False).source.size == 9
+    for first in ("9 8", "5 7", "1 8"):
+        (tmp_path / "g.txt").write_text(f"{first}\n{text}")
+        assert gio.read(tmp_path / "g.txt").source.size == 9
+
+
+def test_lists_of_neighbours_are_told_from_edge_lists() -> None:
+    graph = nx.karate_club_graph()
+    out = io.BytesIO()
+    nx.write_adjlist(nx.path_graph(6), out)
+    assert edges_of(gio.read(io.BytesIO(out.getvalue()))) == [(i, i + 1) for i in range(5)]
+    assert edges_of(gio.read(io.BytesIO(out.getvalue().partition(b"# \n")[2]))) == [(i, i + 1) for i in range(5)]
+    written = io.BytesIO()
+    gio.write(graph, written, "metis")
+    assert edges_of(gio.read(io.BytesIO(written.getvalue()))) == sorted(graph.edges)
+    for text in ("1 2\n2 1 1\n", "3 2\n2 1\n3\n", "4 3\n2\n1 3\n2 4\n"):
+        with pytest.raises((FileError, OptionError)):
+            gio.read(io.StringIO(text))
+    nx.write_multiline_adjlist(graph, out := io.BytesIO())
+    with pytest.raises(FileError, match=r"a dict stands here.*read_multiline_adjlist"):
+        gio.read(io.BytesIO(out.getvalue()))
+    with pytest.raises(FileError, match=r'lists the neighbours of a node, pass format="adjlist" or "metis"'):
+        gio.read(io.StringIO("a b c\nb c\n"), "edgelist")
+
+
+def test_texts_of_interactions_are_read_whatever_their_name(tmp_path: Path) -> None:
+    (tmp_path / "ties.txt").write_text("a\tpp\tb\nb\tpp\tc\nc\tpd\ta\n")
+    assert gio.read(tmp_path / "ties.txt").edge_attributes["interaction"] == ["pp", "pp", "pd"]
 
 
 def test_nodes_that_a_size_counts_and_no_edge_has_are_said(tmp_path: Path) -> None:

@@ -128,6 +128,16 @@ def test_quotes_mean_nothing_between_spaces() -> None:
     assert rows(read('"a b"\nc d\n', "edgelist")) == [('"a', 'b"'), ("c", "d")]
 
 
+def test_quotes_of_r_stand_around_cells_between_spaces_too() -> None:
+    t = read('"from" "to" "weight"\n"1" "New York" "b" 3\n"2" "b" "c" 4\n', "edgelist")
+    assert rows(t) == [("New York", "b"), ("b", "c")]
+    assert (column(t), column(t, "column1")) == ([3, 4], [1, 2])
+    assert t.notes == ("the first column has no name, as R writes names of rows: it is called 'column1'",)
+    assert rows(read('"a" "b c"\n"b c" "d"\n', "edgelist")) == [("a", "b c"), ("b c", "d")]
+    with pytest.raises(FileError, match="the row has 3 cells, and the header names 2 columns"):
+        read("source target\n1 2 5\n2 3 5\n", "edgelist")
+
+
 # Headers
 
 
@@ -155,6 +165,21 @@ def test_header_can_be_forced_and_forbidden() -> None:
     assert rows(read("a,b\nc,d\n", header=True)) == [("c", "d")]
     assert rows(read("u,v\nc,d\n", header=False)) == [("u", "v"), ("c", "d")]
     assert column(read("x,y,kind\nc,d,e\n", header=True), "kind") == ["e"]
+
+
+@pytest.mark.parametrize("text", ["0,1\n5,6\n6,7\n", "who,whom\na,b\nb,c\n", "0,1,2\n5,6,1\n6,7,1\n"])
+def test_a_first_row_that_may_be_a_header_of_other_names_is_mentioned(text: str) -> None:
+    first = ", ".join(map(repr, text.split("\n")[0].split(",")[:2]))
+    t = read(text)
+    assert t.source.size == 3
+    assert t.notes == (f"the first row, {first}, is read as an edge: pass header=True if it names the columns",)
+    assert read(text, header=False).notes == read(text, header=True).notes == ()
+    assert read("a,b\nb,c\n").notes == read("7,8\n1,2\n2,3\n").notes == ()
+
+
+def test_a_title_above_the_header_is_named() -> None:
+    with pytest.raises(FileError, match="line 1: an end point of the edge is missing: if this is a title, take it out"):
+        read("Edges of 2020,,\nsource,target,weight\na,b,1\n")
 
 
 def test_unknown_header_over_integers_is_refused_and_not_an_edge() -> None:
@@ -261,6 +286,38 @@ def test_labels_are_integers_only_in_canonical_form(words: str, labels: Any, quo
     assert (None if t.labels is None else list(t.labels)) == labels
 
 
+def test_integers_written_with_a_point_are_integers_and_said() -> None:
+    for text in (
+        "source,target\n1.0,2\n2.0,10\n",
+        "1.0,2.0\n2.0,10.0\n10.0,3.0\n",
+        "1.0e+00,2.0e+00\n2.0e+00,1.0e+01\n3.0e+00,1.0e+01\n",
+    ):
+        t = read(text)
+        assert rows(t)[:2] == [(1, 2), (2, 10)]
+        assert t.notes[0].endswith("are called 1, by the integers that they are")
+    t = read("source,target\n0.5,2\n2,1.5\n")
+    assert (t.labels, t.notes) == (["0.5", "2", "1.5"], ("nodes are called by decimals, such as 0.5",))
+    t = read("1.0,2.0\n2.0,3.0\n3.0,1.0\n", "edgelist")
+    assert (t.labels, t.notes) == (["1.0", "2.0", "3.0"], ())
+    assert read("source,target\n1e5,2\n12e3,1\n").labels == ["1e5", "2", "12e3", "1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 -> 2\n2 -> 3\n", "'->' stands between the two nodes of each row"),
+        ("a -- b 3\nb -- c 4\n", "'--' stands between"),
+        ("(1, 2)\n(2, 3)\n", r"each row stands in brackets, '\(1, 2\)'"),
+        ("[a b],\n[b c]\n", "each row stands in brackets"),
+        ("0\n1,0\n1,1,0\n", "a cell more, as the lower half of a matrix"),
+    ],
+)
+def test_what_draws_edges_is_no_node(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text(text)
+    with pytest.raises(FileError, match=message):
+        gio.read(tmp_path / "g.csv")
+
+
 def test_one_word_makes_all_labels_text() -> None:
     assert rows(read("1,2\n2,x\n")) == [("1", "2"), ("2", "x")]
 
@@ -327,6 +384,37 @@ def test_missing_weight_is_refused_with_its_line(text: str) -> None:
         read(text)
 
 
+@pytest.mark.parametrize(
+    ("cell", "right"),
+    [
+        ("1.234,5", "1234.5"),
+        ("1 200", "1200"),
+        ("1'200", "1200"),
+        ("1.234.567", "1234567"),
+        ("1\u202f200,25", "1200.25"),
+    ],
+)
+def test_other_ways_to_write_thousands_name_the_number(cell: str, right: str) -> None:
+    with pytest.raises(FileError, match=rf"line 2: the weight .* is not a number: write it .*{right}$"):
+        read(f"source;target;weight\na;b;{cell}\nb;c;2\n")
+
+
+def test_points_that_may_separate_thousands_are_said() -> None:
+    t = read("source;target;weight\na;b;610.086\nb;c;1.204\n")
+    assert t.notes == (
+        "weights such as 610.086 read as decimals: take the points out if they separate thousands, 610086",
+    )
+    for text in ("source;target;weight\na;b;610.086\nb;c;1.2\n", "source,target,weight\na,b,610.086\nb,c,1.204\n"):
+        assert read(text).notes == ()
+
+
+@pytest.mark.parametrize("text", ["1,2,\n2,3,\n", "source,target,\n1,2,\n2,3,\n", "source,target\n1,2,\n2,3,\n"])
+def test_a_delimiter_behind_the_last_cell_makes_no_column(text: str) -> None:
+    t = read(text)
+    assert (rows(t), t.edge_attributes) == ([(1, 2), (2, 3)], {})
+    assert list(read("source,target,age\na,b,\n").edge_attributes) == ["age"]
+
+
 def test_weights_may_have_padding_zeros() -> None:
     assert column(read("a,b,007\nb,c,1.5\n")) == [7.0, 1.5]
 
@@ -365,6 +453,12 @@ def test_errors_of_the_graph_name_file_and_line(tmp_path: Path) -> None:
 
 
 # networkx's edge lists
+
+
+def test_dicts_of_networkx_between_commas_and_with_numbers_of_numpy_are_read() -> None:
+    t = read("a b,c,{'weight': np.float64(1.5), 'n': np.int64(-2)}\nc,d,{'weight': 2.0, 'n': 1}\n")
+    assert (rows(t), column(t), column(t, "n")) == ([("a b", "c"), ("c", "d")], [1.5, 2.0], [-2, 1])
+    assert column(read("a b {'kind': 'np.int64(3)'}\n", "edgelist"), "kind") == ["np.int64(3)"]
 
 
 def test_dicts_of_networkx_are_read() -> None:
@@ -529,6 +623,18 @@ def test_time_stamps_without_a_name_are_refused_with_both_readings(times: list[f
 def test_other_third_columns_are_weights(weights: list[float]) -> None:
     text = "".join(f"{i} {i + 1} {weight}\n" for i, weight in enumerate(weights))
     assert read(text, "edgelist").canonical().graph.weights.tolist() == weights
+
+
+def test_times_before_the_nodes_are_refused_unless_told() -> None:
+    contacts = [(20 * i, 1 + i % 7, 1 + (3 * i + 1) % 7) for i in range(40)]
+    for some in (contacts, [(1082008561 + t, u, v) for t, u, v in contacts[:3]]):
+        text = "".join(f"{t} {u} {v}\n" for t, u, v in some)
+        with pytest.raises(FileError, match=r"line 1: the first column looks like time stamps, from \d+ on"):
+            read(text, "edgelist")
+        assert read(text, "edgelist", header=False).source.size == len(some)
+        assert "time" in read("time source target\n" + text, "edgelist").edge_attributes
+    by_source = "".join(f"{u} {v} {1 + (u + v) % 3}\n" for u in range(30) for v in range(u + 1, 30))
+    assert read(by_source, "edgelist").source.size == 435
 
 
 def test_columns_of_ends_are_chosen_by_name() -> None:

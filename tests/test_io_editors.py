@@ -278,6 +278,19 @@ def test_node_link_json_of_networkx_is_read_with_its_types(key: str, indent: int
     assert (t.directed, t.graph_attributes, nodes_of(t)) == (True, {"name": "mixed"}, {"club": ["x", None, None]})
 
 
+def test_attributes_of_graphology_are_read_where_it_keeps_them() -> None:
+    nodes = [{"key": "a", "attributes": {"x": 1}}, {"key": "b"}, {"key": "c"}]
+    edges = [{"key": "e", "source": "a", "target": "b", "attributes": {"weight": 2}}, {"source": "b", "target": "c"}]
+    whole = {"options": {"type": "undirected"}, "attributes": {"name": "toy"}, "nodes": nodes, "edges": edges}
+    t = read(json.dumps(whole))
+    assert (columns_of(t)["weight"], nodes_of(t), t.directed) == ([2, None], {"x": [1, None, None]}, False)
+    assert t.graph_attributes == {"name": "toy"}
+    assert read(json.dumps(whole | {"options": {"type": "directed"}})).directed
+    edges[0]["undirected"] = True
+    with pytest.raises(FileError, match="directed and undirected edges are mixed"):
+        read(json.dumps(whole | {"options": {"type": "mixed"}}))
+
+
 @pytest.mark.parametrize(
     ("nodes", "edge", "labels"),
     [

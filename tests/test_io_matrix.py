@@ -104,6 +104,40 @@ def test_gaps_are_named(text: str, message: str) -> None:
         read(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            ",A,B,C\nA,0,1,2\nC,1,0,3\nB,2,3,0\n",
+            "first row is 'B' where the first column is 'C': bring rows and columns",
+        ),
+        ("NA,.5,.2,.1\n.5,0,1,.3\n.2,1,0,.4\n.1,.3,.4,0\n", "'.5' and so on would be names of nodes: if the entry"),
+    ],
+)
+def test_labels_that_can_not_be_right_are_refused(text: str, message: str) -> None:
+    with pytest.raises(FileError, match=message):
+        read(text)
+
+
+@pytest.mark.parametrize("text", ["1 2\n2 3\n", "1 2 0.5\n2 3 0.1\n3 1 .4\n"])
+def test_edge_lists_named_as_matrices_are_refused_unless_told(text: str, tmp_path: Path) -> None:
+    (tmp_path / "net.edge").write_text(text)
+    with pytest.raises(FileError, match=r'may be an adjacency matrix or an edge list: pass format="matrix" or format'):
+        gio.read(tmp_path / "net.edge")
+    assert gio.read(tmp_path / "net.edge", "edgelist").n_nodes == 3
+    assert gio.read(tmp_path / "net.edge", "matrix").matrix
+    (tmp_path / "net.edge").write_text(text + "3 4 1\n4 5 2\n")
+    with pytest.raises(FileError, match=r'if this is an edge list, pass format="edgelist"|not a number|has . cells'):
+        gio.read(tmp_path / "net.edge")
+
+
+def test_the_matrix_of_a_structure_is_read(tmp_path: Path) -> None:
+    matrix = sp.csc_array(similarities(4))
+    scipy.io.savemat(tmp_path / "mesh.mat", {"Problem": {"A": matrix, "name": "mesh", "b": np.ones((4, 1))}})
+    assert gio.read(tmp_path / "mesh.mat").source.size == 6
+    assert gio.read(tmp_path / "mesh.mat", variable="Problem.A").source.size == 6
+
+
 def test_a_delimiter_behind_the_last_cell_and_quoted_labels_are_read() -> None:
     assert read("0.,1.,.5,\n1.,0.,1.,\n.5,1.,0.,\n").source.size == 3
     assert read('"","A","B"\n"A",0,.5\n"B",.5,0\n').labels == ("A", "B")

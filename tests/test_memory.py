@@ -20,6 +20,7 @@ from graphpri._laplacian import effective_resistance, laplacian_pinv
 from graphpri._objective import Objective
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import GraphPRIError, MemoryLimitError, OptionError
+from graphpri.io.rows import TEXT_BYTES, text_bytes
 from graphpri.solvers.moves import ExactEvaluator
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
@@ -185,6 +186,37 @@ def test_unzipping_stops_at_the_limit(name: str, tmp_path: Path, monkeypatch: py
         assert tracemalloc.get_traced_memory()[1] < 2 * most
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_equal_cells_of_a_text_are_held_once(quote: str, tmp_path: Path) -> None:
+    ends = np.random.default_rng(0).integers(0, 2000, (50_000, 2)).tolist()
+    text = "".join(f"{quote}node {a}{quote},{quote}node {b}{quote}\n" for a, b in ends)
+    (tmp_path / "a.csv").write_text("source,target\n" + text)
+    tracemalloc.start()
+    try:
+        assert graphpri.read(tmp_path / "a.csv").source.size == 50_000
+        assert tracemalloc.get_traced_memory()[1] < 9 * len(text)
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_memory_of_a_text_is_estimated_by_how_many_cells_differ_at_its_head(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = b"".join(b'"node 1","node %d"\n' % (i % 50) for i in range(5000))
+    many = b"".join(b'"node %d","other %d"\n' % (i, i) for i in range(5000))
+    assert text_bytes(few, len(few)) < 6 < 12 < text_bytes(many, len(many))
+    assert text_bytes(few, 1000 * len(few)) == pytest.approx(text_bytes(few, len(few)), rel=0.05)
+    assert text_bytes(few, None) == text_bytes(b"", 10**9) == TEXT_BYTES
+    rng = np.random.default_rng(0)
+    head = b"".join(b"n%d,n%d\n" % (a, b) for a, b in rng.integers(0, 5000, (2000, 2)).tolist())
+    assert 3 < text_bytes(head, 100 * len(head)) < text_bytes(head, 10 * len(head)) < text_bytes(head, len(head))
+    monkeypatch.setattr("graphpri.io.rows._LARGE_CELLS", 10_000)
+    monkeypatch.setenv(_runtime.MEMORY_VARIABLE, "1MB")
+    (tmp_path / "a.csv").write_bytes(many)
+    with pytest.raises(MemoryLimitError, match=r"a\.csv: the cells of \d+ rows needs? about"):
+        graphpri.read(tmp_path / "a.csv")
 
 
 def test_a_small_zipped_file_asks_for_nothing(tmp_path: Path) -> None:

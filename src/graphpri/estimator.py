@@ -259,6 +259,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ndarray of bool, shape (M,), or of int, shape (K,)
             Over the rows of `edges_`, which is ``edges_[get_support()]`` for the kept ones.
         """
+        indices = switch("indices", indices)
         check_is_fitted(self)
         return np.flatnonzero(self.mask_) if indices else self.mask_.copy()
 

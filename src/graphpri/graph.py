@@ -65,6 +65,32 @@ def find_ends(names: Iterable[str]) -> list[tuple[int, int]]:
     return [(i, j) for i, j in pairs if i < j or (j, i) not in pairs]
 
 
+EPOCHS = (6e8, 5e9), (6e11, 5e12)
+"""Time stamps from 1989 to 2128, in seconds and in milliseconds since 1970."""
+
+_YEARS = 1900, 2100
+_RISING, _FIRST = 20, 100  # numbers from which on those that only rise are times, and how many are looked at first
+
+
+def look_like_times(t: NDArray[np.number], *, integers: bool) -> bool:
+    """Whether finite numbers look like time stamps: of today, or, of `integers`, years or ones that only rise."""
+    low, high = float(t.min()), float(t.max())
+    if any(start <= low and high <= end for start, end in EPOCHS):
+        return True
+    if not integers:
+        return False
+    if _YEARS[0] <= low and high <= _YEARS[1] and t.size > 2:
+        return True
+    if t.size < _RISING or high <= t.size or not rises(t[:_FIRST]):
+        return False
+    return rises(t) and bool(2 * np.count_nonzero(t[1:] > t[:-1]) >= t.size)
+
+
+def rises(t: NDArray[np.number]) -> bool:
+    """Whether no number is smaller than the one before."""
+    return bool((t[1:] >= t[:-1]).all())
+
+
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 
 
@@ -932,11 +958,23 @@ class Graph:
 
     def label(self, node: int) -> Hashable:
         """Label of a node number."""
+        node = whole("node", node, 0, self.n_nodes - 1)
         return int(node) if self.labels is None else plain_label(self.labels[node])
 
     def edge_labels(self, edge: int) -> tuple[Hashable, Hashable]:
         """Labels of the two ends of an edge number."""
+        edge = whole("edge", edge, 0, self.n_edges - 1)
         return self.label(int(self.source[edge])), self.label(int(self.target[edge]))
+
+    def _checked(self, name: str, values: Any, kinds: str, *, several: bool = False) -> NDArray[Any]:
+        """An argument that has a value for every edge, perhaps in `several` rows, of one of some kinds of dtype."""
+        is_array = isinstance(values, np.ndarray)
+        fits = is_array and values.shape[-1:] == (self.n_edges,) and values.ndim <= 1 + several
+        if not fits or values.dtype.kind not in kinds:
+            found = f"one of shape {values.shape} and type {values.dtype}" if is_array else type(values).__name__
+            what = "true or false" if kinds == "b" else "numbers"
+            raise GraphError(f"{name} must be an array of {self.n_edges} {what}, one for every edge, not {found}")
+        return values
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}  # without what is cached
@@ -955,7 +993,7 @@ class Graph:
 
         Several weightings, shape (B, M), give sums of shape (B, N).
         """
-        y = self.weights if y is None else y
+        y = self.weights if y is None else self._checked("y", y, "buif", several=True)
         return self.node_sums(y, y)
 
     def node_sums(self, at_source: FloatArray, at_target: FloatArray) -> FloatArray:
@@ -984,7 +1022,8 @@ class Graph:
 
     def adjacency(self, weights: FloatArray | None = None) -> sp.csr_array:
         """Symmetric weighted adjacency matrix, shape (N, N); `weights` replaces the graph's own."""
-        w, (start, node, edge) = self.weights if weights is None else weights, self.neighbours
+        w = self.weights if weights is None else self._checked("weights", weights, "buif")
+        start, node, edge = self.neighbours
         return sp.csr_array((w[edge], node.copy(), start.copy()), shape=(self.n_nodes, self.n_nodes))
 
     def laplacian(self, weights: FloatArray | None = None) -> sp.csr_array:
@@ -996,6 +1035,7 @@ class Graph:
         """Number of connected components and the component of each node, with the masked edges only."""
         if mask is None:
             return self._components[0], self._components[1].copy()
+        mask = self._checked("mask", mask, "b")
         return _components(self.n_nodes, self.source[mask], self.target[mask])
 
     @cached_property
@@ -1017,6 +1057,7 @@ class Graph:
             raise GraphError(f"a mask of shape {mask.shape} does not fit {self.n_edges} edges")
         u, v = self.source[mask], self.target[mask]
         if weights is not None:
+            weights = self._checked("weights", weights, "buif")
             return replace(self, source=u, target=v, weights=weights[mask], weight_name=self.weight_name or "weight")
         kept = self.weights[mask] if self.is_weighted else unit_weights(u.size)
         return replace(self, source=u, target=v, weights=kept)
@@ -1177,6 +1218,7 @@ class EdgeTable:
 
     def label(self, node: int) -> Hashable:
         """Label of a node number of this table."""
+        node = whole("node", node, 0, self.n_nodes - 1)
         return int(node) if self.labels is None else plain_label(self.labels[node])
 
     @checked

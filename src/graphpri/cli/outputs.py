@@ -232,7 +232,7 @@ def output_format(path: str, name: str | None) -> str:
     from graphpri.io import find_format
 
     try:
-        known = find_format(path, name)[0]
+        known = find_format(path, name, written=True)[0]
         known.writer()
         return known.name
     except OptionError as error:

@@ -276,7 +276,7 @@ def _report(r: dict[str, Any]) -> str:
             ("status", in_words(r["status"].message)),
             ("time", f"{r['seconds']:.2f} s"),
             ("written", None if r.get("output") in (None, "-") else r["output"]),
-            ("not in the file", "; ".join(notes) or None),
+            ("about the file", "; ".join(notes) or None),
             ("picture", r.get("picture")),
             ("page", r.get("page")),
         ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import GraphError, OptionError, argument, setting
-from graphpri.graph import END_NAMES, EdgeTable, find_ends
+from graphpri.graph import END_NAMES, EdgeTable, find_ends, look_like_times
 from graphpri.interop.matrices import dense_source
 from graphpri.interop.source import Policies, Source, accepts, fit_dtype, from_table
 
@@ -58,6 +58,8 @@ def read_frame(F: Any, policies: Policies) -> FrameEdges | None:
     weight = _weight_name(F, policies.weight)
     if by_position and weight == "weight" and weight not in F.columns and len(F.columns) == 3:
         weight = F.columns[2] if _is_numeric(F[F.columns[2]]) else weight
+        if weight != "weight":
+            _refuse_times(F, weight)
     return FrameEdges(ends, weight, _edge_table(F, ends, weight, by_position))
 
 
@@ -97,6 +99,16 @@ def _by_position(F: Any) -> tuple[Any, Any]:
                 "names of nodes, or a square frame with index equal to columns for an adjacency matrix"
             )
     return F.columns[0], F.columns[1]
+
+
+def _refuse_times(F: Any, column: Any) -> None:
+    values = F[column].to_numpy(dtype=np.float64, na_value=np.nan)
+    if values.size and np.isfinite(values).all() and look_like_times(values, integers=bool((values % 1 == 0).all())):
+        raise GraphError(
+            f"the column {column!r} of the frame would be the weights by its position, and looks like times, from "
+            f"{F[column].iloc[0]} on: pass {setting('weight', str(column))} if it holds weights, "
+            f"{setting('weight', None)} if it holds times, to be ignored"
+        )
 
 
 def _edge_table(F: Any, ends: tuple[Any, Any], weight: Any, by_position: bool) -> EdgeTable:

@@ -50,14 +50,17 @@ def read(
     is an adjacency matrix, also under the name of an edge list; its entries other than 0 are edges. Where it might as
     well be an edge list, it is refused, and ``format="matrix"`` or ``format="edgelist"`` says which it is.
 
+    Integers written with a point (``12.0``), as tables with gaps have them, are integers, which the notes of the table
+    say, unless ``format="edgelist"`` says that decimals are names of nodes.
+
     Parameters
     ----------
     path_or_stream : path, binary or text stream, or ``"-"``
         ``"-"`` is standard input. Content that is gzip is unzipped, whatever the name.
     format : str, optional
-        Name of one of `FORMATS`, of `READ_ONLY` (``"matrix"``, ``"sif"``, ``"dot"``, ``"adjlist"``) or ``"npy"``; by
-        the suffix where absent (``.gz`` behind it does not count), and by the content where that tells nothing: in
-        streams, and under names such as ``out.karate`` and ``graph.txt``.
+        Name of one of `FORMATS`, of `READ_ONLY` (``"matrix"``, ``"sif"``, ``"dot"``, ``"adjlist"``, ``"array"``,
+        ``"mat"``) or ``"npy"``; by the suffix where absent (``.gz`` behind it does not count), and by the content where
+        that tells nothing: in streams, and under names such as ``out.karate`` and ``graph.txt``.
     header : bool, optional
         Edge lists: whether the first row names the columns. Where absent, it does if it holds a known
         pair of names (source and target, from and to, u and v, src and dst, node1 and node2, i and j,
@@ -77,7 +80,7 @@ def read(
         Edge lists and parquet: the columns that hold the two ends of an edge, by their names in the first row; found
         by usual names where absent.
     variable : str, optional
-        MATLAB: which variable to read, where several are square matrices.
+        MATLAB: which variable to read, where several are square matrices; ``"Problem.A"`` is a field of a structure.
     progress : callable, optional
         Called as ``progress(stage, share)`` in the caller's thread, twenty times a second at most: the stage in a
         word ("reading", "writing"), and how much of it is done, from 0 to 1; NaN where the size of the input isn't
@@ -180,7 +183,7 @@ def write(
     """
     from graphpri.interop.tables import as_table
 
-    known, zipped = find_format(path_or_stream, format)
+    known, zipped = find_format(path_or_stream, format, written=True)
     write_table = known.writer()
     table, said = as_table(graph)
     name = str(path_or_stream) if isinstance(path_or_stream, str | os.PathLike) else "the output"

@@ -64,7 +64,7 @@ def read_mat(source: InputStream, options: ReadOptions) -> EdgeTable:
         For a file without such a matrix, with several of them, and of version 7.3.
     """
     source.require(_BYTES, "write its matrix as npz once, by scipy.sparse.save_npz")
-    held = {name: value for name, value in _load_mat(source).items() if not name.startswith("__")}
+    held = _with_fields({name: value for name, value in _load_mat(source).items() if not name.startswith("__")})
     square = {name: value for name, value in held.items() if _is_square(value)}
     if options.variable is not None:
         if options.variable not in held:
@@ -77,6 +77,16 @@ def read_mat(source: InputStream, options: ReadOptions) -> EdgeTable:
         remedy = f": pass {setting('variable', min(square))} or the like" if square else f" (variables: {_named(held)})"
         raise source.error(what + remedy)
     return _from_array(source, *reversed(next(iter(square.items()))))
+
+
+def _with_fields(held: Mapping[str, Any]) -> dict[str, Any]:
+    """Variables, and the fields of structures as ``Problem.A``, where the SuiteSparse collection has its matrices."""
+    out = dict(held)
+    for name, value in held.items():
+        names = getattr(getattr(value, "dtype", None), "names", None) or ()
+        if names and value.size == 1:
+            out |= {f"{name}.{field}": value.reshape(-1)[0][field] for field in names}
+    return out
 
 
 def _load_mat(source: InputStream) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from graphpri._runtime import CHUNK
 from graphpri.errors import FileError, setting
 from graphpri.graph import BoolArray, EdgeTable, IntArray, check_chosen, id_dtype
 from graphpri.io.format import ReadOptions
-from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Rows, shorten
+from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Coded, Rows, shorten
 from graphpri.io.source import InputStream
 
 Column = Sequence[Any] | NDArray[Any]
@@ -88,6 +88,8 @@ def read_weights(
     return np.array([float(cell or "") for cell in cells], np.float64)
 
 
+_POINTS_THEN_COMMA = re.compile(r"([+-]?[1-9][0-9]{0,2}(?:[.' \xa0\u202f\u2019][0-9]{3})+),([0-9]+)")
+_GROUPS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:(?:\.[0-9]{3}){2,}|(?:[' \xa0\u202f\u2019][0-9]{3})+)")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?")
 
 
@@ -100,6 +102,12 @@ def _bad_weight(cell: str | None, edge: str, remedy: str, thousands: bool) -> st
     if cell is None:
         return f"the weight{edge} is missing: fill it in, or drop the row"
     point = cell.replace(",", ".")
+    if found := _POINTS_THEN_COMMA.fullmatch(cell):
+        plain = f"{re.sub(r'[^0-9+-]', '', found[1])}.{found[2]}"
+        return f"the weight {shorten(cell)}{edge} is not a number: write it as {plain}"
+    if _GROUPS.fullmatch(cell):
+        plain = re.sub(r"[^0-9+-]", "", cell)
+        return f"the weight {shorten(cell)}{edge} is not a number: write it without separators of thousands, {plain}"
     if thousands:
         plain = cell.replace(",", "")
         return (
@@ -193,11 +201,13 @@ def chosen_ends(source: InputStream, names: Sequence[str], options: ReadOptions,
     return found[0], found[1]
 
 
-def read_ends(source: InputStream, rows: Rows, u: int, v: int) -> Ends:
+def read_ends(source: InputStream, rows: Rows, u: int, v: int, notes: list[str] | None = None) -> Ends:
     """Number the labels in two columns of end points.
 
     Labels that are all integers in canonical form (``12``, ``-3``; not ``007``) become integers, and
     the nodes then stand in their order; otherwise all labels are text, in order of first appearance.
+    With `notes`, to which it is added, so do integers with decimals that are zeros, as tables with gaps have them
+    (``12.0``), and other decimals are mentioned.
 
     Raises
     ------
@@ -207,15 +217,49 @@ def read_ends(source: InputStream, rows: Rows, u: int, v: int) -> Ends:
     a, b = rows.integers(u), rows.integers(v)
     if a is not None and b is not None:
         return integer_ends(a, b)
-    first, second = rows.cells(u), rows.cells(v)
-    for cells in (first, second):
-        if None in cells:
+    for column in (u, v):
+        if (row := rows.first_empty(column)) is not None:
             raise source.error(
-                "an end point of the edge is missing: fill it in, or drop the row; an edge list has no place for nodes "
-                "without edges (GML, GraphML, Pajek and npz have)",
-                rows.lines[cells.index(None)],
+                "an end point of the edge is missing: "
+                + (
+                    "if this is a title, take it out; if it names the columns, pass "
+                    f"{setting('header', True)} or {setting('source')} and {setting('target')} with two of the names; "
+                    "else "
+                    if not row
+                    else ""
+                )
+                + "fill it in, or drop the row; an edge list has no place for nodes without edges (GML, GraphML, Pajek "
+                "and npz have)",
+                rows.lines[row],
             )
-    return text_ends(first, second)
+    if notes is not None and all(NUMBER.fullmatch(rows.cell(column, 0) or "") for column in (u, v)):
+        sides = [cast("Sequence[str]", rows.words(column)) for column in (u, v)]
+        whole = whole_with_points([*sides[0], *sides[1]]) and all(len({"." in x for x in side}) == 1 for side in sides)
+        example = next((word for word in chain(*sides) if "." in word), None)
+        if whole and example is not None:
+            notes.append(f"nodes such as {example} are called {int(float(example))}, by the integers that they are")
+            return integer_ends(*(np.asarray(rows.numbers(column)).astype(np.int64) for column in (u, v)))
+        if example is not None and all(map(NUMBER.fullmatch, chain(*sides))):
+            notes.append(f"nodes are called by decimals, such as {example}")
+    first, second = rows.columns[u], rows.columns[v]
+    if (
+        isinstance(first, Coded)
+        and isinstance(second, Coded)
+        and first.words is second.words
+        and not INTEGER.fullmatch(first.words[0] or "")
+    ):
+        return coded_ends(first.codes, second.codes, cast("list[str]", first.words))
+    return text_ends(rows.cells(u), rows.cells(v))
+
+
+def whole_with_points(words: Sequence[str]) -> bool:
+    """Whether words are whole numbers of which some have a point, as tables with gaps write integers."""
+    pointed = [word for word in words if not INTEGER.fullmatch(word)]
+    return (
+        bool(pointed)
+        and all("." in word and NUMBER.fullmatch(word) for word in pointed)
+        and all(float(word) % 1 == 0 and abs(float(word)) < 2.0**53 for word in words)
+    )
 
 
 def text_ends(first: Sequence[str | None], second: Sequence[str | None], *, parse: bool = True) -> Ends:

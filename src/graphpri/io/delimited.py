@@ -30,7 +30,17 @@ from graphpri.io.columns import (
     read_column,
     read_ends,
     read_weights,
+    whole_with_points,
     write_weights,
+)
+from graphpri.io.detect import way_out
+from graphpri.io.doubts import (
+    are_times,
+    grouped_by_points,
+    lonely_first_row,
+    refuse_drawn,
+    refuse_size,
+    refuse_times_first,
 )
 from graphpri.io.format import ReadOptions
 from graphpri.io.matrix import find_matrix, may_be_matrix, refuse_decimals, without_hint
@@ -53,15 +63,21 @@ from graphpri.io.rows import (
     sniff_delimiter,
     split_rows,
     spreadsheet_hint,
+    text_bytes,
     write_rows,
 )
 from graphpri.io.source import InputStream, Tape
 
 _KONECT = re.compile(r"%\s*(sym|asym|bip)(?:\s+\w+)?\s*", re.ASCII)
 _DICT = re.compile(r"[ \t]*([^ \t\n]+)[ \t]+([^ \t\n]+)[ \t]+(\{.*\})[ \t]*")
+_DICT_BY = re.compile(r" *([^,;\t\n]+?) *(?:([,;\t]) *)([^,;\t\n]+?) *\2 *(\{.*\}) *")
+_SCALAR = re.compile(r"\bnp\.[a-z_]+[0-9]*\(((?:[^()'\"]|'[^']*')*)\)")  # as NumPy 2 shows its numbers
+_QUOTED_WORDS = re.compile(r'(?:"[^"]*"|[^" \t,;]+)(?: +(?:"[^"]*"|[^" \t,;]+))+')
+_BLANKS = re.compile(rb'("[^"\n]*")| +')
 _REMARK = re.compile(r"[#%][^ \t#%]")  # such as #1,2 which may be an edge
 _IN_NUMBERS = set("0123456789+-.eE")
 _SAMPLE = 100
+_HEAD = 1 << 16
 
 
 class _Line(NamedTuple):
@@ -117,6 +133,9 @@ class _Layout:
     consumed: bool
     header: Header | None = None
     unnamed: bool = False
+    row_names: bool = False
+    blank: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
 
 
 def read_edge_list(
@@ -148,6 +167,7 @@ def read_edge_list(
         a header, a comment or a delimiter can't be told for certain.
     """
     source, tape = source.taped()
+    told = not square  # what the nodes are called
     square = square and options.header is None and options.source is None
     if square and (table := _read_square(source, tape, options, preferred)) is not None:
         return table
@@ -155,8 +175,14 @@ def read_edge_list(
     if table is not None:
         return table
     tape.rewind()
-    source.require(TEXT_BYTES, "split it, or write it as parquet or npz once")
+    source.require(
+        text_bytes(read_head(source)[0], source.unzipped_size), "split it, or write it as parquet or npz once"
+    )
+    tape.rewind(last=True)
     text = _Text.open(source, source.text(), options)
+    if square and (foreign := way_out("", text.data[:_HEAD].decode(errors="replace"))):
+        raise source.error(foreign)
+    text, options = _unquoted(text, options)
     directed = _konect_direction(text)
     if not text.rows:
         return _without_rows(text)
@@ -164,10 +190,13 @@ def read_edge_list(
         return _read_dicts(text, directed)
     layout = _layout(text, options, preferred, headed)
     if square and not layout.named:
-        refuse_decimals(source, [(line.number, _split(line.text, layout.delimiter)) for line in text.rows])
+        cells = [_split(line.text, layout.delimiter) for line in text.rows]
+        refuse_decimals(source, [(line.number, row) for line, row in zip(text.rows, cells, strict=True)])
+        refuse_drawn(source, [line.text for line in text.rows], cells, text.rows[0].number)
     check = _comment_check(text, layout, options)
-    rows = split_rows(source, text.data[layout.start :], layout.delimiter, layout.line, text.marks, check)
-    return _table(source, rows, layout, directed, check_header=options.header is None)
+    at = [end + layout.row_names for end in layout.ends] if layout.row_names else layout.ends
+    rows = split_rows(source, text.data[layout.start :], layout.delimiter, layout.line, text.marks, check, at)
+    return _table(source, rows, layout, options, directed, check_header=options.header is None, told=told)
 
 
 def _read_square(source: InputStream, tape: Tape, options: ReadOptions, preferred: str | None) -> EdgeTable | None:
@@ -217,11 +246,21 @@ def _read_numbers(
     for name, column in zip(layout.names, map(np.asarray, rows.columns), strict=True):
         if name != "weight" and column.dtype.kind == "f" and not np.abs(column).max(initial=0.0) < 2.0**63:
             return None  # perhaps integers beyond 64 bits, which stay whole
-    return _table(source, rows, layout, directed, check_header=False)
+    return _table(source, rows, layout, options, directed, check_header=False)
 
 
 def _split(line: str, delimiter: str | None) -> list[str]:
     return WORD.findall(line) if delimiter is None else line.split(delimiter)
+
+
+def _unquoted(text: _Text, options: ReadOptions) -> tuple[_Text, ReadOptions]:
+    """The text with tabs for blanks between its cells, where these are quoted as R does it; else as it is."""
+    rows = [row.text for row in text.rows]
+    if options.delimiter or not any('"' in row for row in rows) or not all(map(_QUOTED_WORDS.fullmatch, rows)):
+        return text, options
+    data = _BLANKS.sub(lambda found: found[1] or b"\t", text.data)
+    options = replace(options, delimiter="tab")
+    return _Text.open(text.source, data, options), options
 
 
 def _konect_direction(text: _Text) -> bool:
@@ -289,6 +328,11 @@ def _layout(text: _Text, options: ReadOptions, preferred: str | None, headed: bo
     first = text.rows[0]
     cells, end, line = _first_record(text, delimiter)
     if len(cells) < 2:
+        for mark in None, "\t", ",", ";":
+            if len(text.rows) > 2 and all(len(_split(row.text, mark)) == i for i, row in enumerate(text.rows, 1)):
+                raise text.source.error(
+                    "each row has a cell more, as the lower half of a matrix: write all of its rows whole", first.number
+                )
         raise text.source.error(
             f"{shorten(first.text)} is one cell, and an edge needs two: pass {setting('delimiter')} if "
             "the cells are split by something else than a comma, tab, semicolon or spaces",
@@ -303,13 +347,36 @@ def _layout(text: _Text, options: ReadOptions, preferred: str | None, headed: bo
     if options.header or (options.header is None and headed and ends is not None):
         names = _check_names(text.source, cells, first.number)
         header = Header(tuple(names), tuple(cell or "" for cell in cells), ends or (0, 1))
-        return _Layout(delimiter, names, ends or (0, 1), end, line, named=True, consumed=True, header=header)
+        below = text.rows[1].text.lstrip() if len(text.rows) > 1 else ""
+        return _Layout(
+            delimiter,
+            names,
+            ends or (0, 1),
+            end,
+            line,
+            named=True,
+            consumed=True,
+            header=header,
+            row_names=below.startswith('"1"'),
+            notes=_by_points(text, delimiter, names),
+        )
     fourth = "timestamp" if text.comments and _KONECT.fullmatch(text.comments[0].text) else "column4"
     names = ["source", "target", "weight", fourth, *(f"column{i}" for i in range(5, len(cells) + 1))]
     names = names[: len(cells)]
     ends = (0, 1) if options.source is None else chosen_ends(text.source, names, options, None)
     unnamed = headed and fourth == "column4"
-    return _Layout(delimiter, names, ends, first.start, first.number, named=False, consumed=False, unnamed=unnamed)
+    notes = _by_points(text, delimiter, names)
+    return _Layout(
+        delimiter, names, ends, first.start, first.number, named=False, consumed=False, unnamed=unnamed, notes=notes
+    )
+
+
+def _by_points(text: _Text, delimiter: str | None, names: Sequence[str]) -> tuple[str, ...]:
+    if delimiter != ";" or "weight" not in names:
+        return ()
+    at = names.index("weight")
+    cells = [row[at] for line in text.rows if len(row := _split(line.text, delimiter)) == len(names)]
+    return tuple(grouped_by_points([cell for cell in cells if cell.lower() != "weight"]))
 
 
 def _first_record(text: _Text, delimiter: str | None) -> tuple[Sequence[Cell], int, int]:
@@ -358,7 +425,17 @@ def _comment_check(text: _Text, layout: _Layout, options: ReadOptions) -> Check 
 
 
 def _has_dicts(text: _Text, options: ReadOptions) -> bool:
-    return options.delimiter is None and not options.header and _DICT.fullmatch(text.rows[0].text) is not None
+    first = text.rows[0].text
+    return options.delimiter is None and not options.header and _dict_row(first) is not None
+
+
+def _dict_row(text: str) -> tuple[str, str, str] | None:
+    """Two labels and the text of a dict, split by blanks or by one delimiter."""
+    found = _DICT.fullmatch(text)
+    if found is not None:
+        return found[1], found[2], found[3]
+    found = _DICT_BY.fullmatch(text)
+    return None if found is None else (found[1], found[3], found[4])
 
 
 def _read_dicts(text: _Text, directed: bool) -> EdgeTable:
@@ -370,22 +447,25 @@ def _read_dicts(text: _Text, directed: bool) -> EdgeTable:
         bare = line.strip(" \t")
         if not bare or bare[0] in text.marks:
             continue
-        found = _DICT.fullmatch(bare)
+        found = _dict_row(bare)
         if found is None:
             raise source.error("the row is not two labels and a dict {…} like the first row", number)
-        cells.append((found[1], found[2]))
+        cells.append(found[:2])
         lines.append(number)
-        attributes.append(_literal(source, found[3], number))
+        attributes.append(_literal(source, found[2], number))
     rows = Rows([list(column) for column in zip(*cells, strict=True)], lines)
     columns = gather_columns(attributes)
     return EdgeTable(*read_ends(source, rows, 0, 1), directed, columns, row_name=source.row_name(rows.lines))
 
 
 def _literal(source: InputStream, text: str, line: int) -> dict[str, Any]:
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, SyntaxWarning, TypeError, MemoryError, RecursionError):
-        value = None
+    value = None
+    for plain in (text, _SCALAR.sub(r"\1", text)):
+        try:
+            value = ast.literal_eval(plain)
+            break
+        except (ValueError, SyntaxError, SyntaxWarning, TypeError, MemoryError, RecursionError):
+            pass
     if not isinstance(value, dict):
         raise source.error(f"{shorten(text)} is not a dict of plain values", line)
     return {str(key): item for key, item in cast("dict[Any, Any]", value).items()}
@@ -394,25 +474,41 @@ def _literal(source: InputStream, text: str, line: int) -> dict[str, Any]:
 # From rows to a table
 
 
-def _table(source: InputStream, rows: Rows, layout: _Layout, directed: bool, check_header: bool) -> EdgeTable:
+def _table(
+    source: InputStream,
+    rows: Rows,
+    layout: _Layout,
+    options: ReadOptions,
+    directed: bool,
+    *,
+    check_header: bool,
+    told: bool = False,
+) -> EdgeTable:
+    """The table of some rows; `told` says that decimals are names of nodes."""
     if not rows.n_rows:
         return _table_without_edges(layout.names, layout.ends)
-    if rows.n_columns != len(layout.names):
-        raise source.error(
-            f"the row has {rows.n_columns} cells, and the header names {len(layout.names)} columns", rows.lines[0]
-        )
+    rows, layout = _named_columns(source, rows, layout)
     if check_header and not layout.consumed:
         _check_no_header(source, rows, layout)
-    ends = read_ends(source, rows, *layout.ends)
+    notes = list(layout.notes)
+    unsure = not layout.named and options.header is None
+    if unsure and rows.n_columns > 2 and layout.unnamed:
+        refuse_times_first(source, rows)
+    elif unsure:
+        refuse_size(source, rows)
+    ends = read_ends(source, rows, *layout.ends, notes=None if told else notes)
+    if unsure and layout.unnamed:
+        notes += lonely_first_row(rows, ends, layout.ends)
     remedy = "" if layout.named else _NO_HEADER_REMEDY
-    if unclear := layout.unnamed and rows.n_columns > 2 and _are_times(rows):
+    if unclear := layout.unnamed and rows.n_columns > 2 and "weight" in layout.names and are_times(rows):
         layout = replace(layout, names=[*layout.names[:2], "column3", *layout.names[3:]])
     attributes: dict[str, Column] = {}
     for i, name in enumerate(layout.names):
-        if name == "weight" and i not in layout.ends:
-            attributes[name] = read_weights(source, rows, i, remedy, layout.ends)
-        elif i not in layout.ends:
-            attributes[name] = read_column(rows, i)
+        if i in layout.ends or i in layout.blank:
+            continue
+        attributes[name] = (
+            read_weights(source, rows, i, remedy, layout.ends) if name == "weight" else read_column(rows, i)
+        )
     directed = directed or _gephi_direction(source, rows, attributes, layout)
     return EdgeTable(
         *ends,
@@ -421,34 +517,34 @@ def _table(source: InputStream, rows: Rows, layout: _Layout, directed: bool, che
         row_name=source.row_name(rows.lines),
         header=layout.header,
         unclear="column3" if unclear else None,
+        notes=tuple(notes),
     )
 
 
-_EPOCHS = (6e8, 5e9), (6e11, 5e12)  # from 1989 to 2128 in seconds and in milliseconds since 1970
-_YEARS = 1900, 2100
-_FEW = 20
+def _named_columns(source: InputStream, rows: Rows, layout: _Layout) -> tuple[Rows, _Layout]:
+    """Rows with as many columns as there are names, and which of those without a name are empty throughout.
 
-
-def _are_times(rows: Rows) -> bool:
-    """Whether a third column without a name looks like time stamps: of today, years, or numbers that only rise."""
-    held = rows.columns[2]
-    t = held if isinstance(held, np.ndarray) else rows.numbers(2)
-    if t is None or not t.size or not np.isfinite(t).all():
-        return False
-    low, high = float(t.min()), float(t.max())
-    if any(start <= low and high <= end for start, end in _EPOCHS):
-        return True
-    if rows.integers(2) is None:
-        return False
-    if _YEARS[0] <= low and high <= _YEARS[1] and t.size > 2:
-        return True
-    if t.size < _FEW or high <= t.size or not _rises(t[:_SAMPLE]):
-        return False
-    return _rises(t) and bool(2 * np.count_nonzero(t[1:] > t[:-1]) >= t.size)
-
-
-def _rises(t: NDArray[Any]) -> bool:
-    return bool((t[1:] >= t[:-1]).all())
+    Raises
+    ------
+    FileError
+        For rows of another width, but for an empty cell behind the last one, and for row names, which R quotes.
+    """
+    names, shown = layout.names, () if layout.header is None else layout.header.shown
+    empty = {i for i in range(rows.n_columns) if rows.cell(i, 0) is None and set(rows.words(i)) == {None}}
+    if rows.n_columns == len(names) + 1 and len(names) in empty:
+        rows = Rows(rows.columns[:-1], rows.lines)
+    elif rows.n_columns == len(names) + 1 and layout.row_names:
+        names = ["column1", *names]
+        ends = layout.ends[0] + 1, layout.ends[1] + 1
+        header = None if layout.header is None else Header(tuple(names), ("", *shown), ends)
+        notes = (*layout.notes, f"the first column has no name, as R writes names of rows: it is called {names[0]!r}")
+        return rows, replace(layout, names=names, ends=ends, header=header, notes=notes)
+    elif rows.n_columns != len(names):
+        raise source.error(
+            f"the row has {rows.n_columns} cells, and the header names {len(names)} columns", rows.lines[0]
+        )
+    blank = {i for i in empty if i < len(names) and not (shown[i] if shown else layout.named) and i not in layout.ends}
+    return rows, replace(layout, blank=frozenset(blank))
 
 
 _NO_HEADER_REMEDY = (
@@ -543,7 +639,7 @@ def write_tsv(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
 def write_spaced(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
     """Write columns split by spaces, with their names in a comment on the first line."""
     notes = _losses(table)
-    ends = _ends(table, name, notes, _bare_labels(r"[ \t\n\r]|^[#%]|^$"))
+    ends = _ends(table, name, notes, _bare_labels(r"[ \t\n\r]|^[#%]|^$|^\".*\"$"))
     columns = _bare_columns(_columns(table, notes), notes)
     header = " ".join(["# source target", *columns]) + "\n"
     write_rows(stream, name, header, [*ends, *columns.values()], table.source.size, " ")
@@ -561,7 +657,7 @@ def write_ncol(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
     if not table.source.size:
         raise FileError(f"{name}: ncol can't hold a graph without edges: write csv, graphml or npz")
     notes = _losses(table)
-    ends = _ends(table, name, notes, _bare_labels(r"[ \t\n\r,;]|^[#%]|^$"))
+    ends = _ends(table, name, notes, _bare_labels(r"[ \t\n\r,;]|^[#%]|^$"), told=True)
     others = [key for key in table.edge_attributes if key != "weight"]
     notes += left_out("edge", others, "ncol holds a weight only; csv holds others")
     weights = write_weights(table, notes)
@@ -631,17 +727,47 @@ def _quoted(cell: str | None) -> str:
 
 
 def _ends(
-    table: EdgeTable, name: str, notes: list[str], as_cells: Callable[[list[str], str], list[str]]
+    table: EdgeTable,
+    name: str,
+    notes: list[str],
+    as_cells: Callable[[list[str], str], list[str]],
+    *,
+    told: bool = False,
 ) -> tuple[Cells, Cells]:
-    """The two columns of node labels; `as_cells` makes cells of labels that are text, or refuses them."""
+    """The two columns of node labels; `as_cells` makes cells of labels that are text, or refuses them.
+
+    With `told`, who reads the format takes decimals for names of nodes.
+    """
     u, v, labels = table.source, table.target, table.labels
     if labels is None:
         return Cells.of(u), Cells.of(v)
     numbers: Any = labels
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and bool((numbers[1:] > numbers[:-1]).all()):
         return Cells(lambda at: numbers[u[at]]), Cells(lambda at: numbers[v[at]])
-    words = as_cells(label_texts(table, name, notes, with_edges=True), name)
+    texts = label_texts(table, name, notes, with_edges=True)
+    words = as_cells(texts, name)
+    if not told and u.size:
+        notes += _read_as_integers(texts, u, v, name)
     return code_cells(words, u), code_cells(words, v)
+
+
+def _read_as_integers(texts: Sequence[str], u: NDArray[Any], v: NDArray[Any], name: str) -> list[str]:
+    """Note that labels such as 1.0 are read back as integers.
+
+    Raises
+    ------
+    FileError
+        Where two of them are the same number.
+    """
+    touched = [texts[int(i)] for i in np.union1d(u, v)]
+    pointed = np.array(["." in text for text in texts])
+    if not whole_with_points(touched) or any(pointed[side].any() and not pointed[side].all() for side in (u, v)):
+        return []
+    example = next(text for text in touched if "." in text)
+    if len(set(map(float, touched))) < len(touched):
+        raise FileError(f"{name}: node labels such as {example!r} are the same number: rename one, or write npz")
+    as_numbers = f"{count(len(touched), 'node label')} such as {example!r} will be read back as integers"
+    return [f"{as_numbers}, such as {int(float(example))}; npz keeps text"]
 
 
 def _losses(table: EdgeTable) -> list[str]:

@@ -32,7 +32,10 @@ from graphpri.io.rows import (
 )
 from graphpri.io.source import InputStream
 
+_DECIMAL = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+_MISSING = ("", "-", "NA", "na", "NaN", "nan", "None", "null", "?", "X", "x")  # in the corner of a table
 _NUMBERS_ONLY = re.compile(r"[-+.0-9eEnaifNAIFtTyY \t]*")
+_ZEROS = re.compile(r"^-?[0-9]+(?:\.0*)?$|^-?[0-9]\.[0-9]*e\+[0-9]+$")  # 12, 12.0, and 1.2e+01 as np.savetxt has it
 _SAMPLE = 100
 _NOISE = 1000  # lines of a small file that are looked at, whatever their number
 _MOST_COLUMNS = 4  # of edge lists without names for them: ends, weight, time
@@ -56,7 +59,7 @@ class _Block:
     notes: tuple[str, ...] = ()
 
 
-def read_matrix(source: InputStream, options: ReadOptions) -> EdgeTable:
+def read_matrix(source: InputStream, options: ReadOptions, *, told: bool = True) -> EdgeTable:
     """Read a text as an adjacency matrix.
 
     Parameters
@@ -64,6 +67,8 @@ def read_matrix(source: InputStream, options: ReadOptions) -> EdgeTable:
     source : InputStream
     options : ReadOptions
         `delimiter` and `comment`.
+    told : bool
+        Whether it is certain that the text is a matrix; else one that might as well be an edge list is refused.
 
     Raises
     ------
@@ -72,6 +77,8 @@ def read_matrix(source: InputStream, options: ReadOptions) -> EdgeTable:
     """
     source.require(TEXT_BYTES, "write it as npz once, by scipy.sparse.save_npz")
     data, options = without_hint(source.text(), options)
+    if not told and (table := find_matrix(source, data, options, None, named=True)) is not None:
+        return table
     delimiter = _delimiter(source, data, options, None)
     lines, comments = _split(data, delimiter, _marks(options))
     lines, block = _read_block(source, lines, comments, delimiter)
@@ -88,8 +95,12 @@ def without_hint(data: bytes, options: ReadOptions) -> tuple[bytes, ReadOptions]
     return b"\n" + data[hint[1] :], options if options.delimiter else replace(options, delimiter=hint[0])
 
 
-def find_matrix(source: InputStream, data: bytes, options: ReadOptions, preferred: str | None) -> EdgeTable | None:
+def find_matrix(
+    source: InputStream, data: bytes, options: ReadOptions, preferred: str | None, *, named: bool = False
+) -> EdgeTable | None:
     """The adjacency matrix that a text without a stated format is; None where it is none.
+
+    `named` says that the file's name is one of matrices.
 
     Raises
     ------
@@ -116,7 +127,9 @@ def find_matrix(source: InputStream, data: bytes, options: ReadOptions, preferre
     hollow = not block.values.diagonal().any()
     if symmetric and n > _FEW:
         return _table(source, block)
-    if not (hollow or n > _MOST_COLUMNS or (symmetric and (n == _FEW or np.ptp(block.values.diagonal()) == 0))):
+    if not (
+        named or hollow or n > _MOST_COLUMNS or (symmetric and (n == _FEW or np.ptp(block.values.diagonal()) == 0))
+    ):
         return None
     raise source.error(
         f"{n} rows of {len(lines[-1].cells)} cells may be an adjacency matrix or an edge list: pass "
@@ -147,7 +160,8 @@ def refuse_decimals(source: InputStream, rows: Sequence[tuple[int, Sequence[str]
     """Refuse rows whose two ends are decimals, which are numbers of a matrix or a table rather than names of nodes."""
     ends = [cell.strip(" \t") for _, cells in rows for cell in cells[:2]]
     decimals = sum(INTEGER.fullmatch(cell) is None for cell in ends)
-    if ends and all(map(NUMBER.fullmatch, ends)) and 2 * decimals > len(ends):
+    whole = all(len(cells) <= _MOST_COLUMNS for _, cells in rows) and all(_ZEROS.search(cell) for cell in ends)
+    if ends and all(map(NUMBER.fullmatch, ends)) and 2 * decimals > len(ends) and not whole:
         raise source.error(
             f"the nodes of this edge list would be called {shorten(ends[0])}, {shorten(ends[1])} and so on, and it is "
             f"no square block of numbers, which would be an adjacency matrix: pass {setting('format', 'edgelist')} if "
@@ -259,6 +273,8 @@ def _block(lines: list[_Line], comments: list[tuple[int, str]], delimiter: str |
     index = [line.cells[0] for line in body] if width == n + 1 else None
     if header is not None and (len(header) != n or index not in (None, header)):
         return None
+    if index is not None and header is not None and all(map(_DECIMAL.fullmatch, index)):
+        return None  # numbers of a matrix whose first entry is missing
     if index is not None and header is None and _numbers(index) is not None and index not in _counted(n):
         return None
     values = np.empty((n, n))
@@ -336,9 +352,21 @@ def _refuse_gap(source: InputStream, lines: list[_Line]) -> None:
             line.number,
         )
     first, body = lines[0].cells, lines[1:]
-    if len(first) != len(body) + 1 or first[1:] != [line.cells[0] for line in body] or len(body) < 2:
+    index = [line.cells[0] for line in body]
+    if len(first) != len(body) + 1 or len(body) < 2:
         return
-    raise source.error(*_why_not(lines))
+    if first[1:] == index and not all(map(_DECIMAL.fullmatch, index)):
+        raise source.error(*_why_not(lines))
+    square = all(len(line.cells) == len(first) and _numbers(line.cells[1:]) for line in body)
+    if square and (first[0] in _MISSING or len(first) > _MOST_COLUMNS):
+        name, other = next((pair for pair in zip(first[1:], index, strict=True) if pair[0] != pair[1]), (index[0],) * 2)
+        why = (
+            f"the first row is {shorten(name)} where the first column is {shorten(other)}: bring rows and columns of "
+            "the matrix into one order"
+            if name != other
+            else f"{shorten(name)} and so on would be names of nodes: if the entry before them is missing, put 0 there"
+        )
+        raise source.error(f"{why}; if this is an edge list, pass {setting('format', 'edgelist')}", lines[0].number)
 
 
 def _why_not(lines: list[_Line]) -> tuple[str, int | None]:
@@ -358,7 +386,7 @@ def _why_not(lines: list[_Line]) -> tuple[str, int | None]:
                 return f"the entry in column {i} of the matrix {what}: put 0 where there is no edge", line.number
     return (
         f"{len(lines)} rows of {width} cells are no square block of numbers, with or without labels that agree, so "
-        "they are no adjacency matrix",
+        f"they are no adjacency matrix; if this is an edge list, pass {setting('format', 'edgelist')}",
         lines[0].number,
     )
 

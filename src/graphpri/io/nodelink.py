@@ -74,7 +74,8 @@ def read_json(source: InputStream, options: ReadOptions) -> EdgeTable:
     key = _id_key([node for _, node in nodes], pairs)
     ids = [i if key is None else _label(source, node, key, "node", line) for i, (line, node) in enumerate(nodes)]
     u, v = ends_by_id(source, ids, lines, pairs, edge_lines)
-    columns = gather_columns([_without(node, *[] if key is None else [key]) for _, node in nodes])
+    by_key = key == "key"  # graphology, which keeps attributes apart
+    columns = gather_columns([_flat(_without(node, *[] if key is None else [key]), by_key) for _, node in nodes])
     if key is None and options.label is None and _all_differ(columns.get("name")):
         labels, attributes = label_nodes(source, ids, columns, lines, "name")
     elif options.label is None or options.label == (key or "id"):
@@ -84,6 +85,9 @@ def read_json(source: InputStream, options: ReadOptions) -> EdgeTable:
     graph = _graph_record(document.rest.pop("graph", {}))
     multigraph = document.rest.pop("multigraph", None)
     directed = document.rest.pop("directed", False)
+    if by_key:
+        graph |= _graphology(source, document, [(line, edge) for line, edge in edges])
+        directed = graph.pop("directed")
     if not isinstance(directed, bool) or not isinstance(multigraph, bool | None):
         raise source.error("'directed' and 'multigraph' should be true or false")
     return EdgeTable(
@@ -92,7 +96,7 @@ def read_json(source: InputStream, options: ReadOptions) -> EdgeTable:
         v,
         labels,
         directed,
-        gather_columns([_without(edge, *by) for _, edge in edges]),
+        gather_columns([_flat(_without(edge, *by), by_key) for _, edge in edges]),
         attributes,
         {**graph, **document.rest},
         source.row_name(np.array(edge_lines, np.int64)),
@@ -109,6 +113,33 @@ def _id_key(nodes: Sequence[Mapping[str, Any]], pairs: Sequence[tuple[Any, Any]]
     if all(type(end) is int for pair in pairs for end in pair):
         return None
     return next((key for key in ("key", "name") if all(key in node for node in nodes)), "id")
+
+
+def _flat(record: dict[str, Any], flat: bool) -> dict[str, Any]:
+    """A record with its ``attributes``, where graphology keeps them, among its keys."""
+    inner = record.get("attributes")
+    if not flat or not isinstance(inner, dict) or not record.keys().isdisjoint(cast("dict[str, Any]", inner)):
+        return record
+    return _without(record, "attributes", "undirected") | cast("dict[str, Any]", inner)
+
+
+def _graphology(
+    source: InputStream, document: _Document, edges: Sequence[tuple[int, Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """Attributes of the graph, and whether its edges are directed, as graphology writes them.
+
+    Raises
+    ------
+    FileError
+        Where directed and undirected edges are mixed.
+    """
+    options, inner = document.rest.pop("options", {}), document.rest.pop("attributes", {})
+    kind = cast("dict[str, Any]", options).get("type", "mixed") if isinstance(options, dict) else "mixed"
+    directed = [kind != "undirected" and not edge.get("undirected", False) for _, edge in edges]
+    if len(set(directed)) > 1:
+        line = next(line for (line, _), one in zip(edges, directed, strict=True) if one != directed[0])
+        raise source.error("directed and undirected edges are mixed: make them all one or the other", line)
+    return {**(cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}), "directed": any(directed)}
 
 
 def _graph_record(graph: Any) -> dict[str, Any]:
@@ -196,7 +227,10 @@ class _Scanner:
         """The whole text."""
         document = _Document(self._source)
         if self._mark() != "{":
-            raise self._error("a JSON object {…} with 'nodes' and 'links' or 'edges' should stand here")
+            raise self._error(
+                "a JSON object {…} with 'nodes' and 'links' or 'edges' should stand here; a list of edges is read by "
+                "pandas.DataFrame(json.load(…)), whose frame can be passed"
+            )
         for start in self._entries("}"):
             key = self._value()
             if not isinstance(key, str) or self._mark() != ":":
@@ -209,7 +243,10 @@ class _Scanner:
             else:
                 document.rest[key] = self._value()
         if self._mark():
-            raise self._error("something follows the end of the object")
+            raise self._error(
+                "something follows the end of the object: read lines of JSON by pandas.read_json(…, lines=True), and "
+                "pass the frame"
+            )
         return document
 
     def _line(self, at: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from graphpri.errors import OptionError, argument, setting
 from graphpri.io.adjlist import read_adjacency_list
 from graphpri.io.arrays import read_array, read_mat
 from graphpri.io.delimited import read_edge_list, write_csv, write_ncol, write_spaced, write_tsv
-from graphpri.io.detect import detect, detect_rows, way_out
+from graphpri.io.detect import detect, detect_lists, detect_rows, way_out
 from graphpri.io.dot import read_dot
 from graphpri.io.format import Format, ReadOptions
 from graphpri.io.gexf import read_gexf, write_gexf
@@ -125,8 +126,10 @@ _START = 1 << 16  # bytes by which a content is recognised
 _GENERIC = (".txt", ".xml")  # suffixes that say little: what the content is goes before them
 
 
-def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
+def find_format(path_or_stream: Any, name: str | None, *, written: bool = False) -> tuple[Format, bool]:
     """The format by its name, or by the suffix of a path, and whether it is to be zipped by gzip.
+
+    `written` says that messages should list those that can be written.
 
     Raises
     ------
@@ -148,6 +151,8 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         if (plain == known.name) if name is not None else plain.endswith(known.suffixes):
             if known.folder and zipped:
                 raise OptionError(f"{wanted}: a folder can't be zipped by gzip; write npz instead")
+            if name is None and known is MATRIX:
+                known = replace(known, read=partial(read_matrix, told=False))
             if name is not None and known.name == "edgelist":
                 known = replace(known, read=partial(read_sized_edge_list, square=False))
             return known, zipped
@@ -161,7 +166,7 @@ def find_format(path_or_stream: Any, name: str | None) -> tuple[Format, bool]:
         raise OptionError(_is_folder(os.fsdecode(os.fspath(path_or_stream))))
     raise OptionError(
         f"{os.fspath(path_or_stream)}: its suffix names no format; rename it, or pass {setting('format')}, one of "
-        + _listed()
+        + (_listed((*FORMATS, FOLDER)) if written else _listed())
     )
 
 
@@ -208,9 +213,14 @@ def recognise(source: InputStream, path_or_stream: Any, head: bytes, options: Re
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     name = _path_name(path_or_stream) or ""
     found = detect(text)
-    if found is None and (foreign := way_out(name, text)):
+    if found in (None, "json") and (foreign := way_out(name, "" if found else text)):
         raise source.error(foreign)
-    if found is None and (name.lower().removesuffix(".gz").endswith(".txt") or options.changed() or _is_binary(head)):
+    if found is None and not options.changed():
+        found = detect_lists(text, whole=len(head) < _START)
+    plain = name.lower().removesuffix(".gz")
+    if found is None and not options.changed() and plain.endswith(".txt") and detect_rows(text) == "sif":
+        found = "sif"
+    if found is None and (plain.endswith(".txt") or options.changed() or _is_binary(head)):
         found = "edgelist"
     found = found or detect_rows(text)
     if found is not None:
@@ -225,8 +235,8 @@ def _is_binary(head: bytes) -> bool:
     return b"\0" in head
 
 
-def _listed() -> str:
-    return "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in _ALL)
+def _listed(formats: Sequence[Format] = _ALL) -> str:
+    return "; ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in formats)
 
 
 def _is_folder(path: str) -> str:

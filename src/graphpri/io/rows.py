@@ -9,19 +9,23 @@ pass in plain Python, which says what is wrong, and in which line, where somethi
 from __future__ import annotations
 
 import csv
+import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO, TextIOWrapper
-from itertools import chain
+from itertools import chain, islice
+from itertools import count as counter
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._runtime import compact, in_turn, joined
+from graphpri._runtime import compact, in_turn, joined, require
 from graphpri.errors import FileError, OptionError, argument, setting
 from graphpri.graph import MOST_EDGES, FloatArray, IntArray
 from graphpri.io.sink import advance, check_text, numbers_text, write_text
@@ -43,14 +47,35 @@ LARGE_TEXT = 1 << 24
 """Bytes of text from which it pays to load pyarrow."""
 
 NUMBER_BYTES, TEXT_BYTES = 3, 20
-"""Memory for each byte of a text, where its rows are numbers and where they are cells; measured: 1.6 to 3, and 19."""
+"""Memory for each byte of a text, where its rows are numbers and where they are cells, at most; measured: 1.6 to 3."""
+
+_CELL_BYTES, _WORD_BYTES = 24, 250  # for each cell, and for each different one
+_DISTINCT = 1 << 20  # different cells beyond which a column whose cells mostly differ is a list of them
+_BATCH = 1 << 9  # rows of quoted cells that are taken at once: fewer objects than set off the garbage collector
+_LARGE_CELLS = 1 << 27  # bytes of cells up to which nothing is asked
+_SPLIT = "split it, or write it as parquet or npz once"
 
 _HEAD = 1 << 22
 _PIECE = 1 << 22
+_TEXT_PIECE = 1 << 18
 _DELIMITERS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "space": None, "whitespace": None, " ": None}
 
 Check = Callable[[int, str], None]
 """Called with the number and the text of each comment that is left out."""
+
+
+class Coded(NamedTuple):
+    """A column of cells of which many are equal: the different ones, and the number of each cell among these.
+
+    Columns can share the words, of which some stand in one of them only then.
+    """
+
+    words: list[Cell]
+    codes: NDArray[np.int32]
+
+    def cells(self) -> list[Cell]:
+        """All cells; equal ones are one object."""
+        return cast("list[Cell]", np.array([*self.words, None], object)[:-1][self.codes].tolist())
 
 
 @dataclass(frozen=True)
@@ -60,12 +85,12 @@ class Rows:
     Parameters
     ----------
     columns : sequence
-        Each an array of numbers, or a list of cells.
+        Each an array of numbers, a list of cells, or `Coded`.
     lines : sequence of int
         The line of the file in which each row begins.
     """
 
-    columns: Sequence[NDArray[Any] | list[Cell]]
+    columns: Sequence[NDArray[Any] | list[Cell] | Coded]
     lines: Sequence[int] | range
 
     @property
@@ -81,21 +106,52 @@ class Rows:
     def cells(self, column: int) -> list[Cell]:
         """Cells of a column as text."""
         cells = self.columns[column]
+        if isinstance(cells, Coded):
+            return cells.cells()
         return cast("list[Cell]", numbers_text(cells)) if isinstance(cells, np.ndarray) else cells
+
+    def cell(self, column: int, row: int) -> Cell:
+        """One cell as text."""
+        cells = self.columns[column]
+        if isinstance(cells, Coded):
+            return cells.words[cells.codes[row]]
+        return cells[row] if isinstance(cells, list) else numbers_text(cells[row : row + 1])[0]
+
+    def words(self, column: int) -> Sequence[Cell]:
+        """The different cells of a column, or all of them."""
+        cells = self.columns[column]
+        if isinstance(cells, Coded):
+            return [cells.words[i] for i in np.flatnonzero(np.bincount(cells.codes)).tolist()]
+        return self.cells(column)
+
+    def first_empty(self, column: int) -> int | None:
+        """The first row in which a column has no cell, if there is one."""
+        cells = self.columns[column]
+        if isinstance(cells, np.ndarray):
+            return None
+        words = cells.words if isinstance(cells, Coded) else cells
+        if None not in words:
+            return None
+        if isinstance(cells, list):
+            return cells.index(None)
+        empty = cells.codes == words.index(None)
+        return int(np.argmax(empty)) if empty.any() else None
 
     def integers(self, column: int) -> NDArray[Any] | None:
         """A column as integers, or None unless every cell is an integer in canonical form that int64 holds."""
         cells = self.columns[column]
         if isinstance(cells, np.ndarray):
             return cells if cells.dtype.kind == "i" else None
-        return parse_integers(cells)
+        values = parse_integers(cells.words if isinstance(cells, Coded) else cells)
+        return values[cells.codes] if isinstance(cells, Coded) and values is not None else values
 
     def numbers(self, column: int) -> FloatArray | None:
         """A column as float64, or None unless every cell is a number without padding zeros."""
         cells = self.columns[column]
         if isinstance(cells, np.ndarray):
             return cells.astype(np.float64, copy=False)
-        return parse_numbers(cells)
+        values = parse_numbers(cells.words if isinstance(cells, Coded) else cells)
+        return values[cells.codes] if isinstance(cells, Coded) and values is not None else values
 
 
 def parse_integers(cells: Sequence[Cell]) -> Ints | None:
@@ -103,7 +159,7 @@ def parse_integers(cells: Sequence[Cell]) -> Ints | None:
     if None in cells or not all(map(INTEGER.fullmatch, cast("Sequence[str]", cells))):
         return None
     try:
-        return np.array(list(map(int, cast("Sequence[str]", cells))), np.int64)
+        return np.fromiter(map(int, cast("Sequence[str]", cells)), np.int64, len(cells))
     except (OverflowError, ValueError):  # ValueError: beyond the digits that int() takes
         return None
 
@@ -117,7 +173,7 @@ def parse_numbers(cells: Sequence[Cell]) -> FloatArray | None:
     if not _is_canonical("\n".join(words).encode(), None) and not all(map(NUMBER.fullmatch, words)):
         return None
     try:
-        return np.array(list(map(float, words)), np.float64)
+        return np.fromiter(map(float, words), np.float64, len(words))
     except ValueError:
         return None
 
@@ -201,6 +257,32 @@ def _is_steady(rows: Sequence[Sequence[str]]) -> bool:
 def shorten(text: str) -> str:
     """A cell as it stands in a message, cut where it is long."""
     return repr(text if len(text) <= 60 else text[:57] + "…")
+
+
+def text_bytes(head: bytes, size: int | None) -> float:
+    """Memory for each byte of a text whose rows are cells, by how many of them differ in its first lines.
+
+    As many different cells are expected in the whole as if all were as frequent.
+
+    Parameters
+    ----------
+    head : bytes
+    size : int or None
+        Of the whole text; None where it isn't known.
+    """
+    mark = next((mark for mark in b"\t,;" if mark in head[: head.find(b"\n")]), None)
+    cells = head.replace(b"\n", bytes([mark])).split(bytes([mark])) if mark is not None else head.split()
+    if not cells or not size:
+        return TEXT_BYTES
+    n, many = len(cells), max(size / len(head), 1)
+    share = len(set(cells)) / n
+    # In n draws of L cells, L (1 - exp(-n / L)) differ; n / L is found by bisection.
+    low, high = 1e-9, 1 / share
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if -math.expm1(-middle) / middle > share else (low, middle)
+    differ = min(-math.expm1(-many * low) * n / low, many * n)
+    return min(3 + (_CELL_BYTES * many * n + _WORD_BYTES * differ) / (many * len(head)), TEXT_BYTES)
 
 
 # Rows of numbers
@@ -414,6 +496,7 @@ def split_rows(
     line: int = 1,
     comment: str = "",
     check: Check | None = None,
+    ends: Collection[int] = (),
 ) -> Rows:
     """Split text into rows of equally many cells, leaving out blank lines and comments.
 
@@ -435,6 +518,8 @@ def split_rows(
         Characters that make a line that begins with one of them a comment.
     check : callable, optional
         Called for each comment left out.
+    ends : collection of int
+        Columns that hold the same kind of text, and are numbered together.
 
     Raises
     ------
@@ -443,10 +528,29 @@ def split_rows(
         or text behind one.
     """
     if delimiter is not None and b'"' in data:
-        rows = _rows_by_csv(data, delimiter, line, comment, check)
+        rows = _rows_by_csv(source, data, delimiter, line, comment, check, ends)
         return _rows_by_record(source, data, delimiter, line, comment, check) if rows is None else rows
-    text = data.decode()
+    cells = _Gatherer(source, ends)
+    for start, end in _pieces(data):
+        line = _split_piece(cells, data[start:end].decode(), delimiter, line, comment, check)
+    return cells.rows()
+
+
+def _pieces(data: bytes) -> Iterator[tuple[int, int]]:
+    """Where pieces of text begin and end, with a line."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + _TEXT_PIECE) + 1 or len(data)
+        yield start, end
+        start = end
+
+
+def _split_piece(
+    shared: _Gatherer, text: str, delimiter: str | None, line: int, comment: str, check: Check | None
+) -> int:
+    """Split some lines without quotes, of which `line` is the first; the number of the line behind them."""
     texts = text.split("\n")[:-1]
+    behind = line + len(texts)
     blank = _blank(delimiter)
     empty = blank + (delimiter or "")
     skipped: set[int] = set()
@@ -456,26 +560,120 @@ def split_rows(
             skipped.add(i)
             if bare and bare[0] in comment and check is not None:
                 check(line + i, bare)
-    lines: Sequence[int] = range(line, line + len(texts))
+    lines: Sequence[int] = range(line, behind)
     if skipped:
         lines = [number for i, number in enumerate(lines) if i not in skipped]
         texts = [row for i, row in enumerate(texts) if i not in skipped]
     if not texts:
-        return Rows([], [])
+        return behind
     if delimiter is None:
         counts, cells = _split_words(texts, text)
     else:
         counts = [row.count(delimiter) + 1 for row in texts]
         text = delimiter.join(texts)
-        del texts  # as large as the cells
         cells = text.split(delimiter)
         if any(mark in text for mark in blank):
             cells = [cell.strip(blank) for cell in cells]
-    width = counts[0]
+    width, first = (shared.width, shared.first_line) if shared.width else (counts[0], lines[0])
     for count, number in zip(counts, lines, strict=True):
         if count != width:
-            raise _count_error(source, (count, number), (width, lines[0]), delimiter)
-    return _in_columns(cells, width, lines)
+            raise _count_error(shared.source, (count, number), (width, first), delimiter)
+    shared.add([cells[i::width] for i in range(width)], lines)
+    return behind
+
+
+_Places = defaultdict[str, int]
+
+
+class _Gathered:
+    """One column: the number of each cell among the different ones, or the cells where most of them differ."""
+
+    def __init__(self, ends: _Places | None) -> None:
+        self._place: _Places = defaultdict(counter().__next__) if ends is None else ends
+        self._is_end = ends is not None
+        self._codes: list[NDArray[np.int32]] = []
+        self._cells: list[Cell] | None = None
+        self.size = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """About what it takes."""
+        return _CELL_BYTES * self.size + _WORD_BYTES * (self.size if self._cells is not None else len(self._place))
+
+    def add(self, cells: Sequence[str]) -> Iterable[str]:
+        """Take cells; those that were not there before, and perhaps others."""
+        self.size += len(cells)
+        if self._cells is not None:
+            self._cells += [cell or None for cell in cells]
+            return cells
+        before = len(self._place)
+        self._codes.append(np.fromiter(map(self._place.__getitem__, cells), np.int32, len(cells)))
+        fresh = list(islice(reversed(self._place), len(self._place) - before))
+        if len(self._place) > max(_DISTINCT, self.size // 2) and not self._is_end:
+            self._cells = self._coded(self._words()).cells()
+            self._place.clear()
+            self._codes.clear()
+        return fresh
+
+    def _words(self) -> list[Cell]:
+        return [word or None for word in self._place]
+
+    def _coded(self, words: list[Cell]) -> Coded:
+        return Coded(words, np.concatenate(self._codes) if self._codes else np.zeros(0, np.int32))
+
+    def column(self, words: list[Cell] | None) -> Coded | list[Cell]:
+        """All of it; `words` are those of the ends."""
+        if self._cells is not None:
+            return self._cells
+        return self._coded(words if self._is_end and words is not None else self._words())
+
+
+class _Gatherer:
+    """Columns of cells that come piece by piece. What they take is asked for as it grows.
+
+    A file's first lines say little about how many different texts are in it.
+    """
+
+    def __init__(self, source: InputStream, ends: Collection[int]) -> None:
+        self.source = source
+        self.first_line = 0
+        self._ends = ends
+        self._labels: _Places = defaultdict(counter().__next__)
+        self._columns: list[_Gathered] = []
+        self._lines: range | array[int] = range(0)
+        self._asked = _LARGE_CELLS
+
+    @property
+    def width(self) -> int:
+        """Number of columns, 0 as long as there is no row."""
+        return len(self._columns)
+
+    def add(self, columns: Sequence[Sequence[str]], lines: Sequence[int]) -> Iterator[str]:
+        """Take rows, as columns, and the lines where they begin; the texts that were not there before."""
+        if not self._columns:
+            self.first_line = lines[0]
+            self._columns = [_Gathered(self._labels if i in self._ends else None) for i in range(len(columns))]
+        fresh = [column.add(cells) for column, cells in zip(self._columns, columns, strict=True)]
+        self._add_lines(lines)
+        held = sum(column.n_bytes for column in self._columns)
+        if held > self._asked:
+            self._asked = held + held // 4
+            require(held, f"{self.source.name}: the cells of {self._columns[0].size} rows", _SPLIT)
+        return chain.from_iterable(fresh)
+
+    def _add_lines(self, lines: Sequence[int]) -> None:
+        mine = self._lines
+        if isinstance(mine, range) and isinstance(lines, range) and (not mine or mine.stop == lines.start):
+            self._lines = range(mine.start if mine else lines.start, lines.stop)
+            return
+        self._lines = array("q", mine) if isinstance(mine, range) else mine
+        self._lines.extend(lines)
+
+    def rows(self) -> Rows:
+        """What was gathered."""
+        labels = [word or None for word in self._labels]
+        self._labels.clear()
+        return Rows([column.column(labels) for column in self._columns], self._lines)
 
 
 def _split_words(texts: Sequence[str], whole: str) -> tuple[list[int], list[str]]:
@@ -490,14 +688,6 @@ def _split_words(texts: Sequence[str], whole: str) -> tuple[list[int], list[str]
         counts.append(len(words))
         cells += words
     return counts, cells
-
-
-def _in_columns(cells: list[str], width: int, lines: Sequence[int]) -> Rows:
-    columns: list[list[Cell]] = []
-    for i in range(width):
-        column = cells[i::width]
-        columns.append([cell or None for cell in column] if "" in column else cast("list[Cell]", column))
-    return Rows(columns, lines)
 
 
 def _blank(delimiter: str | None) -> str:
@@ -515,54 +705,95 @@ def _count_error(
     source: InputStream, found: tuple[int, int], first: tuple[int, int], delimiter: str | None
 ) -> FileError:
     """Make the error for a row with too few or too many cells, from (cells, line) of it and of the first row."""
+    lists = f"; if each line lists the neighbours of a node, pass {setting('format', 'adjlist', 'metis')}"
+    lists = "" if delimiter else lists
     between = "spaces and tabs" if delimiter is None else repr(delimiter)
     return source.error(
-        f"the row has {found[0]} cell{'s' * (found[0] != 1)} where line {first[1]} has {first[0]} (split at {between})",
+        f"the row has {found[0]} cell{'s' * (found[0] != 1)} where line {first[1]} has {first[0]} (split at {between})"
+        + lists,
         found[1],
     )
 
 
-def _rows_by_csv(data: bytes, delimiter: str, line: int, comment: str, check: Check | None) -> Rows | None:
+def _rows_by_csv(
+    source: InputStream,
+    data: bytes,
+    delimiter: str,
+    line: int,
+    comment: str,
+    check: Check | None,
+    ends: Collection[int],
+) -> Rows | None:
     """Rows read by :mod:`csv`; None where it would read something else than we do, or finds something wrong.
 
     It does not tell an empty quoted cell from an empty one, nor blanks inside quotes from those around a cell.
     """
-    text, blank = data.decode(), _blank(delimiter)
-    lines: list[int] = []
-    begins = True
+    blank = _blank(delimiter)
+    begins = array("q")
+    at_start = True
 
-    def numbered() -> Iterator[str]:
-        nonlocal begins
-        for number, row in enumerate(text.split("\n"), line):
-            if begins:
-                bare = row.strip(blank)
+    def lines() -> Iterator[str]:
+        return iter(TextIOWrapper(BytesIO(data), "utf-8", newline="\n"))
+
+    def rows_of(lines: Iterator[str]) -> Any:
+        return csv.reader(lines, delimiter=delimiter, strict=True)
+
+    def without_comments() -> Iterator[str]:
+        nonlocal at_start
+        for number, row in enumerate(lines(), line):
+            if at_start:
+                bare = row[:-1].strip(blank)
                 if not bare or bare[0] in comment:
                     if bare and check is not None:
                         check(number, bare)
                     continue
-                lines.append(number)
-            begins = False
-            yield row + "\n"
+                begins.append(number)
+            at_start = False
+            yield row
 
-    cells: list[str] = []
-    width = 0
+    def one_by_one() -> Iterator[list[str]]:
+        nonlocal at_start
+        for row in rows_of(without_comments()):
+            at_start = True
+            yield row
+
+    mixed = re.compile(rb"(?m)^[ \t]*(?:[%b]|$)" % re.escape(comment.encode() or b"\n")).search(data, 0, len(data) - 1)
+    told = b'""' in data
     try:
-        for row in csv.reader(numbered(), delimiter=delimiter, strict=True):
-            width = width or len(row)
-            if len(row) != width:
-                return None
-            begins = True
-            if not any(row):
-                if '""' in text:
-                    return None
-                lines.pop()
-                continue
-            cells += row
+        if not mixed:
+            reader = rows_of(lines())
+            gathered = _Gatherer(source, ends)
+            rows = _gather(gathered, reader, range(line, line + data.count(b"\n")), blank, told=told)
+            if rows is None or reader.line_num == data.count(b"\n"):
+                return rows
+        return _gather(_Gatherer(source, ends), one_by_one(), begins, blank, told=told)
     except csv.Error:
         return None
-    if ('""' in text and "" in cells) or any(cell != cell.strip(blank) for cell in cells):
-        return None
-    return _in_columns(cells, width, lines)
+
+
+def _gather(
+    gathered: _Gatherer, reader: Iterator[list[str]], numbers: Sequence[int], blank: str, *, told: bool
+) -> Rows | None:
+    """Rows of a reader; None where blanks stand around a cell, rows differ in width, or, if `told`, a cell is empty."""
+    done = 0
+    while rows := list(islice(reader, _BATCH)):
+        at = numbers[done : done + len(rows)]
+        done += len(rows)
+        if not all(map(any, rows)):
+            at = [number for number, row in zip(at, rows, strict=True) if any(row)]
+            rows = [row for row in rows if any(row)]
+            if told:
+                return None
+        if not rows:
+            continue
+        if set(map(len, rows)) != {gathered.width or len(rows[0])}:
+            return None
+        columns: list[Sequence[str]] = list(zip(*rows, strict=True))
+        if told and any("" in column for column in columns):
+            return None
+        if any(word != word.strip(blank) for word in gathered.add(columns, at)):
+            return None
+    return gathered.rows()
 
 
 class Record(NamedTuple):

@@ -98,13 +98,17 @@ class InputStream:
         """Whether the content is larger than the file."""
         return isinstance(self.stream.below if isinstance(self.stream, Tape) else self.stream, gzip.GzipFile)
 
+    @property
+    def unzipped_size(self) -> int | None:
+        """Bytes of the content, at least; None where that can't be told."""
+        return None if self.size is None else self.size * (_ZIPPED if self.zipped else 1)
+
     def require(self, per_byte: float, remedy: str) -> None:
         """Refuse a file that takes more memory than there is, `per_byte` bytes for each byte of its content."""
         self._needs.clear()
         self._needs[remedy] = per_byte
         if self.size is not None and self.size > _LARGE:
-            size = self.size * (_ZIPPED if self.zipped else 1)
-            require(per_byte * size, f"{self.name}: reading it", remedy)
+            require(per_byte * (self.unzipped_size or 0), f"{self.name}: reading it", remedy)
 
     def taped(self) -> tuple[InputStream, Tape]:
         """The same source, and what brings it back to its start after some of it was read."""
@@ -231,11 +235,14 @@ class Tape:
         self._seekable = seekable
         self._kept: list[bytes] | None = []
         self._replayed = 0
+        self._last = False
         self._failed: Exception | None = None
 
     def read(self, size: int) -> bytes:
         """At most `size` bytes, which should be the same number in all calls."""
         if self._kept is not None and self._replayed < len(self._kept):
+            if self._last:
+                return self._kept.pop(0)
             self._replayed += 1
             return self._kept[self._replayed - 1]
         if self._failed is not None:
@@ -245,7 +252,7 @@ class Tape:
         except (OSError, EOFError, zlib.error) as error:
             self._failed = error
             raise
-        if self._kept is not None:
+        if self._kept is not None and not self._last:
             self._kept.append(piece)
             self._replayed += 1
         return piece
@@ -255,9 +262,10 @@ class Tape:
         if self._seekable:
             self._kept = None
 
-    def rewind(self) -> None:
-        """Read from the start on."""
+    def rewind(self, *, last: bool = False) -> None:
+        """Read from the start on; with `last`, what is read is no longer kept."""
         self._replayed = 0
+        self._last = last
         if self._kept is None:
             self.below.seek(0)
             self._failed = None
