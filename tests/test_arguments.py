@@ -81,7 +81,7 @@ FINE: dict[str, str] = {
     "notes": "list, tuple, list of text",
     **dict.fromkeys(("store", "comment"), "text"),
     **dict.fromkeys(("title", "weight_name", "summary", "reference", "group", "unit"), "text, no text"),
-    **dict.fromkeys(("connected", "reweight", "header", "force", "check", "hard", "quick", "fresh"), "True"),
+    **dict.fromkeys(("connected", "reweight", "header", "force", "check", "hard"), "True"),
     **dict.fromkeys(("core", "both", "draw", "weighted", "fit_intercept", "directed"), "True"),
     **dict.fromkeys(("edge_attributes", "node_attributes", "graph_attributes", "method_options"), "dict"),
     "baselines.find.besides": "list, tuple, list of text",
@@ -98,6 +98,9 @@ FINE: dict[str, str] = {
     "read.comment": "None, text",
     "EdgeTable.matrix": "True",
     "EdgeTable.n_nodes": "0",
+    "node": "0",
+    "edge": "0",
+    "indices": "True",
     "EdgeTable.unclear": "text, no text",
     "EdgeTable.row_name": "function",
     "Graph.weights": "array",
@@ -134,7 +137,6 @@ ALSO = {
     "path": "x|path",
     "path_or_stream": "x|file|format|suffix|stream",
     "name": "data set|table|method|measure|study|scans",
-    "names": "study",
     "rows": "table|row",
     "results": "point|result",
     "layout": "position|places",
@@ -172,6 +174,14 @@ OTHERS = {
 """Functions that take what other functions of the library made, for those who extend it."""
 
 
+METHODS = {
+    *(f"Objective.{name}" for name in ("estimated", "selection", "terms", "terms_and_gradient", "value", "values")),
+    *(f"Objective.{name}" for name in ("gradient", "gradients", "value_and_gradient", "divergence_and_gradient")),
+    *("Graph.node_sums", "interop.Policies.for_type", "torch.Sparsify.forward", "torch.EdgeGate.for_edges"),
+    *("torch.EdgeGate.spread", "torch.EdgeGate.set_extra_state"),
+}
+"""Methods of loops, of the solvers' selections and of the libraries whose protocol they follow."""
+
 _ESTIMATORS: dict[str, Callable[..., Any]] = {
     "estimator.GraphPRI": graphpri.estimator.GraphPRI,
     "apps.mtl.GraphMTL": GraphMTL,
@@ -194,8 +204,20 @@ def _public() -> Iterator[tuple[str, Callable[..., Any]]]:
             if not is_ours or id(found) in seen or (isinstance(found, type) and issubclass(found, BaseException)):
                 continue
             seen.add(id(found))
-            yield f"{home}.{name}".lstrip("."), found
+            known = f"{home}.{name}".lstrip(".")
+            yield known, found
+            if isinstance(found, type) and known not in MADE:
+                yield from _methods(known, found)
     yield from _ESTIMATORS.items()
+
+
+def _methods(name: str, of: type) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Public methods of a class that have parameters."""
+    for key, found in vars(of).items():
+        method = getattr(found, "__func__", found)
+        public = not key.startswith("_") and inspect.isfunction(method)
+        if public and {p.name for p in _parameters(method)} - {"self", "cls"}:
+            yield f"{name}.{key}", method
 
 
 def _calls(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
@@ -248,12 +270,21 @@ def _calls(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]
         "Graph.from_edges": (graphpri.Graph.from_edges, {"source": nodes, "target": ends}),
         "EdgeTable": (graphpri.EdgeTable, {"n_nodes": 3, "source": nodes, "target": ends}),
         "EdgeTable.canonical": (table.canonical, {}),
+        "EdgeTable.label": (table.label, {"node": 0}),
+        "Graph.label": (g.label, {"node": 0}),
+        "Graph.edge_labels": (g.edge_labels, {"edge": 0}),
+        "Graph.strengths": (g.strengths, {}),
+        "Graph.adjacency": (g.adjacency, {}),
+        "Graph.laplacian": (g.laplacian, {}),
+        "Graph.components": (g.components, {}),
+        "Graph.select": (g.select, {"mask": np.ones(5, bool)}),
         "Objective": (graphpri.Objective, {"graph": g, "beta": 2.0}),
         "Comparison.best": (compared.best, {"measure": "divergence"}),
         "Comparison.to_csv": (compared.to_csv, {"path": folder / "c.csv"}),
         "Exploration.mask": (page.mask, {"beta": 1, "keep": 2}),
         "Exploration.save": (page.save, {"path": folder / "c.html"}),
         "estimator.GraphPRI": (fit, {"keep": 3}),
+        "estimator.GraphPRI.get_support": (fit(keep=3).get_support, {}),
         "baselines.find": (baselines.find, {"name": "random"}),
         "baselines.method": (baselines.method, {"name": "own", "summary": "one", "reference": "none"}),
         "measures.choose": (measures.choose, {"measures": "core", "graph": g}),
@@ -352,7 +383,19 @@ def test_every_public_function_refuses_what_makes_no_sense(
 
 
 def test_every_public_function_is_called(calls: dict[str, tuple[Callable[..., Any], dict[str, Any]]]) -> None:
-    assert {name for name, _ in _public()} - MADE - OTHERS - set(calls) == set()
+    public, extra = {name for name, _ in _public()}, MADE | OTHERS | METHODS
+    missing, stale = public - extra - set(calls), extra - public | extra & set(calls)
+    assert (missing, stale) == (set(), set())
+
+
+def test_what_is_fine_names_arguments_that_there_are(
+    calls: dict[str, tuple[Callable[..., Any], dict[str, Any]]],
+) -> None:
+    known: set[str] = set()
+    for name, (function, _) in calls.items():
+        for parameter in _parameters(_SIGNATURES.get(name, function)):
+            known |= {parameter.name, f"{name}.{parameter.name}"}
+    assert {*FINE, *UNUSED, *ALSO} - known == set()
 
 
 def test_a_new_parameter_without_a_check_is_found() -> None:
