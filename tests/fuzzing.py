@@ -22,8 +22,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import scipy.io
 
 import graphpri
+from graphpri import io as gio
 from graphpri.cli import main
 
 LONG = 10.0
@@ -35,10 +37,6 @@ MUCH = 700 << 20
 LIMIT = "200MB"
 """What ``--memory`` allows."""
 
-_NAMES = (
-    *("a.csv", "a.tsv", "a.edges", "a.ncol", "a.mtx", "a.gml", "a.graphml", "a.net", "a.graph", "a.npz", "a.parquet"),
-    *("a.csv.gz", "a.npz.gz", "a.npyd", "a.matrix.txt", "quoted.csv"),
-)
 _OPTIONS = (
     *(
         "--weight none",
@@ -49,8 +47,8 @@ _OPTIONS = (
         "--parallel sum",
     ),
     *("--header", "--no-header", "--delimiter ,", "--delimiter tab", "--comment none", "--label id", "--label name"),
-    *("--format csv", "--format edgelist", "--format matrix", "--format mtx", "--format gml", "--format graphml"),
-    *("--format pajek", "--format metis", "--format npz", "--format parquet", "--format npyd", "--connected"),
+    *(f"--format {known.name}" for known in (*gio.FORMATS, gio.FOLDER, *gio.READ_ONLY)),
+    *("--connected", "--source a --target b", "--negative abs", "--zero drop", "--variable A"),
 )
 _WORDS = (
     *(b"nan", b"inf", b"-1", b"0", b"1e999", b"99999999999999999999", b"2147483648", b"-", b"=1+1", b"'", b'"', b"\0"),
@@ -87,13 +85,25 @@ def originals(folder: Path) -> None:
         edge_attributes={"weight": rng.random(u.size).round(3), "cost": np.arange(u.size)},
         node_attributes={"club": ["p", "q", "p", None, "q", "p", "q"]},
     )
-    for name in _NAMES[:14]:
+    names = [f"a{known.suffixes[0]}" for known in (*gio.FORMATS, gio.FOLDER)]
+    for name in (*names, "a.edges", "a.csv.gz", "a.npz.gz"):
         graphpri.write(table, folder / name)
     square = np.zeros((7, 7))
     square[u, v] = square[v, u] = rng.random(u.size)
     np.savetxt(folder / "a.matrix.txt", square)
-    rows = [f'"n, {a}","n ""{b}""",{w}' for a, b, w in zip(u, v, rng.random(u.size), strict=True)]
+    np.savetxt(folder / "a.edge", square)
+    np.save(folder / "a.npy", square)
+    scipy.io.savemat(folder / "a.mat", {"A": square, "name": "seven"})
+    ends = list(zip(u.tolist(), v.tolist(), strict=True))
+    (folder / "a.sif").write_text("".join(f"n{a}\tpp\tn{b}\n" for a, b in ends))
+    (folder / "a.dot").write_text(
+        "graph {\n" + "".join(f'"n {a}" -- n{b} [weight={a + 1}];\n' for a, b in ends) + "}\n"
+    )
+    (folder / "a.adjlist").write_text("".join(f"{a} {' '.join(map(str, range(a + 1, 7)))}\n" for a in range(7)))
+    rows = [f'"n, {a}","n ""{b}""",{w}' for (a, b), w in zip(ends, rng.random(u.size), strict=True)]
     (folder / "quoted.csv").write_text("\n".join(["source,target,weight", *rows]) + "\n")
+    times = "".join(f"{a} {b} {1082008561 + a}\n" for a, b in ends)
+    (folder / "out.times").write_text("% sym unweighted\n" + times)
 
 
 def mutated(data: bytes, rng: np.random.Generator) -> bytes:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import fuzzing
+from graphpri import io as gio
 
 
 def test_damaged_files_end_in_messages() -> None:
@@ -17,3 +20,9 @@ def test_a_seed_and_a_number_repeat_a_run() -> None:
     data = bytes(range(200)) * 3
     first, second = (fuzzing.mutated(data, np.random.default_rng([7, 3])) for _ in range(2))
     assert first == second != data
+
+
+def test_every_format_is_damaged(tmp_path: Path) -> None:
+    fuzzing.originals(tmp_path)
+    found = {gio.find_format(path, None)[0].name for path in tmp_path.iterdir() if not path.name.startswith("out.")}
+    assert found == {known.name for known in (*gio.FORMATS, gio.FOLDER, *gio.READ_ONLY)}
