@@ -830,7 +830,9 @@ def _bare_columns(columns: dict[str, Cells | list[str | None]], notes: list[str]
 
 def _bare_labels(refused: str) -> Callable[[list[str], str], list[str]]:
     def bare(labels: list[str], name: str) -> list[str]:
-        _refuse_labels(labels, refused, name, "which is empty, begins with a comment mark or holds a delimiter")
+        _refuse_labels(
+            labels, refused, name, "which is empty, begins with a comment mark, stands in quotes or holds a delimiter"
+        )
         return labels
 
     return bare
