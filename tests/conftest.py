@@ -64,6 +64,28 @@ def brief_search(monkeypatch: pytest.MonkeyPatch) -> None:
     search_briefly(monkeypatch)
 
 
+def shorten_searches(patch: pytest.MonkeyPatch) -> None:
+    """Let searches pass all of their stages, for a part of the time: brief ones leave stages out."""
+    from graphpri.solvers.budgeted import EFFORTS
+
+    for name in ("normal", "point"):
+        patch.setitem(EFFORTS, name, replace(EFFORTS[name], work=0.15 * EFFORTS[name].work, check=0.1))
+
+
+@pytest.fixture(scope="module")
+def short_searches() -> Iterator[None]:
+    """Short searches in this process, for files on what every stage must keep."""
+    with pytest.MonkeyPatch.context() as patch:
+        shorten_searches(patch)
+        yield
+
+
+@pytest.fixture
+def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for one test."""
+    shorten_searches(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
     """Runs a study in its quick size, with brief searches: once for all tests, in this process.
@@ -101,7 +123,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file = super()._split_scope(nodeid)
             return "studies" if "test_studies" in file else file
 
+    config.option.loadscopereorder = False  # in the order of collection, which is ours
     return BySubject(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+LONG = (
+    *("test_studies", "test_cli", "test_sparsify", "test_solvers", "test_docs", "test_processors", "test_sweeps"),
+    *("test_explore_browser", "test_large_files", "test_measures", "test_explore", "test_integrations"),
+    *("test_interruption", "test_brain_protocol", "test_stochastic", "test_io_formats", "test_scalar"),
+)
+"""Files that take longest, from the longest on."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first: one that begins last is waited for by all other processes."""
+
+    def place(item: pytest.Item) -> int:
+        return next((i for i, name in enumerate(LONG) if item.path.name.startswith(name)), len(LONG))
+
+    items.sort(key=place)
 
 
 @pytest.fixture

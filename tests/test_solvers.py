@@ -195,6 +195,7 @@ def test_small_budgets_are_solved_to_optimality(weighted, beta, connected):
         assert found.objective == pytest.approx(objective.value(found.mask.astype(float)), abs=1e-9)
 
 
+@pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("beta", [0.0, 2.0, 5.0])
 def test_free_sizes_are_solved_to_optimality(beta):
     for seed in range(3):
@@ -216,13 +217,23 @@ def best_known(*names: str) -> list[tuple[str, int, float, float]]:
     return [row for row in rows if row[0] in names]
 
 
-@pytest.mark.parametrize(("name", "k", "beta", "known"), best_known("karate", "madrid", "polbooks"))
-def test_best_known_values_are_reached(data, name, k, beta, known):
+def check_best_known(data: Path, name: str, k: int, beta: float, known: float) -> None:
     rows = np.loadtxt(data / name / "edges.csv", delimiter=",", skiprows=1)
     graph = Graph.from_edges(rows[:, 0].astype(int), rows[:, 1].astype(int))
     found = solve(Objective(graph, beta), k)
     assert found.mask.sum() == k
     assert found.objective <= 1.005 * known
+
+
+@pytest.mark.parametrize(("name", "k", "beta", "known"), best_known("karate"))
+def test_best_known_values_are_reached(data, name, k, beta, known):
+    check_best_known(data, name, k, beta, known)
+
+
+@pytest.mark.usefixtures("short_search")
+@pytest.mark.parametrize(("name", "k", "beta", "known"), best_known("madrid", "polbooks"))
+def test_best_known_values_of_larger_graphs_take_no_whole_search(data, name, k, beta, known):
+    check_best_known(data, name, k, beta, known)
 
 
 @pytest.mark.parametrize(("beta", "known"), KARATE_FREE.items())
@@ -233,7 +244,7 @@ def test_free_size_on_karate_is_no_worse_than_known(beta, known):
 
 def test_along_beta_s_never_falls_d_never_rises_and_k_grows():
     objective = Objective(karate(), 0.0)
-    betas = [*np.arange(0, 10.5, 0.5), 20.0]
+    betas = [*KARATE_FREE, 20.0]
     found = solve_betas(objective, betas, None, Constraints(connected=True))
     terms = [objective.terms(s.mask.astype(float)) for s in found]
     assert np.all(np.diff([t.entropy for t in terms]) >= -1e-12)
@@ -244,6 +255,7 @@ def test_along_beta_s_never_falls_d_never_rises_and_k_grows():
         assert found[betas.index(beta)].objective <= known + 5e-5
 
 
+@pytest.mark.usefixtures("short_search")
 def test_path_solutions_come_in_the_order_asked_for():
     objective = Objective(karate(), 0.0)
     forth, back = (solve_betas(objective, betas, 30) for betas in ([0.0, 3.0, 9.0], [9.0, 3.0, 0.0]))
@@ -412,8 +424,8 @@ def test_a_stopped_path_keeps_what_it_has_and_says_so(how):
 def test_gumbel_keeps_all_edges_for_large_beta_and_fewer_for_small():
     graph = karate()
     kept = {
-        beta: int(Gumbel(steps=steps).solve(Objective(graph, beta), None, seed=0).mask.sum())
-        for beta, steps in ((0.0, 300), (2.0, 300), (50.0, 1500))
+        beta: int(Gumbel(steps=steps, learning_rate=0.05).solve(Objective(graph, beta), None, seed=0).mask.sum())
+        for beta, steps in ((0.0, 60), (2.0, 60), (50.0, 300))
     }
     assert kept[0.0] < kept[2.0] < kept[50.0]
     assert kept[50.0] == 78
@@ -537,7 +549,7 @@ def test_optimum_over_all_subsets_is_found_and_no_claim_is_wrong(seed):
     from brute_force import searches_only, trials
 
     with searches_only():
-        found = trials(seed + 5, "normal", share=0.2)
+        found = trials(seed + 5, "normal", share=0.1)
     assert found
     assert max(trial.gap for trial in found) <= 1e-3
     assert not any(trial.improvable and trial.status.startswith("converged") for trial in found)
@@ -579,6 +591,7 @@ def test_edges_far_heavier_than_those_kept_are_predicted():
     np.testing.assert_allclose(predicted, np.array(exact) - evaluator.value, atol=2e-3)
 
 
+@pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize(
     ("graph", "k"), [(nx.cycle_graph(24), 12), (nx.hypercube_graph(4), 16), (nx.complete_bipartite_graph(4, 5), 9)]
 )
@@ -594,10 +607,10 @@ def test_names_of_nodes_do_not_change_the_objective_of_symmetric_graphs(graph, k
 
 def test_a_path_is_as_good_as_each_beta_alone():
     graph = karate()
-    betas = [float(beta) for beta in range(11)]
+    betas = [0.0, 1.0, 2.0, 3.5, 5.0, 9.0]
     connected = Constraints(connected=True)
     along = dict(zip(betas, solve_betas(Objective(graph, 1.0), betas, None, connected), strict=True))
-    for beta in (0.0, 2.0, 5.0):
+    for beta in (0.0, 5.0):
         alone = solve(Objective(graph, beta), None, connected)
         assert along[beta].objective <= alone.objective * (1 + 1e-6)
         few = solve_betas(Objective(graph, 1.0), [beta, 9.0], None, connected)[0]

@@ -43,7 +43,7 @@ def cells(quick: bool) -> list[Cell]:
 
 
 def _quick() -> list[Cell]:
-    head = {"model": "ER", "degree": 10, "n": 30}
+    head = {"model": "ER", "degree": 10, "n": 24}
     run = {**head, "solver": ALGORITHM, "steps": 60, "rate": 0.1}
     return [
         *({**run, "alpha": 0.0, "beta": b, "draw": draw} for b, draw in product((0, 3, 6), range(2))),
