@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,7 @@ def search_briefly(patch: pytest.MonkeyPatch) -> None:
 
     patch.setitem(EFFORTS, "normal", EFFORTS["fast"])
     patch.setitem(EFFORTS, "point", replace(EFFORTS["path"], check=EFFORTS["point"].check))
+    patch.setattr("graphpri.solvers.path.AFRESH", 2)
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +89,12 @@ def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
-    """Runs a study in its quick size, with brief searches: once for all tests, in this process.
+    """Runs a study in its quick size, with brief searches and training: once for all tests, in this process.
 
     Data are those that are shipped where the study says so.
     """
     from graphpri import studies
+    from graphpri.apps.brain_models import MaskedGCN
     from graphpri.studies import figures
     from graphpri.studies.catalogue import find
 
@@ -105,6 +107,7 @@ def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Res
             patch.setenv("GRAPHPRI_THREADS", "1")
             patch.setitem(figures._STYLE, "savefig.dpi", 60)
             search_briefly(patch)
+            patch.setattr("graphpri.apps.brain_methods.MaskedGCN", partial(MaskedGCN, epochs=50))
             if not (study.needs if study.needs_quick is None else study.needs_quick):
                 patch.delenv("GRAPHPRI_DATA", raising=False)
             (found,) = studies.reproduce([name], out, quick=True)

@@ -173,7 +173,7 @@ def read(data: bytes | str, name: str, **options: Any) -> EdgeTable:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(table=tables())
 @example(table=EdgeTable(2, np.array([0]), np.array([1]), ["u", "v"]))
 @example(table=EdgeTable(2, np.array([0]), np.array([1]), ["source", "target"], edge_attributes={"from": ["x"]}))
@@ -206,7 +206,7 @@ def passed_on(table: EdgeTable, name: str) -> EdgeTable | None:
 
 
 @pytest.mark.parametrize("first", NAMES)
-@settings(max_examples=35, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(table=tables(), second=st.sampled_from(NAMES))
 def test_nothing_is_lost_from_one_format_to_the_next_without_a_word(first: str, table: EdgeTable, second: str) -> None:
     if "parquet" in (first, second):

@@ -25,7 +25,8 @@ both_ways = pytest.mark.parametrize("large", WAYS.values(), ids=WAYS.keys())
 
 def by_full_sort(graph: Graph, scores, k, seed, *, connected, protect, forbid):
     """Kruskal and the rest in order of (score, key), one edge after the other."""
-    order = sorted(range(graph.n_edges), key=lambda m: (-scores[m], keys_of(graph, seed)[m]))
+    keys = keys_of(graph, seed)
+    order = sorted(range(graph.n_edges), key=lambda m: (-scores[m], keys[m]))
     mask = protect.copy()
     if connected:
         for m in order:

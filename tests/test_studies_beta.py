@@ -182,7 +182,7 @@ def test_the_trace_says_after_how_many_steps_all_edges_are_kept(
 
 
 def test_rows_along_beta_are_of_the_graphs_that_the_study_tradeoff_draws(done: dict[str, studies.Result]) -> None:
-    graph = random_graph("ER", 30, 10, 0)
+    graph = random_graph("ER", 24, 10, 0)
     for row in rows_of(done["beta-path"], "path"):
         assert int(row["edges"]) == graph.n_edges
         assert float(row["share"]) == pytest.approx(int(row["K"]) / graph.n_edges)
@@ -199,7 +199,7 @@ def test_connected_minima_are_connected_and_free_ones_are_no_worse(
     for beta in (0.0, 1.0, 3.0, 4.0, 8.0):
         assert float(found["free", beta]["J"]) <= float(found["connected", beta]["J"])
     assert found["free", 0.0]["K"] == "1"
-    assert int(found["connected", 0.0]["K"]) >= 29
+    assert int(found["connected", 0.0]["K"]) >= 23
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ class Report(Mapping[str, float]):
 
     Attributes
     ----------
-    values : dict of str to float
+    values_by_name : dict of str to float
         What the mapping holds.
     left_out : dict of str to str
         Measures that cost too much at this size, and why.
