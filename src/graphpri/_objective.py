@@ -408,6 +408,12 @@ class Objective:
         local._evaluate_by(LargeEntropies)
         return local
 
+    def renumbered(self, graph: Graph) -> Objective:
+        """The same where nodes and edges stand in another order; computed as this one is."""
+        other = replace(self, graph=graph)
+        other._evaluate_by(type(self.entropies))
+        return other
+
     @property
     def is_large(self) -> bool:
         """Whether entropies are computed by compiled passes over the edges."""

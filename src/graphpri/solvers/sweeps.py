@@ -25,6 +25,7 @@ from graphpri._selection import best_forest_by, tolerance
 from graphpri.graph import BoolArray, FloatArray, IntArray
 from graphpri.solvers.local_search import ENTROPY_RULES, Constraints
 from graphpri.solvers.solution import Ending, Monitor
+from graphpri.solvers.tournament import Places, Tournament, scrambled
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compiled moves of the solver for large graphs: one edge after the other, each seeing the degrees as they are.
@@ -60,6 +61,9 @@ Extra = NDArray[np.float32] | None
 State = NDArray[np.uint8]
 """0 for a dropped edge and 1 for a kept one, plus 2 where it must stay as it is."""
 
+TIE = 1e-6
+"""Share of the price by which a flip must gain, so that equal prices are not told apart by rounding."""
+
 DRIFT = 0.1
 """Share by which the trace may move before what depends on it is computed anew, where edges weigh differently."""
 
@@ -89,18 +93,32 @@ def sum_of_logs(
     return value
 
 
+@compiled
+def rows(
+    start: int, stop: int, degrees: Places, begin: Places, kappa: float, c: Coefficients, rises: NDArray[np.float32]
+) -> None:
+    """Fill rows of :class:`Table`."""
+    for row in range(start, stop):
+        added, at, before = kappa * degrees[row], begin[row], 0.0
+        for d in range(degrees[row] + 1):
+            m = d + added
+            value = sum_of_logs(d, log_of(d), m, log_of(m), 0.0, 0.0, -np.inf, c)
+            if d > 0:
+                rises[at + d - 1] = value - before
+            before = value
+        rises[at + degrees[row]] = np.inf
+
+
 @inlined
-def potential(d: float, i: int, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> float:
-    """The part of J that hangs on the degree of one node."""
+def potential(d: float, i: int, nodes: Nodes, bend: Nodes, c: Coefficients) -> float:
+    """The part of J that hangs on the degree of one node, by the local entropy."""
     m = d + np.float64(nodes[i, 1])
-    if bend is None:
-        return sum_of_logs(d, log_of(d), m, log_of(m), 0.0, 0.0, -np.inf, c)
     return sum_of_logs(d, log_of(d), m, log_of(m), bend[i, 0], bend[i, 1], bend[i, 3], c)
 
 
 @compiled
-def look_around(start: int, stop: int, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> None:
-    """Fill in `near` for many nodes, where all edges weigh 1."""
+def look_around(start: int, stop: int, near: Nodes, nodes: Nodes, bend: Nodes, c: Coefficients) -> None:
+    """Fill in `near` for many nodes, by the local entropy where all edges weigh 1."""
     for i in range(start, stop):
         d = np.float64(nodes[i, 0])
         value = potential(d, i, nodes, bend, c)
@@ -109,19 +127,22 @@ def look_around(start: int, stop: int, near: Nodes, nodes: Nodes, bend: Nodes | 
 
 
 @inlined
-def moved(i: int, step: float, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> None:
-    """Follow a change of one degree, where all edges weigh 1."""
-    d = max(nodes[i, 0] + step, 0.0)
-    nodes[i, 0] = d
-    further = np.inf
-    if d + step > -0.5 * abs(step):
-        further = potential(max(d + step, 0.0), i, nodes, bend, c) - potential(d, i, nodes, bend, c)
-    if step > 0:
-        near[i, 1] = -near[i, 0]
-        near[i, 0] = further
+def moved(i: int, step: int, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> None:
+    """Follow a change of one degree by 1 or −1, where all edges weigh 1."""
+    if bend is None:
+        nodes[i, 0] += step
     else:
-        near[i, 0] = -near[i, 1]
-        near[i, 1] = further
+        d = max(np.float64(nodes[i, 0]) + step, 0.0)
+        nodes[i, 0] = d
+        further = np.inf
+        if d + step > -0.5:
+            further = potential(d + step, i, nodes, bend, c) - potential(d, i, nodes, bend, c)
+        if step > 0:
+            near[i, 1] = -near[i, 0]
+            near[i, 0] = further
+        else:
+            near[i, 0] = -near[i, 1]
+            near[i, 1] = further
 
 
 @inlined
@@ -239,7 +260,7 @@ def flip_weighted(
         at_j = own_pulls(m, y, x, nodes[j, 1], nodes[i, 1], bend[j, 2], c)
     shift(i, sign * m, kept, at_i[0], at_i[1], drift, near, nodes, bend)
     shift(j, sign * m, kept, at_j[0], at_j[1], drift, near, nodes, bend)
-    return abs(drift[0]) > DRIFT * c[6]
+    return abs(drift[0]) > drift[3]
 
 
 @inlined
@@ -249,7 +270,7 @@ def node_change(
     m: float,
     kept: int,
     step: float,
-    equal: bool,
+    mu: Weights,
     near: Nodes,
     nodes: Nodes,
     bend: Nodes | None,
@@ -257,8 +278,11 @@ def node_change(
 ) -> float:
     """Change of the potential of one node, i, by a step, when an edge of weight m to node j comes or goes."""
     value = 0.0
-    if equal:
-        value = np.float64(near[i, kept])
+    if mu is None:
+        if bend is None:
+            value = np.float64(near[np.int64(nodes[i, 0]) - kept, 0]) * (1 - 2 * kept)
+        else:
+            value = np.float64(near[i, kept])
     else:
         of_kept = of_mixed = 0.0
         floor = -np.inf
@@ -300,7 +324,7 @@ def change(
     j: int,
     m: float,
     kept: int,
-    equal: bool,
+    mu: Weights,
     extra: Extra,
     near: Nodes,
     nodes: Nodes,
@@ -309,10 +333,13 @@ def change(
 ) -> float:
     """Change of J when the edge flips."""
     step = (1 - 2 * kept) * m
-    total = node_change(i, j, m, kept, step, equal, near, nodes, bend, c)
-    total += node_change(j, i, m, kept, step, equal, near, nodes, bend, c)
+    total = node_change(i, j, m, kept, step, mu, near, nodes, bend, c)
+    total += node_change(j, i, m, kept, step, mu, near, nodes, bend, c)
     total += own_term(i, j, m, kept, m, nodes, bend, c)
-    total = total + 2 * step * c[4] if equal else at_new_trace(total, step, c)
+    if mu is None:
+        total += 2 * step * c[4]
+    else:
+        total = at_new_trace(total, step, c)
     return total + extra_of(extra, e, kept)
 
 
@@ -336,18 +363,18 @@ def sweep(
 
     Returns the edge to go on with. `drift` counts changes since `c` was made, see :func:`has_drifted`.
     """
-    equal = mu is None
+    tie = TIE * abs(price)
     for e in range(start, stop):
         if state[e] > 1:
             continue
         i, j, m = source[e], target[e], weight_of(mu, e)
         kept = np.int64(state[e])
         sign = 1 - 2 * kept
-        if change(e, i, j, m, kept, equal, extra, near, nodes, bend, c) < sign * price:
+        if change(e, i, j, m, kept, mu, extra, near, nodes, bend, c) < sign * price - tie:
             state[e] = 1 - kept
-            if equal:
-                moved(i, sign * m, near, nodes, bend, c)
-                moved(j, sign * m, near, nodes, bend, c)
+            if mu is None:
+                moved(i, sign, near, nodes, bend, c)
+                moved(j, sign, near, nodes, bend, c)
             elif flip_weighted(i, j, m, kept, drift, near, nodes, bend, c):
                 return e + 1
     return stop
@@ -388,12 +415,14 @@ def prices(
         if state[e] > 1:
             out[p] = (1 - 2 * kept) * np.inf
         else:
-            flip = change(e, source[e], target[e], weight_of(mu, e), kept, mu is None, extra, near, nodes, bend, c)
+            flip = change(e, source[e], target[e], weight_of(mu, e), kept, mu, extra, near, nodes, bend, c)
             out[p] = (1 - 2 * kept) * flip
 
 
 @compiled
 def collect(
+    start: int,
+    stop: int,
     source: IntArray,
     target: IntArray,
     mu: Weights,
@@ -405,20 +434,17 @@ def collect(
     c: Coefficients,
     kept: int,
     limit: float,
-    edges: NDArray[np.int64],
-    changes: FloatArray,
-) -> int:
-    """List the edges, kept or dropped, whose flip changes J by at most `limit`, until the list is full."""
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Edges, kept or dropped, whose flip changes J by at most `limit`, and the changes."""
+    edges, changes = np.empty(stop - start, np.int64), np.empty(stop - start, np.float32)
     found = 0
-    for e in range(source.size):
+    for e in range(start, stop):
         if state[e] == kept:
-            flip = change(e, source[e], target[e], weight_of(mu, e), kept, mu is None, extra, near, nodes, bend, c)
+            flip = change(e, source[e], target[e], weight_of(mu, e), kept, mu, extra, near, nodes, bend, c)
             if flip <= limit:
-                if found == edges.size:
-                    break
                 edges[found], changes[found] = e, flip
                 found += 1
-    return found
+    return edges[:found].copy(), changes[:found].copy()
 
 
 @compiled
@@ -449,45 +475,24 @@ def take(
         i, j, m = source[e], target[e], weight_of(mu, e)
         kept = np.int64(state[e])
         sign = 1 - 2 * kept
-        if change(e, i, j, m, kept, mu is None, extra, near, nodes, bend, c) <= limit:
+        if change(e, i, j, m, kept, mu, extra, near, nodes, bend, c) <= limit:
             state[e] = 1 - kept
             done += 1
             if mu is None:
-                moved(i, sign * m, near, nodes, bend, c)
-                moved(j, sign * m, near, nodes, bend, c)
+                moved(i, sign, near, nodes, bend, c)
+                moved(j, sign, near, nodes, bend, c)
             elif flip_weighted(i, j, m, kept, drift, near, nodes, bend, c):
                 return done, place + 1
     return done, order.size
 
 
 @compiled
-def rank(values: FloatArray, order: NDArray[np.int64]) -> None:
-    """Write the places of the values from the smallest to the largest.
-
-    By Shell's method: few nodes have many edges, and NumPy's sort takes seconds to compile.
-    """
-    n = values.size
-    for i in range(n):
-        order[i] = i
-    gap = 1
-    while n > 40 and 9 * gap < 4 * n:
-        gap = (9 * gap) // 4 + 1
-    while gap > 0:
-        for i in range(gap, n):
-            e, p = order[i], i
-            while p >= gap and values[order[p - gap]] > values[e]:
-                order[p] = order[p - gap]
-                p -= gap
-            order[p] = e
-        gap = 0 if gap == 1 else max((4 * gap) // 9, 1)
-
-
-@compiled
-def rotate(
-    start_node: int,
-    first: NDArray[np.int64],
-    edge: IntArray,
-    other: IntArray,
+def play(
+    pairs: Places,
+    start: Places,
+    stop: Places,
+    source: IntArray,
+    target: IntArray,
     mu: Weights,
     extra: Extra,
     state: State,
@@ -495,87 +500,135 @@ def rotate(
     nodes: Nodes,
     bend: Nodes | None,
     c: Coefficients,
-    gain: float,
-    fresh: State,
-    drift: FloatArray,
-) -> tuple[int, int]:
-    """At each node swap the kept edge that is worth least for the dropped one worth most, while J falls by `gain`.
+    price: float,
+    drifts: FloatArray,
+) -> None:
+    """Sweep over the edges of some pairs of blocks, each from its `start` on, which is moved to where it ended."""
+    for p in pairs:
+        start[p] = sweep(
+            start[p], stop[p], source, target, mu, extra, state, near, nodes, bend, c, price, drifts[p]
+        )
 
-    A swap at a node leaves its degree nearly as it is, so that it helps where neither flip alone does. Nodes that
-    are not `fresh` are passed over; those at which something changed are fresh for the next time. It ends early as
-    :func:`sweep`; returns the number of swaps and the node to go on with.
+
+@inlined
+def cost_from(
+    i: int,
+    j: int,
+    e: int,
+    m: float,
+    kept: int,
+    pull: float,
+    mu: Weights,
+    extra: Extra,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+) -> float:
+    """Change of J when an edge flips and the degree of its end i stays nearly as it is; `pull` is the slope there."""
+    sign = 1 - 2 * kept
+    value = node_change(j, i, m, kept, sign * m, mu, near, nodes, bend, c)
+    value += own_term(i, j, m, kept, 0.0, nodes, bend, c)
+    return value + extra_of(extra, e, kept) + sign * pull * m
+
+
+@inlined
+def slope_at(i: int, mu: Weights, near: Nodes, c: Coefficients) -> float:
+    """Slope of a node's own potential, which ranks edges of different weights."""
+    slope = 2 * c[4]
+    if mu is not None and near[i, 0] != 0:
+        slope -= c[0] * (near[i, 0] + 1) + c[1] * (near[i, 1] + 1)
+    return slope
+
+
+@compiled
+def find_swaps(
+    pairs: Places,
+    start: Places,
+    source: IntArray,
+    target: IntArray,
+    mu: Weights,
+    extra: Extra,
+    state: State,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+    cost: NDArray[np.float32],
+    edge: IntArray,
+) -> None:
+    """Note at each node the dropped and the kept edge whose flip costs least where the node's degree stays.
+
+    `cost` and `edge`, shape (N, 2), have the dropped edge first.
     """
-    equal = mu is None
-    swaps = longest = 0
-    too_far = False
-    for i in range(first.size - 1):
-        longest = max(longest, first[i + 1] - first[i])
-    values, order = np.empty(longest), np.empty(longest, np.int64)
-    for i in range(start_node, first.size - 1):
-        if fresh[i] == 0:
-            continue
-        fresh[i] = 0
-        start, stop = first[i], first[i + 1]
-        # The slope of the node's own potential ranks edges of different weights.
-        d, pull = np.float64(nodes[i, 0]), 2 * c[4]
-        if not equal and d > 0:
-            pull -= c[0] * (np.log(d) + 1) + c[1] * (np.log(d + nodes[i, 1]) + 1)
-        least = most = np.inf
-        for p in range(start, stop):
-            e = edge[p]
-            values[p - start] = np.inf
+    for p in pairs:
+        for e in range(start[p], start[p + 1]):
+            i, j = source[e], target[e]
             if state[e] > 1:
                 continue
-            j, w = other[p], weight_of(mu, e)
-            kept = np.int64(state[e])
-            value = node_change(j, i, w, kept, (1 - 2 * kept) * w, equal, near, nodes, bend, c)
-            value += own_term(i, j, w, kept, 0.0, nodes, bend, c)
-            value += extra_of(extra, e, kept) + (1 - 2 * kept) * pull * w
-            values[p - start] = value
-            least = min(least, value if kept == 1 else np.inf)
-            most = min(most, value if kept == 0 else np.inf)
-        if not least + most < -gain:
+            m, kept = weight_of(mu, e), np.int64(state[e])
+            at_i, at_j = slope_at(i, mu, near, c), slope_at(j, mu, near, c)
+            value = np.float32(cost_from(i, j, e, m, kept, at_i, mu, extra, near, nodes, bend, c))
+            if value < cost[i, kept]:
+                cost[i, kept], edge[i, kept] = value, e
+            value = np.float32(cost_from(j, i, e, m, kept, at_j, mu, extra, near, nodes, bend, c))
+            if value < cost[j, kept]:
+                cost[j, kept], edge[j, kept] = value, e
+
+
+@compiled
+def swap(
+    at: NDArray[np.int64],
+    edge: IntArray,
+    gain: float,
+    source: IntArray,
+    target: IntArray,
+    mu: Weights,
+    extra: Extra,
+    state: State,
+    near: Nodes,
+    nodes: Nodes,
+    bend: Nodes | None,
+    c: Coefficients,
+    drift: FloatArray,
+) -> tuple[int, int]:
+    """Swap the two edges noted at each node, one node after the other, where J still falls by `gain`.
+
+    It ends early as :func:`sweep`; returns the number of swaps and the place to go on at.
+    """
+    done = 0
+    for place in range(at.size):
+        i = at[place]
+        f, e = edge[i, 0], edge[i, 1]
+        if state[e] != 1 or state[f] != 0:
             continue
-        # What a swap changes at this node's other neighbours is nothing: one ranking serves for all swaps.
-        n = stop - start
-        rank(values[:n], order[:n])
-        a = b = 0
-        while True:
-            while a < n and state[edge[start + order[a]]] != 1:
-                a += 1
-            while b < n and state[edge[start + order[b]]] != 0:
-                b += 1
-            if a == n or b == n or not values[order[a]] + values[order[b]] < -gain:
-                break
-            p, q = start + order[a], start + order[b]
-            e, f = edge[p], edge[q]
-            less, more = weight_of(mu, e), weight_of(mu, f)
-            if not equal:
-                parts = values[order[a]] + values[order[b]] + pull * (less - more)
-                parts += node_change(i, other[p], less, 1, more - less, equal, near, nodes, bend, c)
-                if at_new_trace(parts, more - less, c) >= -gain:
-                    break
-            # Codes that neither search finds again, until the node is done.
-            state[e], state[f] = 4, 5
-            if equal:
-                moved(other[p], -less, near, nodes, bend, c)
-                moved(other[q], more, near, nodes, bend, c)
-            else:
-                flip_weighted(i, other[p], less, 1, drift, near, nodes, bend, c)
-                too_far = flip_weighted(i, other[q], more, 0, drift, near, nodes, bend, c)
-            fresh[other[p]] = fresh[other[q]] = 1
-            swaps += 1
-        for p in range(start, stop):
-            if state[edge[p]] >= 4:
-                state[edge[p]] -= 4
-        if too_far:
-            return swaps, i + 1
-    return swaps, first.size - 1
+        p, q = source[e] + target[e] - i, source[f] + target[f] - i
+        less, more = weight_of(mu, e), weight_of(mu, f)
+        pull = slope_at(i, mu, near, c)
+        value = cost_from(i, p, e, less, 1, pull, mu, extra, near, nodes, bend, c)
+        value += cost_from(i, q, f, more, 0, pull, mu, extra, near, nodes, bend, c)
+        if not value < -gain:
+            continue
+        if mu is not None:
+            value += pull * (less - more)
+            value += node_change(i, p, less, 1, more - less, mu, near, nodes, bend, c)
+            if not at_new_trace(value, more - less, c) < -gain:
+                continue
+        state[e], state[f] = 0, 1
+        done += 1
+        if mu is None:
+            moved(p, -1, near, nodes, bend, c)
+            moved(q, 1, near, nodes, bend, c)
+        else:
+            too_far = flip_weighted(i, p, less, 1, drift, near, nodes, bend, c)
+            too_far = flip_weighted(i, q, more, 0, drift, near, nodes, bend, c) or too_far
+            if too_far:
+                return done, place + 1
+    return done, at.size
 
 
 _SAMPLE = 50_000
 _SMALL_SAMPLE = 12_500  # within a sweep
-_PIECES = 256  # a power of two
 _SIZES = 0.8  # ratio of one size to the next where the search comes down from all edges
 _COARSE_SIZES = 0.6  # on large graphs, where another start is tried as well
 _ROUNDS = 40
@@ -584,7 +637,38 @@ _SMALL_GAIN = 1e-3  # share of J; the endings name it
 _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
 _EXACT_GAIN = 1e-13
+_SPREAD_BETA = 5.0  # from which edges of equal price are better taken far from each other than side by side
 _BYTES_AN_EDGE, _BYTES_A_NODE = 30, 200  # beside the graph itself
+
+
+class Table:
+    """What one more edge does to the potential of a node, by the degree entropy where all edges weigh 1.
+
+    It hangs on two whole numbers only, the node's degrees in the graph and in the kept graph: nodes of one degree
+    share a row, and each node needs only its place in it.
+
+    Parameters
+    ----------
+    degrees : ndarray of int64, shape (N,)
+        In the graph.
+
+    Attributes
+    ----------
+    first : ndarray of int, shape (N,)
+        Where the row of each node begins, at degree 0 in the kept graph.
+    rises : ndarray of float32
+        Change of the potential from each place to the next.
+    """
+
+    def __init__(self, degrees: NDArray[np.int64]) -> None:
+        self.distinct, row = np.unique(degrees, return_inverse=True)
+        self.begin = np.concatenate([[0], np.cumsum(self.distinct + 1)])
+        self.first = self.begin[row].astype(np.int32 if self.begin[-1] < 2**31 else np.int64)
+        self.rises = np.zeros(int(self.begin[-1]), np.float32)
+
+    def fill(self, kappa: float, c: Coefficients) -> None:
+        """Compute the rows for a mixture to which the graph adds κ times its degrees; the last entries are infinite."""
+        in_chunks(lambda a, b: rows(a, b, self.distinct, self.begin, kappa, c, self.rises), self.distinct.size, 64)
 
 
 class Sweeps:
@@ -609,36 +693,43 @@ class Sweeps:
     """
 
     def __init__(self, objective: Objective, constraints: Constraints, fixed_size: bool) -> None:
-        assert isinstance(objective.entropies, LargeEntropies)
-        self.objective, self.graph, self.constraints = objective, objective.graph, constraints
-        self.entropies = objective.entropies
-        self.sums: EdgeSums = objective.entropies.sums
-        n, m = self.graph.n_nodes, self.graph.n_edges
+        n, m = objective.graph.n_nodes, objective.graph.n_edges
         needed = _BYTES_AN_EDGE * m + _BYTES_A_NODE * n
         require(needed, f"the search on {m} edges and {n} nodes", "free memory, or sparsify a part of the graph")
+        self.given, self.constraints = objective.graph, constraints
+        self.order = Tournament(objective.graph)
+        self.objective, self.graph = objective.renumbered(self.order.graph), self.order.graph
+        assert isinstance(self.objective.entropies, LargeEntropies)
+        self.entropies = self.objective.entropies
+        self.sums: EdgeSums = self.entropies.sums
         self.local = objective.entropy == "local"
         self.equal = self.sums.equal
         self.moves_trace = not (fixed_size and self.equal)
         self.value = np.nan
         self._trace = np.nan  # of the subset that moves are set up for
-        self._drift = np.zeros(3)  # since: of the trace, and of both sums of the local entropy's own terms
+        # Since: of the trace, of both sums of the local entropy's own terms, and how far the trace may move.
+        self._drift = np.zeros(4)
+        self._drifts = np.zeros((self.order.first.size - 1, 8))  # of each pair; a line of the cache
+        self._start, self._stop = self.order.first[:-1].copy(), self.order.first[1:]
         kind = cast("Any", np.float32 if self.equal else np.float64)
         self.state: State = np.zeros(self.graph.n_edges, np.uint8)
         self._fixed = np.zeros(self.graph.n_edges, np.uint8)
         for mask, code in ((constraints.protect, 3), (constraints.forbid, 2)):
             if mask is not None:
-                self._fixed[mask] = code
+                self._fixed[self.order.dealt(mask)] = code
         self._near: Nodes = np.zeros((n, 2), kind)
         self._nodes: Nodes = np.zeros((n, 2), kind)
+        self._table = Table(self.graph.degrees()) if self.equal and not self.local else None
+        if self._table is not None:
+            self._near, self._nodes = self._table.rises[:, None], self._table.first[:, None].copy()
         self._bend: Nodes | None = np.zeros((n, 4), kind) if self.local else None
         self._c: Coefficients = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        self._fresh = np.ones(n, np.uint8)
         self.extra: NDArray[np.float32] | None = None
 
     @property
     def mask(self) -> BoolArray:
-        """Kept edges, shape (M,)."""
-        return self._kept.view(np.bool_)
+        """Kept edges of the given graph, shape (M,)."""
+        return self.order.listed(self._kept).view(np.bool_)
 
     @property
     def _kept(self) -> State:
@@ -651,45 +742,45 @@ class Sweeps:
 
     def set_to(self, mask: BoolArray) -> None:
         """Go to a subset that the constraints allow."""
-        self.state = mask.astype(np.uint8)
+        self.state = self.order.dealt(mask.view(np.uint8))
         self.state[self._fixed > 0] = self._fixed[self._fixed > 0]
-        self._fresh[:] = 1
-        self._trace = np.nan
-        self.refresh()
+        self._start_here()
 
     def allowed(self) -> BoolArray:
         """All edges but those that must go."""
-        return self._fixed != 2
+        return self.order.listed(self._fixed != 2)
 
     def spread_out(self, k: int) -> None:
         """Go to `k` edges evenly over their order, around those that must stay."""
-        among, wanted = self._start_around(k)
-        spread(self.state, wanted, among)
+        among, wanted, state = self._start_around(k)
+        spread(state, wanted, among)
+        self.state = self.order.dealt(state)
         self._start_here()
 
     def lightest(self, k: int) -> None:
         """Go to the `k` edges of the least weight, around those that must stay."""
-        _, wanted = self._start_around(k)
-        loose = np.flatnonzero(self.state <= 1)
-        weights = self.graph.weights[loose]
+        _, wanted, state = self._start_around(k)
+        loose = np.flatnonzero(state <= 1)
+        weights = self.given.weights[loose]
         most = float(np.partition(weights, wanted - 1)[wanted - 1]) if wanted else 0.0
         lighter, ties = loose[weights < most], loose[weights == most]
-        self.state[lighter] = self.state[ties[: wanted - lighter.size]] = 1
+        state[lighter] = state[ties[: wanted - lighter.size]] = 1
+        self.state = self.order.dealt(state)
         self._start_here()
 
-    def _start_around(self, k: int) -> tuple[int, int]:
-        """Keep what must stay; returns among how many edges others are chosen, and how many to choose."""
+    def _start_around(self, k: int) -> tuple[int, int, State]:
+        """Among how many edges to choose, how many of them, and what must stay, in the order of the given graph."""
         self.state = self._fixed.copy()
         if self.constraints.connected:
             # Prices for the first forest: as if every edge kept its share of the budget.
             share = np.full(self.graph.n_edges, k / self.graph.n_edges)
             self._set_up(*self.entropies.sides(share, pull=True))
-            self._hold_forest(self.prices())
+            self._hold_forest(self._prices())
         among, held = int(np.count_nonzero(self.state <= 1)), int(np.count_nonzero(self.state == 3))
-        return among, min(max(k - held, 0), among)
+        state = self.order.listed(self.state) if among < self.state.size else np.zeros_like(self.state)
+        return among, min(max(k - held, 0), among), state
 
     def _start_here(self) -> None:
-        self._fresh[:] = 1
         self._trace = np.nan
         self.refresh()
 
@@ -708,7 +799,7 @@ class Sweeps:
             barrier = o.barrier.value(o.barrier.of_covered(kept.degrees * self._unit))
         self.value = j + of_original * o.original_entropy + barrier
         if self.extra is not None:
-            self.value += float(self.extra[self.mask].sum(dtype=np.float64))
+            self.value += float(self.extra[self._kept.view(np.bool_)].sum(dtype=np.float64))
         return self.value
 
     @cached_property
@@ -723,7 +814,9 @@ class Sweeps:
 
     def _sides_now(self) -> tuple[Side, Side]:
         """Both sides where the degrees are known and nothing has changed that moves are set up with."""
-        degrees, original = self._nodes[:, 0].astype(np.float64), self.entropies.original_degrees
+        original = self.entropies.original_degrees
+        at = self._nodes[:, 0] if self._table is None else self._nodes[:, 0] - self._table.first
+        degrees = at.astype(np.float64)
         zeros, (kappa, _) = (
             np.empty(0, np.uint8),
             mixture_scale(self.objective.mixture, float(degrees.sum()), float(original.sum())),
@@ -732,6 +825,11 @@ class Sweeps:
         return kept, self.sums.side(zeros, kappa, degrees + kappa * original, local=False)
 
     def _set_up(self, kept: Side, mixed: Side) -> None:
+        if self._table is not None:
+            self._nodes[:, 0] = self._table.first + np.rint(kept.degrees)
+            self._set_trace(kept, mixed)
+            self._table.fill(mixed.kappa, self._c)
+            return
         self._nodes[:, 0] = kept.degrees
         self._set_trace(kept, mixed)
         if self._bend is not None:
@@ -746,7 +844,7 @@ class Sweeps:
         """Set up what depends on the trace."""
         o, (t, m) = self.objective, self.entropies.traces(kept)
         of_kept, of_mixed, _ = coefficients(o.beta)
-        self._trace, self._drift[:] = t, 0.0
+        self._trace, self._drift[:3] = t, 0.0
         slope = self._trace_slope(kept, mixed, t, m) if self.moves_trace else 0.0
         floor = o.barrier.floor / self._unit if o.alpha else 1.0
         exact = np.inf, 0.0, 0.0
@@ -756,7 +854,9 @@ class Sweeps:
             of_kappa = -mixed.f + mixed.kappa * self._along(mixed) + 0.5 * bend
             exact = t, of_kept + of_mixed, -of_kept * kept.f / t + of_mixed * of_kappa / m
         self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa, *exact)
-        self._nodes[:, 1] = mixed.degrees - kept.degrees
+        self._drift[3] = DRIFT * self._c[6]
+        if self._table is None:
+            self._nodes[:, 1] = mixed.degrees - kept.degrees
         if not self.equal:
             self._sides = kept, mixed
             self._near[:, 0], self._near[:, 1] = kept.logs, mixed.logs
@@ -805,28 +905,39 @@ class Sweeps:
     # Moves.
 
     def sweep(self, k: int | None) -> None:
-        """Keep exactly the edges that cost less than a common price, one after the other.
+        """Keep exactly the edges that cost less than a common price, one after the other in tournament order.
 
-        The price is that below which `k` edges lie, or 0 for None; it is looked up anew as the trace moves. Pieces of
-        the list of edges take their turns in bit-reversed order: in the order of the list, the edges of the first nodes
-        would all be settled against neighbours that have not moved yet.
+        The price is that below which `k` edges lie, or 0 for None; it is looked up anew as the trace moves.
         """
-        m, price = self.graph.n_edges, self.market_price(k)
-        for turn in range(_PIECES):
-            piece = int(f"{turn:0{_PIECES.bit_length() - 1}b}"[::-1], 2)
-            start, stop = m * piece // _PIECES, m * (piece + 1) // _PIECES
-            while start < stop:
-                start = sweep(start, stop, *self._edges, *self._model, price, self._drift)
+        price, start, drifts = self.market_price(k), self._start, self._drifts
+        start[:] = self.order.first[:-1]
+        for pairs in self.order.rounds:
+            while pairs.size:
+                drifts[pairs, :3], drifts[pairs, 3] = 0.0, self._drift[3] / pairs.size
+                self.order.side_by_side(
+                    lambda some, price=price: play(
+                        some, start, self._stop, *self._edges, *self._model, price, drifts
+                    ),
+                    pairs,
+                )
+                if self.equal:
+                    break
+                self._drift[:3] += drifts[pairs, :3].sum(axis=0)
                 if self._has_drifted:
                     self._follow()
                     price = self.market_price(k, _SMALL_SAMPLE)
+                pairs = pairs[start[pairs] < self._stop[pairs]]
 
     @property
     def _has_drifted(self) -> bool:
-        return abs(self._drift[0]) > DRIFT * self._c[6]
+        return abs(self._drift[0]) > self._drift[3]
 
-    def prices(self, stride: int = 1) -> NDArray[np.float32]:
-        """What keeping each stride-th edge costs, J without it held against J with it."""
+    def prices(self) -> NDArray[np.float32]:
+        """What keeping each edge of the given graph costs, J without it held against J with it."""
+        return self.order.listed(self._prices())
+
+    def _prices(self, stride: int = 1) -> NDArray[np.float32]:
+        """What keeping each stride-th edge costs, in tournament order."""
         out = np.empty(-(-self.graph.n_edges // stride), np.float32)
         in_chunks(
             lambda a, b: prices(a, b, stride, *self._edges, *self._model, out),
@@ -841,7 +952,7 @@ class Sweeps:
         """
         self.extra = None
         self.set_to(mask)
-        difference = prices - self.prices() + np.where(mask, -inertia, inertia)
+        difference = self.order.dealt(prices + np.where(mask, -inertia, inertia)) - self._prices()
         self.extra = np.where(np.isfinite(difference), difference, 0.0).astype(np.float32)
         self.refresh()
         self.hold()
@@ -850,15 +961,11 @@ class Sweeps:
     def _stride(self) -> int:
         return max(1, self.graph.n_edges // _SAMPLE)
 
-    def look_everywhere(self) -> None:
-        """Let the next rotation look at all nodes, also where nothing has changed."""
-        self._fresh[:] = 1
-
     def market_price(self, k: int | None, size: int = _SAMPLE) -> float:
         """The price below which `k` edges lie, from a sample; 0 where the size is free."""
         if k is None:
             return 0.0
-        sample = self.prices(max(1, self.graph.n_edges // size))
+        sample = self._prices(max(1, self.graph.n_edges // size))
         place = min(int(k / self.graph.n_edges * sample.size), sample.size - 1)
         price = float(np.partition(sample, place)[place])
         finite = sample[np.isfinite(sample)]
@@ -878,15 +985,19 @@ class Sweeps:
     def _candidates(self, need: int) -> tuple[NDArray[np.int64], float]:
         """Edges whose flip brings the size nearer to the goal, best first, and the change of J of the last."""
         kept = need < 0
-        sample = self.prices(self._stride)
+        sample = self._prices(self._stride)
         sample = (-sample if kept else sample)[self.state[:: self._stride] == kept]
         few = int(2.5 * abs(need) / self._stride) + 8
         limit = float(np.partition(sample, few)[few]) if few < sample.size else np.inf
-        limit += 1e-6 * abs(limit)  # the sample is rounded
-        room = min(4 * abs(need) + 64 * self._stride, self.graph.n_edges)
-        edges, changes = np.empty(room, np.int64), np.empty(room)
-        found = collect(*self._edges, *self._model, int(kept), limit, edges, changes)
-        return edges[:found][np.argsort(changes[:found], kind="stable")], limit
+        limit += 1e-6 * abs(limit)  # prices are rounded
+        pieces = in_chunks(
+            lambda a, b: collect(a, b, *self._edges, *self._model, int(kept), limit), self.graph.n_edges
+        )
+        edges, changes = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        if self.objective.beta < _SPREAD_BETA:
+            return edges[np.argsort(changes, kind="stable")], limit
+        # Equal prices by a hash: in the order of the list, edges of the first blocks would crowd there.
+        return edges[np.lexsort((scrambled(edges.astype(np.uint64)), changes))], limit
 
     def _take(self, edges: NDArray[np.int64], limit: float, most: int) -> int:
         done = place = 0
@@ -897,34 +1008,41 @@ class Sweeps:
                 self._follow()
         return done
 
-    def rotate(self) -> int:
-        """Swap two edges at one node, over all nodes at which something changed; returns how many were swapped."""
-        gain = _EXACT_GAIN * max(1.0, abs(self.value))
-        swaps = node = 0
-        while node < self.graph.n_nodes:
-            found, node = rotate(node, *self._arcs, *self._edges[2:], *self._model, gain, self._fresh, self._drift)
-            swaps += found
+    def swap(self) -> int:
+        """At each node swap the kept edge that is worth least for the dropped one worth most; returns how often.
+
+        A swap at a node leaves its degree nearly as it is, so that it helps where neither flip alone does. Which
+        edges to swap is found for all nodes at the same time; the swaps are then made one after the other, the best
+        first, those that still lower J.
+        """
+        n, gain = self.graph.n_nodes, _EXACT_GAIN * max(1.0, abs(self.value))
+        cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), self.order.edge.dtype)
+        for pairs in self.order.rounds:
+            self.order.side_by_side(
+                lambda some: find_swaps(some, self.order.first, *self._edges, *self._model, cost, edge), pairs
+            )
+        total = cost.sum(axis=1)
+        at = np.flatnonzero(total < -gain)
+        at = at[np.argsort(total[at], kind="stable")]
+        done = place = 0
+        while place < at.size:
+            found, on = swap(at[place:], edge, gain, *self._edges, *self._model, self._drift)
+            done, place = done + found, place + on
             if self._has_drifted:
                 self._follow()
-        return swaps
-
-    @cached_property
-    def _arcs(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
-        """First place of each node in the two lists that follow, then edges and other ends node by node."""
-        start, node, edge = self.graph.neighbours
-        return start.astype(np.int64), edge, node
+        return done
 
     def hold(self) -> None:
         """Fix a spanning forest of the kept edges, those cheapest to keep, where components must not fall apart."""
         if self.constraints.connected:
             self.state = np.where(self._fixed > 0, self._fixed, self._kept)
-            prices = self.prices()
+            prices = self._prices()
             prices[self._kept == 0] = np.inf
             self._hold_forest(prices)
 
     def _hold_forest(self, prices: NDArray[np.float32]) -> None:
         scores = -prices.astype(np.float64)
-        self.state[best_forest_by(self.graph, scores, np.arange(scores.size))] = 3
+        self.state[best_forest_by(self.graph, scores, self.order.edge.astype(np.int64))] = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -950,7 +1068,7 @@ class Run:
     @property
     def rounds(self) -> int:
         """Most rounds for one start."""
-        return int(np.clip(self.visits / self.sweeps.state.size, 2, _ROUNDS))
+        return int(np.clip(self.visits / (2 * self.sweeps.state.size), 2, _ROUNDS))
 
     def of_size(self, k: int, start: BoolArray | None) -> Ending:
         """Search among the subsets of `k` edges; returns the status."""
@@ -1105,8 +1223,6 @@ class Run:
         s.sweep(k)
         if k is not None or s.size < least:
             s.resize(least if k is None else k)
-        if self.thorough and self._weighted:
-            s.look_everywhere()
-        s.rotate()
+        s.swap()
         s.refresh()
         self.monitor.step("sweep", step, s.size, s.value, step / max(self.rounds, step))
