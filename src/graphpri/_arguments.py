@@ -37,6 +37,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "weight": ("edge_weight", "weight_attr", "weight_attribute", "weights"),
     "loops": ("selfloops", "self_loops"),
     "parallel": ("multi_edges", "multiedges"),
+    "threads": ("cores", "n_jobs", "n_threads", "num_threads", "workers"),
     "time_limit": ("max_time", "timeout"),
     "methods": ("algorithms", "method"),
     "method": ("algorithm",),
@@ -56,6 +57,7 @@ WORDS: dict[str, str] = {
     "beta": "a finite number, 0 or more",
     "alpha": "a finite number, 0 or more",
     "seed": "a whole number, 0 or more",
+    "threads": "a whole number, 1 or more",
     "time_limit": "a number of seconds above 0",
     "weight": "the name of an edge attribute, or None to ignore weights",
 }

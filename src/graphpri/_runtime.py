@@ -353,6 +353,19 @@ def single_thread() -> Generator[None]:
         _LIMIT.end()
 
 
+_THREADS = ContextVar[int | None]("_THREADS", default=None)
+
+
+@contextmanager
+def in_threads(most: int | None) -> Generator[None]:
+    """Context in which compiled loops run in at most so many threads; as many as otherwise where that is None."""
+    token = _THREADS.set(_THREADS.get() if most is None else most)
+    try:
+        yield
+    finally:
+        _THREADS.reset(token)
+
+
 def workers() -> int:
     """Number of threads that compiled loops run in.
 
@@ -366,7 +379,9 @@ def workers() -> int:
     >>> workers() >= 1
     True
     """
-    asked = os.environ.get(THREADS_VARIABLE)
+    chosen, asked = _THREADS.get(), os.environ.get(THREADS_VARIABLE)
+    if chosen is not None:
+        return chosen
     if not asked:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not asked.isdecimal() or int(asked) < 1:

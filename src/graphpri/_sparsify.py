@@ -14,7 +14,7 @@ import numpy as np
 from graphpri._arguments import checked, is_several, seconds, unknown, whole
 from graphpri._entropies import entropy_for
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta
-from graphpri._runtime import Deadline, deadline, within
+from graphpri._runtime import Deadline, deadline, in_threads, within
 from graphpri._selection import check_budget, count_edges
 from graphpri._version import __version__
 from graphpri.baselines import METHODS, find, run
@@ -245,6 +245,7 @@ def sparsify(
     seed: int | None = None,
     effort: EffortName | None = None,
     time_limit: float | None = None,
+    threads: int | None = None,
     callback: Callback | None = None,
     directed: Directed = "refuse",
     loops: Loops = "refuse",
@@ -299,6 +300,9 @@ def sparsify(
     time_limit : float, optional
         Seconds for the whole call, new weights and estimates included, after which it returns the best so far. What
         can't be divided is done whole: reading the graph, one evaluation of J, one step of a solver.
+    threads : int, optional
+        Most threads to use, on large graphs alone; all cores that the process may use where absent (or as many as the
+        environment variable GRAPHPRI_THREADS says). The result is the same for any number.
     callback : callable, optional
         Gets a :class:`Progress` after each step of the solver; returning True stops it.
     directed : {"refuse", "symmetrize", "average"}
@@ -346,38 +350,41 @@ def sparsify(
     >>> result.graph.number_of_edges(), result.mask.sum()
     (23, np.int64(23))
     """
-    limit = Deadline(seconds("time_limit", time_limit))
-    run_by = _MethodCall(method, solver, effort, whole("seed", seed or 0), time_limit, callback, options)
-    run_by.check()
-    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
-    graph = loaded.graph
-    is_connected, k = _budget(graph, keep, connected, method, solver)
-    constraints = _constraints(loaded, is_connected, protect, forbid)
-    _check_fits(graph, k, constraints)
-    objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
-    if solver == "gumbel" and objective.is_stochastic:
-        raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
-    settings = _settings(objective, keep, constraints, run_by.seed) | run_by.settings() | {"reweight": bool(reweight)}
+    with in_threads(None if threads is None else whole("threads", threads, 1)):
+        limit = Deadline(seconds("time_limit", time_limit))
+        run_by = _MethodCall(method, solver, effort, whole("seed", seed or 0), time_limit, callback, options)
+        run_by.check()
+        loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
+        graph = loaded.graph
+        is_connected, k = _budget(graph, keep, connected, method, solver)
+        constraints = _constraints(loaded, is_connected, protect, forbid)
+        _check_fits(graph, k, constraints)
+        objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
+        if solver == "gumbel" and objective.is_stochastic:
+            raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
+        settings = (
+            _settings(objective, keep, constraints, run_by.seed) | run_by.settings() | {"reweight": bool(reweight)}
+        )
 
-    def search() -> Solution:
-        if method != "pri":
-            return run_by.score(graph, cast("int", k), constraints)
-        with within(limit.part(_SEARCHING) if reweight or objective.is_stochastic else limit):
-            return run_by.solve(objective, k, constraints)
+        def search() -> Solution:
+            if method != "pri":
+                return run_by.score(graph, cast("int", k), constraints)
+            with within(limit.part(_SEARCHING) if reweight or objective.is_stochastic else limit):
+                return run_by.solve(objective, k, constraints)
 
-    def weigh(solution: Solution) -> Solution:
-        # What was interrupted is finished as quickly as can be.
-        left = limit.part(_WEIGHING) if objective.is_stochastic else limit
-        with within(Deadline(0.0) if solution.status.interrupted else left):
-            return _with_new_weights(solution, objective, method) if reweight else solution
+        def weigh(solution: Solution) -> Solution:
+            # What was interrupted is finished as quickly as can be.
+            left = limit.part(_WEIGHING) if objective.is_stochastic else limit
+            with within(Deadline(0.0) if solution.status.interrupted else left):
+                return _with_new_weights(solution, objective, method) if reweight else solution
 
-    def measure(solution: Solution) -> Sparsified:
-        with within(limit):
-            result = _measured(loaded, objective, solution, settings)
-        _ = result.graph  # built now, so that the input may change from here on
-        return result
+        def measure(solution: Solution) -> Sparsified:
+            with within(limit):
+                result = _measured(loaded, objective, solution, settings)
+            _ = result.graph  # built now, so that the input may change from here on
+            return result
 
-    return in_stages(search, lambda solution: in_stages(lambda: weigh(solution), measure))
+        return in_stages(search, lambda solution: in_stages(lambda: weigh(solution), measure))
 
 
 _SEARCHING, _WEIGHING = 0.5, 0.75

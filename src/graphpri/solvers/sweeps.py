@@ -1,9 +1,10 @@
 """The solver for large graphs: sweeps over the edges for the degree and the local entropy, O(M) each.
 
-Where the trace is held, J is a sum of potentials of the degrees (see :mod:`graphpri.solvers.sweeps`), and
-what one more edge costs is known from its two ends. A sweep keeps each edge that costs less than a common price,
-one after the other, and the price is what makes the number of edges come out right. What single flips can't
-improve, swaps of two edges at one node can. docs/scale.md says how far that leads.
+Where the trace is held, J is a sum of potentials of the degrees, and what one more edge costs is known from its two
+ends. A sweep keeps each edge that costs less than a common price (a Lagrange multiplier of the budget), one after the
+other, and the price is what makes the number of edges come out right. What single flips can't improve, swaps of two
+edges at one node can. Edges take their turns in the order of :mod:`graphpri.solvers.tournament`, so that threads can
+share a sweep. docs/scale.md says how far that leads.
 """
 
 # pyright: reportArgumentType=false
@@ -31,19 +32,21 @@ from graphpri.solvers.tournament import Places, Tournament, scrambled
 # Compiled moves of the solver for large graphs: one edge after the other, each seeing the degrees as they are.
 #
 # At fixed trace, J is a sum over nodes of a potential of the degree, less a term of each edge (the local entropy's).
-# Both arrays that describe it are made by :mod:`graphpri.solvers.sweeps`:
+# Two arrays describe it, of three kinds:
 #
-# ``near``, shape (N, 2): change of a node's potential when an edge of the common weight comes and when one goes. A
-# look at an edge needs little else, so that these stay in the cache. For weights, the logarithms of both degrees.
-#
-# ``nodes``, shape (N, 2): degree in the kept graph, and what the mixture adds to it.
+# - degree entropy, equal weights: ``near``, shape (., 1), is a table of what one more edge does to the potential, and
+#   ``nodes``, shape (N, 1), the place of each node in it; see :class:`Table`.
+# - local entropy, equal weights: ``near``, shape (N, 2), is the change of a node's potential when an edge comes and
+#   when one goes, and ``nodes``, shape (N, 2), the degree in the kept graph and what the mixture adds to it.
+# - weights: ``near``, shape (N, 2), has the logarithms of both degrees, and ``nodes`` is as above.
 #
 # ``bend``, shape (N, 4), for the local entropy: the strength of the neighbours' terms on both sides, and the smallest
 # degree that they are followed to, with its logarithm.
 #
-# ``drift``, shape (3,), for weights: what has changed since `c` was made, of the trace and of the local entropy's sums.
+# ``drift``, for weights: what has changed since `c` was made, of the trace and of both of the local entropy's sums, and
+# by how much the trace may.
 #
-# All three are float32 where the edges weigh the same: every result is checked by J itself.
+# All are float32 where the edges weigh the same: every result is checked by J itself.
 #
 # ``c``: the factors of F of the kept graph and of the mixture, α, the barrier's floor, dJ/dt, 1 + 2κ, and for weights
 # the trace t with the two factors of what the slope leaves out, see :func:`at_new_trace`.
@@ -505,9 +508,7 @@ def play(
 ) -> None:
     """Sweep over the edges of some pairs of blocks, each from its `start` on, which is moved to where it ended."""
     for p in pairs:
-        start[p] = sweep(
-            start[p], stop[p], source, target, mu, extra, state, near, nodes, bend, c, price, drifts[p]
-        )
+        start[p] = sweep(start[p], stop[p], source, target, mu, extra, state, near, nodes, bend, c, price, drifts[p])
 
 
 @inlined
@@ -915,9 +916,7 @@ class Sweeps:
             while pairs.size:
                 drifts[pairs, :3], drifts[pairs, 3] = 0.0, self._drift[3] / pairs.size
                 self.order.side_by_side(
-                    lambda some, price=price: play(
-                        some, start, self._stop, *self._edges, *self._model, price, drifts
-                    ),
+                    lambda some, price=price: play(some, start, self._stop, *self._edges, *self._model, price, drifts),
                     pairs,
                 )
                 if self.equal:
@@ -990,9 +989,7 @@ class Sweeps:
         few = int(2.5 * abs(need) / self._stride) + 8
         limit = float(np.partition(sample, few)[few]) if few < sample.size else np.inf
         limit += 1e-6 * abs(limit)  # prices are rounded
-        pieces = in_chunks(
-            lambda a, b: collect(a, b, *self._edges, *self._model, int(kept), limit), self.graph.n_edges
-        )
+        pieces = in_chunks(lambda a, b: collect(a, b, *self._edges, *self._model, int(kept), limit), self.graph.n_edges)
         edges, changes = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
         if self.objective.beta < _SPREAD_BETA:
             return edges[np.argsort(changes, kind="stable")], limit
