@@ -19,7 +19,7 @@ import graphpri
 import zoo
 from graphpri._entropy import LARGE_EDGES
 from graphpri._objective import Objective
-from graphpri._runtime import CHUNK, in_chunks, workers
+from graphpri._runtime import CHUNK, in_chunks, in_threads, workers
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
 from graphpri.solvers import budgeted
@@ -28,6 +28,7 @@ from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.reweight import reweighted
 from graphpri.solvers.solution import Monitor
 from graphpri.solvers.sweeps import Run, Sweeps
+from graphpri.solvers.tournament import Tournament, rounds_of
 
 ENTROPIES = ("degree", "local")
 MIXTURES = ("equation", "listing")
@@ -179,10 +180,10 @@ def test_sums_that_moves_have_counted_are_those_computed_anew(entropy):
     graph = heavy_graph(4)
     sweeps = at(small_objective(graph, 4.0, 0.0, entropy), random_mask(graph, 6))
     sweeps.sweep(300)
-    sweeps.rotate()
+    sweeps.swap()
     sweeps._follow()
     counted = sweeps._sides
-    anew = sweeps.entropies.sides(sweeps.mask.view(np.uint8), pull=True)
+    anew = sweeps.entropies.sides(sweeps.order.dealt(sweeps.mask.view(np.uint8)), pull=True)
     for ours, theirs in zip(counted, anew, strict=True):
         assert ours.degrees == pytest.approx(theirs.degrees, rel=1e-9, abs=1e-12)
         assert ours.f == pytest.approx(theirs.f, rel=1e-9 if entropy == "degree" else 0.1)
@@ -230,7 +231,7 @@ def test_j_after_moves_is_j_computed_anew(name, entropy):
     k = max(1, graph.n_edges // 2)
     sweeps.sweep(k)
     sweeps.resize(k)
-    sweeps.rotate()
+    sweeps.swap()
     assert sweeps.size == k
     assert sweeps.refresh() == pytest.approx(objective.value(objective.selection(sweeps.mask)), abs=1e-6)
 
@@ -241,7 +242,7 @@ def test_swaps_at_a_node_lower_j(weighted):
     for entropy in ENTROPIES:
         sweeps = at(small_objective(graph, 4.0, 0.0, entropy), random_mask(graph, 9, 0.3))
         before = sweeps.value
-        assert sweeps.rotate() > 10
+        assert sweeps.swap() > 10
         assert sweeps.refresh() < before
 
 
@@ -258,15 +259,76 @@ def test_no_swap_improves_the_result():
             assert objective.value(objective.selection(new)) > found.objective - slack
 
 
-@given(st.lists(st.floats(-1e3, 1e3), max_size=200))
-@settings(max_examples=60, deadline=None)
-def test_ranks_are_those_of_numpy(values):
-    from graphpri.solvers.sweeps import rank
+# The order of a tournament.
 
-    order = np.empty(len(values), np.int64)
-    rank(np.array(values, float), order)
-    assert sorted(order.tolist()) == list(range(len(values)))
-    assert [values[i] for i in order] == sorted(values)
+
+@pytest.mark.parametrize("blocks", [4, 8, 32])
+def test_every_pair_of_blocks_meets_once_and_no_block_twice_in_a_round(blocks):
+    rounds = rounds_of(blocks)
+    for pairs in rounds[:-1]:
+        assert sorted(np.concatenate([pairs // blocks, pairs % blocks])) == list(range(blocks))
+    met = np.concatenate(rounds)
+    assert sorted(met) == [a * blocks + b for a in range(blocks) for b in range(a, blocks)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 31, 32, 33, 1000])
+@pytest.mark.parametrize("local", [False, True])
+def test_a_tournament_is_the_same_graph_in_another_order(n, local):
+    rng = np.random.default_rng(n)
+    other = (lambda u: u + 1 + rng.integers(0, 3, u.size)) if local else (lambda u: rng.integers(0, 10 * n, u.size))
+    u = rng.integers(0, 10 * n, 30 * n)
+    ends = np.unique(np.sort(np.column_stack([u, other(u)]), axis=1), axis=0)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    graph = Graph.from_edges(ends[:, 0], ends[:, 1], rng.random(len(ends)) + 1, n_nodes=13 * n)
+    order = Tournament(graph)
+    assert np.array_equal(np.sort(order.edge), np.arange(graph.n_edges))
+    assert np.array_equal(order.graph.weights, graph.weights[order.edge])
+    assert np.array_equal(order.listed(order.dealt(graph.weights)), graph.weights)
+    number = np.full(graph.n_nodes, -1)
+    for new, old in ((order.graph.source, graph.source), (order.graph.target, graph.target)):
+        at = old[order.edge]
+        assert ((number[at] == -1) | (number[at] == new)).all()
+        number[at] = new
+    known = number[number >= 0]
+    assert np.unique(known).size == known.size
+    assert known.max() < graph.n_nodes
+    # Pairs without a common block share no node.
+    for pairs in order.rounds:
+        seen = []
+        for pair in pairs:
+            inside = slice(order.first[pair], order.first[pair + 1])
+            seen.append(np.unique([order.graph.source[inside], order.graph.target[inside]]))
+        together = np.concatenate(seen) if seen else np.empty(0)
+        assert np.unique(together).size == together.size
+
+
+def test_most_edges_between_near_numbers_stay_in_their_blocks():
+    ring = zoo.ring(4000)
+    assert (np.diff(Tournament(ring).first)[::5] > 900).all()
+    shuffled = np.random.default_rng(0).permutation(4000)
+    far = Graph.from_edges(shuffled[ring.source], shuffled[ring.target])
+    assert (np.diff(Tournament(far).first) < 700).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("entropy", ENTROPIES)
+@pytest.mark.parametrize("k", [9000, None])
+def test_threads_do_not_change_a_bit_of_a_sweep(weighted, entropy, k, monkeypatch):
+    monkeypatch.setattr("graphpri.solvers.tournament.THREADED", 1)
+    graph = zoo.random_graph(4000, 30_000, 3, weighted=weighted, spread=1.5)
+    found = []
+    for threads in (1, 2, 4):
+        with in_threads(threads):
+            found.append(solve(small_objective(graph, 4.0, 0.0, entropy), k))
+    assert found[0].objective == found[1].objective == found[2].objective
+    assert np.array_equal(found[0].mask, found[1].mask)
+    assert np.array_equal(found[0].mask, found[2].mask)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "all", True])
+def test_a_wrong_argument_threads_is_an_error(threads):
+    with pytest.raises(OptionError, match=r"threads=.* must be a whole number, 1 or more|threads"):
+        graphpri.sparsify(zoo.ring(5), keep=2, threads=threads)
 
 
 # Results.

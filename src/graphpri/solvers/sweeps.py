@@ -364,7 +364,7 @@ def sweep(
 ) -> int:
     """Keep each edge exactly where that costs J less than `price`, until the trace has moved too far for `c`.
 
-    Returns the edge to go on with. `drift` counts changes since `c` was made, see :func:`has_drifted`.
+    Returns the edge to go on with. `drift` counts changes since `c` was made, see :meth:`Sweeps.sweep`.
     """
     tie = TIE * abs(price)
     for e in range(start, stop):
