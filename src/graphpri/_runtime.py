@@ -49,6 +49,34 @@ def _held_interrupts() -> Generator[None]:
         before(*came[0])
 
 
+_WHEN_COMPILING: list[Callable[[], object]] = []
+
+
+@contextmanager
+def when_compiling(tell: Callable[[], object]) -> Generator[None]:
+    """Context in which `tell` is called when a loop that is not kept on disk yet is compiled, which takes seconds."""
+    _WHEN_COMPILING.append(tell)
+    try:
+        yield
+    finally:
+        _WHEN_COMPILING.remove(tell)
+
+
+@lru_cache(maxsize=1)
+def _listen_to_compiler() -> None:
+    from numba.core import event
+
+    class Told(event.Listener):
+        def on_start(self, event: Any) -> None:
+            for tell in _WHEN_COMPILING:
+                tell()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Told())
+
+
 class _Loop:
     """A loop that is compiled at its first call, so that small graphs never wait for the compiler."""
 
@@ -64,6 +92,7 @@ class _Loop:
                 with _held_interrupts():
                     from numba import njit
 
+                    _listen_to_compiler()
                 jit, known = cast("Any", njit), self._function.__globals__
                 for name in self._function.__code__.co_names:
                     if isinstance(known.get(name), _Loop):

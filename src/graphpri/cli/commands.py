@@ -29,6 +29,7 @@ COMMANDS = {
     "reproduce": ("graphpri.cli.reproduce:app", "Run the paper's figures and tables, with computed verdicts."),
     "info": ("graphpri.cli.info:app", "Describe a graph, and say what stands in the way of sparsifying it."),
     "data": ("graphpri.cli.data:app", "List, fetch and describe the named data sets."),
+    "warm-up": ("graphpri.cli.warm_up:app", "Compile the loops for large graphs beforehand."),
     "completion": ("graphpri.cli.completion:app", "Print a script that completes commands in a shell."),
 }
 

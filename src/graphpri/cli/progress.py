@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 DELAY = 1.0
 """Seconds after which progress appears."""
 _INTERVAL = 0.1
+
+COMPILING = "compiling loops for large graphs, once on this machine"
 
 
 class Watch:
@@ -51,9 +53,13 @@ class Watch:
         self._text, self._fraction, self._updated = "", None, 0.0
         self._before: dict[int, Any] = {}
         self._gentle = False
+        self._told = ExitStack()
 
     def __enter__(self) -> Watch:
         if self._shown:
+            from graphpri._runtime import when_compiling
+
+            self._told.enter_context(when_compiling(lambda: self.stage(COMPILING)))
             self._timer = threading.Timer(self._delay, self._open)
             self._timer.daemon = True
             self._timer.start()
@@ -66,6 +72,7 @@ class Watch:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+        self._told.close()
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
