@@ -416,7 +416,7 @@ def _graph_words(table: EdgeTable, notes: list[str]) -> tuple[list[str], str]:
     title, mode = attributes.get("name"), attributes.get("first_mode")
     fits = isinstance(title, str) and title == title.strip() and title and not re.search(r"[\n\r]", title)
     written = ["name"] if fits else []
-    if type(mode) is int and mode >= 0:
+    if type(mode) is int and 0 <= mode <= table.n_nodes:
         written.append("first_mode")
     notes += left_out("graph", [key for key in attributes if key not in written], "Pajek holds a name only")
     return [f"*Network {title}\n"] if fits else [], f" {mode}" if "first_mode" in written else ""
