@@ -722,7 +722,7 @@ class Sweeps:
         self._nodes: Nodes = np.zeros((n, 2), kind)
         self._table = Table(self.graph.degrees()) if self.equal and not self.local else None
         if self._table is not None:
-            self._near, self._nodes = self._table.rises[:, None], self._table.first[:, None].copy()
+            self._near, self._nodes = self._table.rises[:, None], cast("Any", self._table.first[:, None].copy())
         self._bend: Nodes | None = np.zeros((n, 4), kind) if self.local else None
         self._c: Coefficients = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.extra: NDArray[np.float32] | None = None

@@ -38,7 +38,7 @@ THREADED = 250_000
 
 
 @inlined
-def seat(i: int, n: int, blocks: int, near: bool) -> tuple[int, int]:
+def seat(i: int, n: int, blocks: int, near: bool) -> tuple[Any, Any]:
     """Block and new number of a node: runs of consecutive nodes, or one of each run of `blocks` nodes to every block.
 
     Which one of a run goes to which block hangs on a hash of the run. Blocks then are of the same size, and nodes keep
