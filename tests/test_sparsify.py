@@ -1291,7 +1291,7 @@ PATHS: list[tuple[dict[str, Any], str]] = [
     ({"keep": [0.9, 0.1], "connected": True}, "keep=8 edges can't hold .*at least 33 edges"),
     ({"keep": [0.9, 2], "protect": [0, 1, 2]}, "keep=2 edges, but protect names 3"),
     ({"beta": [1], "forbid": [(0, 11)]}, "edges in forbid the graph falls apart"),
-    ({"beta": [1], "effort": "best"}, "effort='best' is for paths along keep"),
+    ({"beta": [1], "effort": "path"}, "effort='path': choose from 'fast', 'normal', 'best'"),
     ({"keep": [0.5], "effort": "path"}, "effort='path': choose from 'fast', 'normal', 'best'"),
     ({"keep": [0.5], "callback": 3}, "callback=3 must be a function"),
     ({"keep": [0.5], "seed": -1}, "seed=-1 must be a whole number"),

@@ -645,7 +645,7 @@ def path(
     entropy: str = "auto",
     mixture: Mixture = "equation",
     seed: int | None = None,
-    effort: EffortName = "fast",
+    effort: EffortName | None = None,
     callback: Callback | None = None,
     directed: Directed = "refuse",
     loops: Loops = "refuse",
@@ -656,19 +656,22 @@ def path(
     target: Hashable | None = None,
     edge_attrs: Sequence[str] = (),
 ) -> list[Sparsified]:
-    """Sparsify along a sequence of β or of budgets, each point starting from its neighbour's solution.
+    """Sparsify along a sequence of β or of budgets.
+
+    Along β each point is searched as by :func:`sparsify`, and neighbours whose order contradicts that of minimisers
+    are put right: S never falls and D never rises (with alpha=0). Along budgets each point starts from the next
+    larger one's solution.
 
     Parameters
     ----------
     G : object
         As in :func:`sparsify`.
     beta : float or sequence of float
-        One β, or the β of the path. Along β all points share one pool of subsets, so that S never falls
-        and D never rises (with alpha=0).
+        One β, or the β of the path.
     keep : float, int, None, or sequence
         One budget (None leaves the size to β), or the budgets of the path.
-    effort : {"fast", "normal", "best"}
-        For paths over budgets: how long to search at each. Paths over β take the default only.
+    effort : {"fast", "normal", "best"}, optional
+        How long to search at each point; where absent "normal" along β, as alone, and "fast" along budgets.
     alpha, weight, connected, protect, forbid, entropy, mixture, seed, callback, directed, loops, parallel
         As in :func:`sparsify`.
     negative, zero, source, target, edge_attrs
@@ -694,10 +697,7 @@ def path(
     [2, 4]
     """
     name, keeps, betas = _steps(beta, keep)
-    if name == "beta" and effort != "fast":
-        raise OptionError(
-            f"{argument('effort', effort)} is for paths along keep: along beta all points share their subsets"
-        )
+    effort = effort or ("normal" if name == "beta" else "fast")
     loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
     graph = loaded.graph
     betas = [check_beta(_plain(b)) for b in betas]
@@ -716,7 +716,7 @@ def path(
         k = budgets[0][1]
         points = [replace(objective, beta=b) for b in betas]
         return in_stages(
-            lambda: solve_betas(objective, betas, k, constraints, seed=seed, callback=callback),
+            lambda: solve_betas(objective, betas, k, constraints, effort=effort, seed=seed, callback=callback),
             lambda solutions: [
                 result(at, _explained(solution, at, k, constraints), keeps[0])
                 for at, solution in zip(points, solutions, strict=True)

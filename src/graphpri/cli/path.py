@@ -63,8 +63,9 @@ class Along:
         ),
     ] = None
     effort: Annotated[
-        Literal["fast", "normal", "best"], Parameter(help="Along budgets: how long to search at each.")
-    ] = "fast"
+        Literal["fast", "normal", "best"] | None,
+        Parameter(help="How long to search at each; where absent normal along beta, fast along budgets."),
+    ] = None
 
     def keywords(self) -> dict[str, Any]:
         """Keyword arguments of :func:`graphpri.path`."""
@@ -101,8 +102,8 @@ def path(
 ) -> int:
     """Sparsify along a range of beta or of budgets.
 
-    Each point starts from its neighbours' solutions. Prints a row a point.
-    Along beta, S never falls and D never rises (at alpha 0).
+    Prints a row a point. Along beta each is searched as by sparsify; S never falls and D never rises (at alpha 0).
+    Along budgets each starts from the next larger one's solution.
     """
     outputs.refuse_two_streams(output, "table", json=json)
     keywords = along.keywords()

@@ -1,15 +1,15 @@
-"""Solutions over a range of β: one pool of subsets, of which each β takes its best.
+"""Solutions over a range of β: each as of a call of its own, and in the order that minimisers have.
 
-J_β is linear in β for a fixed subset, so that the pool's lower envelope has the order of true minimisers:
-along β the divergence never rises and (without a barrier) the entropy never falls.
+J_β is linear in β for a fixed subset, so that along true minimisers the divergence never rises and (without a barrier)
+the entropy never falls. Where solutions found one by one break this law, one of two neighbours is better at the other's
+β than what was found there, and takes its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
+from itertools import pairwise
 
 from graphpri._objective import Objective, Terms
 from graphpri._selection import tolerance
@@ -19,38 +19,76 @@ from graphpri.solvers.budgeted import solve
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.solution import Callback, Ending, Progress, Solution, Status
 
-AFRESH = 64
-"""Most β of a path that are searched from scratch as well, evenly spread."""
 
-ROUNDS = 2
-"""Times that every β is gone through at the end, down and up, where its neighbours have found something better."""
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A subset with the parts of J that do not depend on β, and the status of the search that found it."""
+
+    mask: BoolArray
+    terms: Terms
+    status: Status
+
+    def at(self, beta: float) -> float:
+        """J_β of the subset, in nats."""
+        return self.terms.at(beta).objective
+
+    def elsewhere(self) -> Point:
+        """The same subset as the solution for another β."""
+        return replace(self, status=Ending.OF_ANOTHER.status())
 
 
 @dataclass
-class Pool:
-    """Subsets with the parts of J that do not depend on β."""
+class Path:
+    """The solutions found so far, by β."""
 
     objective: Objective
-    masks: list[BoolArray] = field(default_factory=list[BoolArray])
-    terms: list[Terms] = field(default_factory=list[Terms])
-    _seen: set[bytes] = field(default_factory=set[bytes])
+    points: dict[float, Point] = field(default_factory=dict[float, Point])
+    complete_from: float = float("inf")
 
-    def add(self, mask: BoolArray) -> None:
-        """Add a subset that is not there yet."""
-        key = np.packbits(mask).tobytes()
-        if key not in self._seen:
-            self._seen.add(key)
-            self.masks.append(mask)
-            self.terms.append(self.objective.terms(self.objective.selection(mask)))
+    def add(self, beta: float, solution: Solution) -> None:
+        """Take the solution for a β."""
+        terms = self.objective.terms(self.objective.selection(solution.mask))
+        self.points[beta] = Point(solution.mask, terms, solution.status)
+        if solution.mask.all():
+            self.complete_from = min(self.complete_from, beta)
 
-    def best(self, beta: float) -> tuple[BoolArray, float]:
-        """The subset with the smallest J_β, and J there; of equals the one with the smallest divergence."""
-        values = [terms.at(beta).objective for terms in self.terms]
-        least = min(values)
-        tied = [i for i, value in enumerate(values) if value <= least + tolerance(least, beta)]
-        least_divergence = min(self.terms[i].divergence for i in tied)
-        chosen = next(i for i in tied if self.terms[i].divergence <= least_divergence + tolerance(least_divergence))
-        return self.masks[chosen], values[chosen]
+    def fill(self, betas: Sequence[float]) -> None:
+        """Give each β that was not searched all edges, where they were best at a smaller one, or the best subset."""
+        searched = list(self.points.values())
+        for beta in betas:
+            if beta >= self.complete_from:
+                self.points.setdefault(beta, self.points[self.complete_from])
+            elif beta not in self.points:
+                self.points[beta] = min(searched, key=lambda point: point.at(beta)).elsewhere()
+
+    def put_in_order(self) -> None:
+        """Where two neighbours break the law, give one the other's subset, until S never falls and D never rises."""
+        betas = sorted(self.points)
+        for _ in betas:
+            pairs = [(low, high, self.points[low], self.points[high]) for low, high in pairwise(betas)]
+            broken = [pair for pair in pairs if _breaks_the_law(pair[2].terms, pair[3].terms)]
+            if not broken:
+                break
+            # As J is linear in β, one of the two gains by it.
+            low, high, one, two = broken[0]
+            if one.at(low) - two.at(low) > two.at(high) - one.at(high):
+                self.points[low] = two.elsewhere()
+            else:
+                self.points[high] = one.elsewhere()
+
+    def solutions(self, betas: Sequence[float], stopped: Status | None = None) -> list[Solution]:
+        """The solution for each β, with one status for all where the work was stopped."""
+        self.fill(betas)
+        self.put_in_order()
+        found = [(beta, self.points[beta]) for beta in betas]
+        return [Solution(point.mask, point.at(beta), stopped or point.status) for beta, point in found]
+
+
+def _breaks_the_law(low: Terms, high: Terms) -> bool:
+    """Whether D rises or the rest of J falls, by more than rounding, from the solution of a smaller β to a larger's."""
+    rises = high.divergence - low.divergence
+    falls = low.entropy + low.barrier - high.entropy - high.barrier
+    return rises > tolerance(low.divergence) or falls > tolerance(low.entropy + low.barrier)
 
 
 def solve_betas(
@@ -59,10 +97,11 @@ def solve_betas(
     k: int | None,
     constraints: Constraints | None = None,
     *,
+    effort: str = "normal",
     seed: int | None = None,
     callback: Callback | None = None,
 ) -> list[Solution]:
-    """Minimise J_β for every β, warm started from the neighbours.
+    """Minimise J_β for every β, as :func:`graphpri.solvers.budgeted.solve` does, and keep the order of minimisers.
 
     Parameters
     ----------
@@ -72,8 +111,10 @@ def solve_betas(
         In any order; the solutions come in the same one.
     k : int or None
         Number of edges to keep; None leaves it to β.
-    constraints, seed, callback
+    constraints, effort, seed
         As in :func:`graphpri.solvers.budgeted.solve`.
+    callback : callable, optional
+        Gets a :class:`Progress` after every β, and stops the work by returning True.
 
     Raises
     ------
@@ -83,57 +124,29 @@ def solve_betas(
     if objective.is_stochastic:
         # Estimates would rank subsets by their noise.
         objective = replace(objective, entropy="local")
-    pool = Pool(objective)
-    ascending = sorted(set(map(float, betas)))
-    # β from scratch give the pool its range; then every β improves on the best of its neighbours, until none changes.
-    scratch = ascending if len(ascending) <= AFRESH else ascending[:: -(-len(ascending) // AFRESH)]
-    plan = [
-        (beta, effort, True) for beta in scratch for effort in (("normal",) if k is not None else ("normal", "path"))
-    ]
-    plan += [(beta, "path", False) for beta in ascending[::-1] + ascending]
-    plan += [(beta, "point", False) for beta in (ascending[::-1] + ascending) * ROUNDS]
-    improved: dict[tuple[float, str], bytes] = {}
-    statuses: dict[float, tuple[bytes, Status]] = {}
-    stopped: Status | None = None
-    everything = np.inf
-
-    def ended(stopped: Status | None) -> list[Solution]:
-        found: list[Solution] = []
-        for beta in map(float, betas):
-            mask, value = pool.best(beta)
-            of_mask, status = statuses.get(beta, (b"", None))
-            known = status if status is not None and of_mask == mask.tobytes() else Ending.OF_ANOTHER.status()
-            found.append(Solution(mask, value, stopped or known, ()))
-        return found
-
+    path = Path(objective)
+    betas = [float(beta) for beta in betas]
+    plan = sorted(set(betas))
     best = "these are the best subsets so far"
+    beta = plan[0]
     try:
-        for done, (beta, effort, afresh) in enumerate(plan):
-            start = None if afresh or not pool.masks else pool.best(beta)[0]
-            if start is not None and improved.get((beta, effort)) == start.tobytes():
-                continue
-            if beta >= everything:
-                continue
-            solution = solve(replace(objective, beta=beta), k, constraints, effort=effort, seed=seed, start=start)
-            if solution.mask.all():
-                everything = beta  # D is zero there, and never rises with β
-            pool.add(solution.mask)
-            improved[beta, effort] = solution.mask.tobytes()
-            statuses[beta] = solution.mask.tobytes(), solution.status
-            size = int(solution.mask.sum())
-            progress = Progress("path", done + 1, size, solution.objective, (done + 1) / len(plan))
+        for done, beta in enumerate(plan, start=1):
+            if beta >= path.complete_from:
+                break  # D is zero there, and never rises with β
+            found = solve(replace(objective, beta=beta), k, constraints, effort=effort, seed=seed)
+            path.add(beta, found)
+            progress = Progress("path", done, int(found.mask.sum()), found.objective, done / len(plan))
             if callback is not None and callback(progress) is True:
-                stopped = Ending.CALLBACK.status(best=best)
-                break
+                return path.solutions(betas, Ending.CALLBACK.status(best=best))
     except KeyboardInterrupt as stop:
-        unfinished = stop if isinstance(stop, Interrupted) else None
-        if unfinished is None and not pool.masks:
+        if not isinstance(stop, Interrupted) and not path.points:
             raise
+        unfinished = stop
 
         def cut_short() -> list[Solution]:
-            if unfinished is not None:
-                pool.add(unfinished.result.mask)
-            return ended(Ending.INTERRUPTED.status(best=best))
+            if isinstance(unfinished, Interrupted):
+                path.add(beta, unfinished.result)
+            return path.solutions(betas, Ending.INTERRUPTED.status(best=best))
 
         raise Interrupted(cut_short) from None
-    return ended(stopped)
+    return path.solutions(betas)
