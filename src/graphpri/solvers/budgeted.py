@@ -392,9 +392,12 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
     """
     evaluator, monitor = search.evaluator, search.monitor
     if not search.is_large:
+        # Where the entropy rules, descents are short, and the most candidates cost little.
+        widths = level.widths[-1:] if evaluator.beta < ENTROPY_RULES else level.widths[:1]
+        passed: dict[bytes, object] = {}
         for mask in _eliminated(search, start, level.share / 2)[: level.sizes]:
             search.reset(mask)
-            descend(search, level.widths[:1])
+            descend(search, widths, passed=passed)
     elif evaluator.graph.n_edges > SWAP_LIMIT:
         search.reset(_eliminated(search, start, _share(level, evaluator))[0])
     else:
@@ -519,7 +522,7 @@ def _try_starts(search: Search, level: Effort) -> None:
     best, value = evaluator.mask.copy(), evaluator.value
     subsets = around_nodes(search, int(best.sum()))
     values = np.array([evaluator.objective.value(evaluator.objective.selection(subset)) for subset in subsets])
-    tried = [value]
+    tried, passed = [value], dict[bytes, object]()
     for number in ascending(values, np.arange(values.size), search.unit):
         if budget < LEAST_DESCENT:
             break
@@ -528,7 +531,7 @@ def _try_starts(search: Search, level: Effort) -> None:
             continue
         tried.append(found)
         search.reset(subsets[number])
-        budget -= 5 + descend(search, level.widths[:1])
+        budget -= 5 + descend(search, level.widths[:1], passed=passed)
         if evaluator.value < value - search.gain:
             best, value = evaluator.mask.copy(), evaluator.value
     evaluator.reset(best)
@@ -549,6 +552,7 @@ def _perturb(search: Search, level: Effort) -> bool:
     budget = level.work / search.seconds_per_move
     best, value, flips = evaluator.mask.copy(), evaluator.value, evaluator.swap_changes()
     failures, number, moves = 0, 0, 0.0
+    passed: dict[bytes, object] = {}
     reset_moves = 3 * max(1.0, evaluator.work**0.5 / 200)
     while failures < patience and moves < budget:
         evaluator.mask = best
@@ -561,7 +565,7 @@ def _perturb(search: Search, level: Effort) -> bool:
         if np.array_equal(subset, best):
             continue
         evaluator.reset(subset)
-        moves += reset_moves + descend(search, level.widths[:1], most=60, beat=(best, value))
+        moves += reset_moves + descend(search, level.widths[:1], most=60, beat=(best, value), passed=passed)
         search.step("perturb", number, max(failures / patience, moves / budget))
         if evaluator.value < value - search.gain:
             evaluator.reset(evaluator.mask)

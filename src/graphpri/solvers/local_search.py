@@ -351,7 +351,12 @@ def _best_bridge_swap(
 
 
 def descend(
-    search: Search, widths: tuple[int, ...], *, most: int | None = None, beat: tuple[BoolArray, float] | None = None
+    search: Search,
+    widths: tuple[int, ...],
+    *,
+    most: int | None = None,
+    beat: tuple[BoolArray, float] | None = None,
+    passed: dict[bytes, object] | None = None,
 ) -> int:
     """Steepest descent: make the best move until none helps; return the number of moves.
 
@@ -359,9 +364,16 @@ def descend(
 
     The evaluator's predictions are checked against J itself now and then, at once after one was wrong: the
     subset at the end is the best checked one. With `beat`, a subset and its J, the search ends where it
-    falls back to that subset, and a result that is not better is not checked.
+    falls back to that subset, and a result that is not better is not checked. With `passed`, the subsets that earlier
+    descents went through, it ends at the first of them, as from there it would go the same way; its own are added.
     """
-    evaluator = search.evaluator
+    evaluator, this = search.evaluator, object()
+
+    def known() -> bool:
+        return passed is not None and passed.setdefault(evaluator.mask.tobytes(), this) is not this
+
+    if known():
+        return 0
     checked, checked_value = evaluator.mask.copy(), evaluator.value
     interval, pending, moves, width = 32, 0, 0, 0
     tabu: Tabu = set()
@@ -371,7 +383,7 @@ def descend(
             evaluator.move(move.out, move.into, move.terms)
             moves, pending = moves + 1, pending + 1
             search.step("swap" if beat is None else "perturb", moves, 0.5)
-            if beat is not None and np.array_equal(evaluator.mask, beat[0]):
+            if known() or (beat is not None and np.array_equal(evaluator.mask, beat[0])):
                 return moves
             if pending < interval and evaluator.drift < 0.03:
                 continue
