@@ -508,7 +508,7 @@ def test_ctrl_c_while_estimating_keeps_the_subset(monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graphpri._stochastic.estimate", interrupted)
+    monkeypatch.setattr("graphpri._objective.estimate", interrupted)
     with pytest.raises(graphpri.Interrupted) as stop:
         graphpri.sparsify(HUBS, keep=0.4, **ESTIMATED)
     result = stop.value.result

@@ -31,7 +31,7 @@ from graphpri._entropy import (
     exact_entropies_and_terms,
     scaled,
 )
-from graphpri._stochastic import TARGET, Estimate, estimate
+from graphpri._stochastic import TARGET, Estimate, edge_term_by_probes, estimate
 from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph
 
@@ -221,6 +221,14 @@ class _Entropies:
         y = self.kept(w)
         kept, mixed = self.evaluate(y, True), self.evaluate(self.mixed(y), True)
         return self._combined(w, y, kept, mixed, of_kept, of_mixed)
+
+    def slope_by_probes(
+        self, w: FloatArray, values: tuple[float, float], of_kept: float, of_mixed: float
+    ) -> FloatArray:
+        """The gradient of :meth:`combination`, where S(σ̃) and S(σ̄) are estimated already."""
+        y = self.kept(w)
+        kept, mixed = ((s, edge_term_by_probes(self.graph, x)) for s, x in zip(values, (y, self.mixed(y)), strict=True))
+        return self._combined(w, y, kept, mixed, of_kept, of_mixed)[2]
 
     def combinations(
         self, selections: FloatArray, of_kept: float, of_mixed: float
@@ -485,10 +493,17 @@ class Objective:
         The slope of an edge that would join two components of the kept graph is infinite; the gradient
         given for it is that of a floor under the eigenvalues, large and finite.
         """
-        kept, mixed, slope = self.entropies.combination(w, *coefficients(self.beta)[:2])
+        factors = coefficients(self.beta)[:2]
+        if self.is_stochastic:
+            found = self.estimated(w)[0]
+            kept, mixed = found.entropy, found.divergence + 0.5 * (found.entropy + self.original_entropy)
+            slope = self.entropies.slope_by_probes(w, (kept, mixed), *factors)
+        else:
+            kept, mixed, slope = self.entropies.combination(w, *factors)
+            found = self._terms(w, kept, mixed)
         if self.alpha:
             slope += self.barrier.gradient(w)
-        return self.estimated(w)[0] if self.is_stochastic else self._terms(w, kept, mixed), slope
+        return found, slope
 
     def _terms(self, w: FloatArray, kept: float, mixed: float) -> Terms:
         divergence = divergence_between(mixed, kept, self.original_entropy)

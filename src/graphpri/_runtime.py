@@ -263,9 +263,9 @@ class Deadline:
     share: float = 1.0
     begun: float = field(default_factory=lambda: time.monotonic())
 
-    def is_over(self) -> bool:
-        """Whether the time is up."""
-        return self.seconds is not None and time.monotonic() - self.begun > self.share * self.seconds
+    def is_over(self, in_seconds: float = 0.0) -> bool:
+        """Whether the time is up, or will be after so many seconds more."""
+        return self.seconds is not None and time.monotonic() + in_seconds - self.begun > self.share * self.seconds
 
     def part(self, share: float) -> Deadline:
         """The deadline of a part of the call, which may take this share of the time."""

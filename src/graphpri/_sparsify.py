@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -369,13 +370,12 @@ def sparsify(
         def search() -> Solution:
             if method != "pri":
                 return run_by.score(graph, cast("int", k), constraints)
-            with within(limit.part(_SEARCHING) if reweight or objective.is_stochastic else limit):
+            with within(_before(limit, int(reweight) + objective.is_stochastic)):
                 return run_by.solve(objective, k, constraints)
 
         def weigh(solution: Solution) -> Solution:
             # What was interrupted is finished as quickly as can be.
-            left = limit.part(_WEIGHING) if objective.is_stochastic else limit
-            with within(Deadline(0.0) if solution.status.interrupted else left):
+            with within(Deadline(0.0) if solution.status.interrupted else _before(limit, objective.is_stochastic)):
                 return _with_new_weights(solution, objective, method) if reweight else solution
 
         def measure(solution: Solution) -> Sparsified:
@@ -387,9 +387,9 @@ def sparsify(
         return in_stages(search, lambda solution: in_stages(lambda: weigh(solution), measure))
 
 
-_SEARCHING, _WEIGHING = 0.5, 0.75
-"""Shares of a time limit after which the search ends where new weights or estimates come after it, and after which
-reweighting ends where estimates do."""
+def _before(limit: Deadline, following: int) -> Deadline:
+    """The deadline of a stage that others follow, new weights or estimates: half of the time is theirs, for each."""
+    return limit.part(0.5**following)
 
 
 class _MethodCall(NamedTuple):
@@ -580,8 +580,12 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
     graph, mask, order = source.graph, solution.mask, source.edges
     selection, scores, terms = objective.selection(mask), solution.scores, None
     if scores is None:
-        # Estimating slopes takes long: where the time is up, those of the local entropy have to do.
-        sloped = _local_if_stochastic(objective) if deadline().is_over() else objective
+        sloped, limit, begun = objective, deadline(), time.monotonic()
+        if objective.is_stochastic and not limit.is_over():
+            objective.estimated(selection)  # kept there, for the slopes and for the terms
+        # Estimating slopes takes about as long again: where the time is up, those of the local entropy have to do.
+        if limit.is_over(in_seconds=time.monotonic() - begun):
+            sloped = _local_if_stochastic(objective)
         found, gradient = sloped.terms_and_gradient(selection)
         scores, terms = -gradient, found if sloped is objective else None
     new, w = solution.weights, selection

@@ -24,6 +24,7 @@ away and added back exactly, common neighbours included. Its noise is then shrun
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from typing import Any, NamedTuple, cast
@@ -542,6 +543,7 @@ def estimate(
     blocks: list[list[Sample]] = []
     with single_thread():
         for z in _signs(pattern, effort.most, rng):
+            begun = time.monotonic()
             block: list[Sample] = []
             while not block or (not blocks and effort.tightened(block)):
                 rules = [sample.rule for sample in blocks[0]] if blocks else [None] * len(ys)
@@ -549,7 +551,7 @@ def estimate(
                 block = [w.sample(z, rule, effort.enough) for w, rule in zip(weightings, rules, strict=True)]
             blocks.append(block)
             if probes is None and (
-                deadline().is_over()
+                deadline().is_over(in_seconds=time.monotonic() - begun)  # with another block
                 or all(_combined(blocks, c).error <= g for c, g in zip(factors, goals, strict=True))
             ):
                 break
@@ -741,6 +743,7 @@ def log_term(
     taken = 0
     with single_thread():
         for signs in _signs(pattern, probes, rng):
+            begun = time.monotonic()
             z = signs.astype(np.float64)
             rest = log_times(laplacian, components.centred(z), steps)
             rest -= parts.log[:, None] * z
@@ -748,7 +751,7 @@ def log_term(
             rest += 0.5 * _second(laplacian, parts.root, z)
             differences(pattern, z, rest, total, square)
             taken += z.shape[1]
-            if deadline().is_over():
+            if deadline().is_over(in_seconds=time.monotonic() - begun):
                 break
     mean = total / taken
     noise = np.maximum(square / taken - mean**2, 0.0) / (taken - 1)
@@ -845,4 +848,13 @@ def evaluate_by_probes(graph: Graph, y: FloatArray, gradient: bool) -> EntropyVa
     if _largest(graph) <= SMALL:
         return exact_entropy(graph, y, gradient)
     value = estimate(graph, [y], [[1.0]])[0].value
-    return EntropyValue(value, log_term(graph, y) if gradient else None)
+    return EntropyValue(value, edge_term_by_probes(graph, y) if gradient else None)
+
+
+def edge_term_by_probes(graph: Graph, y: FloatArray) -> FloatArray:
+    """The edge term of :func:`evaluate_by_probes` alone, shape (M,)."""
+    if _largest(graph) > SMALL:
+        return log_term(graph, y)
+    term = exact_entropy(graph, y, True).log_term
+    assert term is not None
+    return term

@@ -54,7 +54,7 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
     Interrupted
         On Ctrl-C: its ``result`` has the best weights so far.
     """
-    from scipy.optimize import minimize  # slow to import, and few calls need it
+    from scipy.optimize import Bounds, minimize  # slow to import, and few calls need it
 
     graph = objective.graph
     kept = np.flatnonzero(mask)
@@ -92,6 +92,8 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
         return Reweighting(graph.weights * (w * (float(exact.sum()) / float(exact @ w))), status)
 
     so_far = "these are the best weights so far"
+    if limit.is_over():
+        return ended(Ending.TIME_LIMIT.status(seconds=limit.seconds, best=so_far))
     try:
         with single_thread():
             minimize(
@@ -99,7 +101,7 @@ def reweighted(objective: Objective, mask: BoolArray, max_iterations: int = 500)
                 best,
                 jac=True,
                 method="L-BFGS-B",
-                bounds=[(-RANGE, RANGE)] * kept.size,
+                bounds=Bounds(-RANGE, RANGE),  # pairs of numbers are slow to read
                 options={"maxiter": max_iterations, "ftol": 1e-8 if kept.size > LARGE else 1e-12, "gtol": 1e-9},
             )
     except Stop as stop:
