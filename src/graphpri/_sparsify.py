@@ -578,25 +578,24 @@ def _measured(source: Source, objective: Objective, solution: Solution, settings
 
 def _result(source: Source, objective: Objective, solution: Solution, settings: dict[str, Any]) -> Sparsified:
     graph, mask, order = source.graph, solution.mask, source.edges
-    selection, scores, terms = objective.selection(mask), solution.scores, None
+    selection, new, scores, terms, errors = objective.selection(mask), solution.weights, solution.scores, None, None
+    new = None if new is None else np.where(mask, new, 0.0)
+    w = selection if new is None else new / graph.weights
+    is_late = False
+    if objective.is_stochastic:
+        begun = time.monotonic()
+        terms, errors = objective.estimated(w)
+        is_late = deadline().is_over(in_seconds=time.monotonic() - begun)
     if scores is None:
-        sloped, limit, begun = objective, deadline(), time.monotonic()
-        if objective.is_stochastic and not limit.is_over():
-            objective.estimated(selection)  # kept there, for the slopes and for the terms
         # Estimating slopes takes about as long again: where the time is up, those of the local entropy have to do.
-        if limit.is_over(in_seconds=time.monotonic() - begun):
-            sloped = _local_if_stochastic(objective)
+        sloped = _local_if_stochastic(objective) if is_late else objective
         found, gradient = sloped.terms_and_gradient(selection)
-        scores, terms = -gradient, found if sloped is objective else None
-    new, w = solution.weights, selection
-    if new is not None:
-        new = np.where(mask, new, 0.0)
-        w = new / graph.weights
-    if terms is None or new is not None:
+        scores = -gradient
+        terms = found if terms is None and new is None else terms
+    if terms is None:
         terms = objective.terms(w)
     if new is not None:  # the barrier is that of the degrees before
         terms = Terms.of(objective.beta, terms.entropy, terms.divergence, objective.barrier.at(selection))
-    errors = objective.estimated(w)[1] if objective.is_stochastic else None
     weights = np.where(mask, graph.weights, 0.0) if new is None else new
     chances = solution.probabilities
     return Sparsified(
@@ -607,7 +606,7 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
         scores=scores[order],
         terms=terms,
         errors=errors,
-        status=solution.status.noted(_imprecise(errors)),
+        status=solution.status.noted(_imprecise(errors) if is_late else ""),
         trace=solution.trace,
         probabilities=None if chances is None else chances[order],
         reweighted=new is not None,
@@ -621,7 +620,7 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
 
 def _imprecise(errors: Terms | None) -> str:
     """What to say where a time limit ended estimating before the errors were as small as they should be."""
-    if errors is None or not deadline().is_over():
+    if errors is None:
         return ""
     from graphpri._stochastic import TARGET
 
