@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import zoo
 from graphpri._objective import Objective
 from graphpri._selection import count_edges
+from graphpri.datasets import barabasi_albert
 from graphpri.errors import Interrupted, OptionError
 from graphpri.graph import Graph
 from graphpri.solvers import budgeted
@@ -267,6 +268,16 @@ def test_trivial_minimum_of_a_free_size_without_connectivity():
     found = solve(Objective(karate(), 0.0), None)
     assert found.mask.sum() == 1
     assert found.objective == pytest.approx(0.0, abs=1e-12)
+
+
+def test_where_one_edge_wins_by_far_the_search_ends_there():
+    graph = barabasi_albert(200, 5, seed=1)
+    objective, seen = Objective(graph, 2.0), []
+    found = solve(objective, None, callback=lambda step: seen.append(step.stage))
+    assert found.mask.sum() == 1
+    alone = np.eye(graph.n_edges)[np.argsort(-(graph.degrees()[graph.source] + graph.degrees()[graph.target]))[:3]]
+    assert found.objective <= objective.values(alone).min() + 1e-9
+    assert "perturb" not in seen
 
 
 def test_interior_minimum_without_connectivity_at_beta_three():

@@ -119,6 +119,9 @@ PERTURBED = 3
 CHECKED = 3
 """Most checks of all moves in a row, in units of the time of one, after moves that were evaluated by J."""
 
+TRIVIAL = 0.95
+"""Share of J of all edges below which a single edge is not looked beyond, where moves are costly."""
+
 SWAP_LIMIT = 30_000
 """Above this many edges, edges are exchanged in bulk only."""
 
@@ -401,15 +404,23 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
     elif evaluator.graph.n_edges > SWAP_LIMIT:
         search.reset(_eliminated(search, start, _share(level, evaluator))[0])
     else:
-        starts = [start if evaluator.beta > ENTROPY_RULES else _eliminated(search, start, level.share)[0]]
-        if isinstance(evaluator, ExactEvaluator):
-            starts.append(_draft(search, None))
-        for mask in starts:
-            search.reset(mask)
-            scattered_flips(search, BULK_STEPS)
+        drafts = [_draft(search, None)] if isinstance(evaluator, ExactEvaluator) else []
+        if level.patience > 1 or not any(_is_trivial(search, draft) for draft in drafts):
+            first = start if evaluator.beta > ENTROPY_RULES else _eliminated(search, start, level.share)[0]
+            for mask in (first, *drafts):
+                search.reset(mask)
+                scattered_flips(search, BULK_STEPS)
     _offer_single_edges(evaluator.objective, search.constraints, monitor)
     assert monitor.best is not None
     evaluator.reset(monitor.best)
+
+
+def _is_trivial(search: Search, draft: BoolArray) -> bool:
+    """Whether the draft is one edge, and far better than all edges: then no subset in between comes near it."""
+    if draft.sum() > 1:
+        return False
+    search.reset(draft)
+    return search.evaluator.value < TRIVIAL * search.evaluator.objective.original_entropy
 
 
 def _eliminated(search: Search, start: BoolArray, share: float) -> list[BoolArray]:
@@ -471,6 +482,12 @@ def _improve(search: Search, level: Effort) -> Status:
     if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
         bulk_swaps(search, max(size // 20, 1), level.bulk_steps)
     hurried = search.is_costly and level.patience <= 1
+    if hurried and size == 1 and search.sizes_vary:
+        # One edge has no local structure to descend by: what is next to it is evaluated by J.
+        check = check_moves(search, level.check)
+        if check.better is None:
+            return _verdict(search, check, False)
+        search.reset(check.better)
     if hurried:
         level = replace(level, check=level.check / COSTLY)
         if search.sizes_vary:
