@@ -110,6 +110,10 @@ SYMMETRIC, MOST_SYMMETRIC = 2.0, 64.0
 UNEQUAL = 4.0
 """Factor of the patience where weights differ, and swaps move the trace."""
 
+NEAR, AWAY = 0.005, 5
+"""Share of J by which a local minimum may lie above the best and still be perturbed, and perturbations until the best
+is again."""
+
 COSTLY = 4
 """Share of the time of checks, as its inverse, that is spent on them where moves are costly."""
 
@@ -557,6 +561,9 @@ def _try_starts(search: Search, level: Effort) -> None:
 def _perturb(search: Search, level: Effort) -> bool:
     """Iterated local search (Lourenço, Martin and Stützle, 2003): perturb the best subset, descend, keep the better.
 
+    Where the divergence rules and weights are equal, a local minimum a little above the best is perturbed next, and the
+    best again after a few of them.
+
     Returns whether the work was spent before the patience.
     """
     evaluator, monitor = search.evaluator, search.monitor
@@ -568,18 +575,20 @@ def _perturb(search: Search, level: Effort) -> bool:
     patience = round(level.patience * max(2.0, joined / 16) * rugged * hard)
     budget = level.work / search.seconds_per_move
     best, value, flips = evaluator.mask.copy(), evaluator.value, evaluator.swap_changes()
-    failures, number, moves = 0, 0, 0.0
+    walks = evaluator.exact_swaps and evaluator.beta > ENTROPY_RULES
+    near = value + NEAR * abs(value) if walks else -np.inf
+    failures, number, moves, current, away = 0, 0, 0.0, best, 0
     passed: dict[bytes, object] = {}
     reset_moves = 3 * max(1.0, evaluator.work**0.5 / 200)
     while failures < patience and moves < budget:
-        evaluator.mask = best
+        evaluator.mask = current
         if symmetry >= SYMMETRIC and number % 8 == 5:
             subset = _restarted(search, int(best.sum()), level)
         else:
             subset = perturbed(search, number, flips)
         number += 1
         failures += 1
-        if np.array_equal(subset, best):
+        if np.array_equal(subset, current):
             continue
         evaluator.reset(subset)
         moves += reset_moves + descend(search, level.widths[:1], most=60, beat=(best, value), passed=passed)
@@ -588,8 +597,16 @@ def _perturb(search: Search, level: Effort) -> bool:
             evaluator.reset(evaluator.mask)
             if evaluator.value < value - search.gain:
                 best, value, failures = evaluator.mask.copy(), evaluator.value, 0
+                near = min(near, value + NEAR * abs(value))
                 flips = evaluator.swap_changes()
                 monitor.offer(best, value)
+                current, away = best, 0
+                continue
+        away += 1
+        if away > AWAY:
+            current, away = best, 0
+        elif evaluator.value < near:
+            current = evaluator.mask.copy()
     evaluator.reset(best)
     return failures < patience
 
