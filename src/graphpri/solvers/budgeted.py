@@ -69,11 +69,7 @@ class Effort:
 EFFORTS: dict[str, Effort] = {
     "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 3, 0.1),
     "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8, 0.5),
-    # For a point of a path, which starts from its neighbour's solution.
-    "path": Effort(0.1, (24,), 0, 0.0, 1, 12, 0, 2, 0.0),
-    # For a point of a path in the end.
-    "point": Effort(0.1, (16, 64), 0.5, 0.3, 1, 12, 0, 2, 0.25),
-    # For a subset that a path has found: the swaps that its few candidates missed.
+    # For a subset that another budget's or β's search has found: the swaps that its few candidates missed.
     "wide": Effort(0.1, (64,), 0, 0.0, 1, 12, 0, 2, 0.0),
     "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30, 60.0),
 }
