@@ -557,7 +557,7 @@ def _try_starts(search: Search, level: Effort) -> None:
 def _perturb(search: Search, level: Effort) -> bool:
     """Iterated local search (Lourenço, Martin and Stützle, 2003): perturb the best subset, descend, keep the better.
 
-    Where the divergence rules and weights are equal, a local minimum a little above the best is perturbed next, and the
+    With a budget and equal weights, where the divergence rules, a local minimum a little above the best is perturbed next, and the
     best again after a few of them.
 
     Returns whether the work was spent before the patience.
@@ -571,7 +571,7 @@ def _perturb(search: Search, level: Effort) -> bool:
     patience = round(level.patience * max(2.0, joined / 16) * rugged * hard)
     budget = level.work / search.seconds_per_move
     best, value, flips = evaluator.mask.copy(), evaluator.value, evaluator.swap_changes()
-    walks = evaluator.exact_swaps and evaluator.beta > ENTROPY_RULES
+    walks = evaluator.exact_swaps and evaluator.beta > ENTROPY_RULES and not search.sizes_vary
     near = value + NEAR * abs(value) if walks else -np.inf
     failures, number, moves, current, away = 0, 0, 0.0, best, 0
     passed: dict[bytes, object] = {}
