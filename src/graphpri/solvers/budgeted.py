@@ -557,8 +557,8 @@ def _try_starts(search: Search, level: Effort) -> None:
 def _perturb(search: Search, level: Effort) -> bool:
     """Iterated local search (Lourenço, Martin and Stützle, 2003): perturb the best subset, descend, keep the better.
 
-    With a budget and equal weights, where the divergence rules, a local minimum a little above the best is perturbed next, and the
-    best again after a few of them.
+    With a budget and equal weights, where the divergence rules, a local minimum a little above the best is perturbed
+    next, and the best again after a few of them.
 
     Returns whether the work was spent before the patience.
     """
