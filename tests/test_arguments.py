@@ -175,9 +175,7 @@ OTHERS = {
 
 
 METHODS = {
-    *(f"Objective.{name}" for name in ("estimated", "selection", "terms", "terms_and_gradient", "value", "values")),
-    *(f"Objective.{name}" for name in ("gradient", "gradients", "value_and_gradient", "divergence_and_gradient")),
-    *("Graph.node_sums", "interop.Policies.for_type", "torch.Sparsify.forward", "torch.EdgeGate.for_edges"),
+    *("interop.Policies.for_type", "torch.Sparsify.forward", "torch.EdgeGate.for_edges"),
     *("torch.EdgeGate.spread", "torch.EdgeGate.set_extra_state"),
 }
 """Methods of loops, of the solvers' selections and of the libraries whose protocol they follow."""
@@ -232,6 +230,8 @@ def _calls(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]
     page = graphpri.explore(g, beta=[1, 4], keep=[2, 4], methods=["random"])
     asked = {"beta": [1, 2], "keep": [3, 4], "methods": ["random"]}
 
+    objective, rows = graphpri.Objective(g, 2.0), np.ones((2, 5))
+
     def fit(**options: Any) -> Any:
         return graphpri.estimator.GraphPRI(**options).fit(matrix)
 
@@ -278,7 +278,15 @@ def _calls(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]
         "Graph.laplacian": (g.laplacian, {}),
         "Graph.components": (g.components, {}),
         "Graph.select": (g.select, {"mask": np.ones(5, bool)}),
+        "Graph.node_sums": (g.node_sums, {"at_source": np.ones(5), "at_target": np.ones(5)}),
         "Objective": (graphpri.Objective, {"graph": g, "beta": 2.0}),
+        **{
+            f"Objective.{name}": (getattr(objective, name), {"w": np.ones(5)})
+            for name in ("estimated", "terms", "terms_and_gradient", "value", "gradient", "value_and_gradient")
+        },
+        "Objective.divergence_and_gradient": (objective.divergence_and_gradient, {"w": np.ones(5)}),
+        "Objective.selection": (objective.selection, {"mask": np.ones(5, bool)}),
+        **{f"Objective.{name}": (getattr(objective, name), {"selections": rows}) for name in ("values", "gradients")},
         "Comparison.best": (compared.best, {"measure": "divergence"}),
         "Comparison.to_csv": (compared.to_csv, {"path": folder / "c.csv"}),
         "Exploration.mask": (page.mask, {"beta": 1, "keep": 2}),

@@ -33,7 +33,7 @@ from graphpri._entropy import (
 )
 from graphpri._stochastic import TARGET, Estimate, edge_term_by_probes, estimate
 from graphpri.errors import GraphError, OptionError, argument
-from graphpri.graph import BoolArray, FloatArray, Graph
+from graphpri.graph import BoolArray, FloatArray, Graph, edge_values
 
 Mixture = Literal["equation", "listing"]
 
@@ -416,12 +416,6 @@ class Objective:
         local._evaluate_by(LargeEntropies)
         return local
 
-    def renumbered(self, graph: Graph) -> Objective:
-        """The same where nodes and edges stand in another order; computed as this one is."""
-        other = replace(self, graph=graph)
-        other._evaluate_by(type(self.entropies))
-        return other
-
     @property
     def is_large(self) -> bool:
         """Whether entropies are computed by compiled passes over the edges."""
@@ -457,7 +451,7 @@ class Objective:
         All of them come from the same probes, so that the error of the divergence is smaller than those of its
         parts.
         """
-        key = hash(np.asarray(w).tobytes())
+        key = hash(self._checked("w", w).tobytes())
         if self._estimated is None or self._estimated[0] != key:
             y = self.entropies.kept(w)
             ys = [scaled(y), self.weights, scaled(self.entropies.mixed(y))]
@@ -473,7 +467,19 @@ class Objective:
 
     def selection(self, mask: BoolArray) -> Kept:
         """A subset as a selection w, in the type that takes the least time and memory."""
-        return self.entropies.selection(mask)
+        return self.entropies.selection(edge_values(self.graph, "mask", mask, "b"))
+
+    def _checked(self, name: str, w: Any, *, several: bool = False) -> Any:
+        """A selection, or several: finite numbers of 0 or more, one for every edge."""
+        w = edge_values(self.graph, name, w, "buif", several=several)
+        # NaN is below nothing.
+        if w.dtype.kind in "if" and w.size and not (w.min() >= 0 and w.max() < np.inf):
+            edge = int(np.flatnonzero(~((w >= 0) & (w < np.inf)))[0]) % self.graph.n_edges
+            raise GraphError(
+                f"{name} must have finite numbers, 0 or more, not {w.ravel()[edge]:g} as for edge {edge}: "
+                f"{self.graph.edge_labels(edge)}"
+            )
+        return w
 
     def terms(self, w: FloatArray) -> Terms:
         """Value of every part of J_β at the selection w, shape (M,), entries ≥ 0.
@@ -483,6 +489,7 @@ class Objective:
         GraphError
             For a selection without edges.
         """
+        w = self._checked("w", w)
         if self.is_stochastic:
             return self.estimated(w)[0]
         return self._terms(w, *self.entropies.values(w))
@@ -493,6 +500,7 @@ class Objective:
         The slope of an edge that would join two components of the kept graph is infinite; the gradient
         given for it is that of a floor under the eigenvalues, large and finite.
         """
+        w = self._checked("w", w)
         factors = coefficients(self.beta)[:2]
         if self.is_stochastic:
             found = self.estimated(w)[0]
@@ -517,7 +525,7 @@ class Objective:
 
     def values(self, selections: FloatArray) -> FloatArray:
         """J_β at several selections, shapes (B, M) to (B,)."""
-        found = self.entropies.several_values(selections)
+        found = self.entropies.several_values(self._checked("selections", selections, several=True))
         return np.array([self._terms(w, *pair).objective for w, pair in zip(selections, found, strict=True)])
 
     def gradient(self, w: FloatArray) -> FloatArray:
@@ -531,14 +539,22 @@ class Objective:
 
     def divergence_and_gradient(self, w: FloatArray) -> tuple[float, FloatArray]:
         """D(σ̃‖ρ̃) and its gradient at the selection w."""
-        kept, mixed, slope = self.entropies.combination(w, -0.5, 1.0)
+        kept, mixed, slope = self.entropies.combination(self._checked("w", w), -0.5, 1.0)
         return divergence_between(mixed, kept, self.original_entropy), slope
 
     def gradients(self, selections: FloatArray) -> tuple[FloatArray, FloatArray]:
         """J_β and its gradient at several selections, shapes (B, M) to (B,) and (B, M)."""
+        selections = self._checked("selections", selections, several=True)
         found = self.entropies.combinations(selections, *coefficients(self.beta)[:2])
         values = [self._terms(w, kept, mixed).objective for w, (kept, mixed, _) in zip(selections, found, strict=True)]
         slopes = [slope for _, _, slope in found]
         if self.alpha:
             slopes = [slope + self.barrier.gradient(w) for w, slope in zip(selections, slopes, strict=True)]
         return np.array(values), np.array(slopes)
+
+
+def renumbered(objective: Objective, graph: Graph) -> Objective:
+    """The same where nodes and edges stand in another order; computed as this one is."""
+    other = replace(objective, graph=graph)
+    other._evaluate_by(type(objective.entropies))
+    return other

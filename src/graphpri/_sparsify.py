@@ -351,7 +351,7 @@ def sparsify(
     >>> result.graph.number_of_edges(), result.mask.sum()
     (23, np.int64(23))
     """
-    with in_threads(None if threads is None else whole("threads", threads, 1)):
+    with in_threads(None if threads is None else whole("threads", threads, 1, _MOST_THREADS)):
         limit = Deadline(seconds("time_limit", time_limit))
         run_by = _MethodCall(method, solver, effort, whole("seed", seed or 0), time_limit, callback, options)
         run_by.check()
@@ -385,6 +385,9 @@ def sparsify(
             return result
 
         return in_stages(search, lambda solution: in_stages(lambda: weigh(solution), measure))
+
+
+_MOST_THREADS = 4096
 
 
 def _before(limit: Deadline, following: int) -> Deadline:

@@ -966,16 +966,6 @@ class Graph:
         edge = whole("edge", edge, 0, self.n_edges - 1)
         return self.label(int(self.source[edge])), self.label(int(self.target[edge]))
 
-    def _checked(self, name: str, values: Any, kinds: str, *, several: bool = False) -> NDArray[Any]:
-        """An argument that has a value for every edge, perhaps in `several` rows, of one of some kinds of dtype."""
-        is_array = isinstance(values, np.ndarray)
-        fits = is_array and values.shape[-1:] == (self.n_edges,) and values.ndim <= 1 + several
-        if not fits or values.dtype.kind not in kinds:
-            found = f"one of shape {values.shape} and type {values.dtype}" if is_array else type(values).__name__
-            what = "true or false" if kinds == "b" else "numbers"
-            raise GraphError(f"{name} must be an array of {self.n_edges} {what}, one for every edge, not {found}")
-        return values
-
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}  # without what is cached
 
@@ -993,11 +983,15 @@ class Graph:
 
         Several weightings, shape (B, M), give sums of shape (B, N).
         """
-        y = self.weights if y is None else self._checked("y", y, "buif", several=True)
+        y = self.weights if y is None else edge_values(self, "y", y, "buif", several=True)
         return self.node_sums(y, y)
 
     def node_sums(self, at_source: FloatArray, at_target: FloatArray) -> FloatArray:
         """Sum at each node of what every edge brings to either end, shapes (M,) to (N,) or (B, M) to (B, N)."""
+        at_source, at_target = (
+            edge_values(self, name, values, "buif", several=True)
+            for name, values in (("at_source", at_source), ("at_target", at_target))
+        )
         ends = [(self.source, at_source), (self.target, at_target)]
         if at_source.ndim == 1:
             sums = [np.bincount(nodes, values, self.n_nodes) for nodes, values in ends]
@@ -1022,7 +1016,7 @@ class Graph:
 
     def adjacency(self, weights: FloatArray | None = None) -> sp.csr_array:
         """Symmetric weighted adjacency matrix, shape (N, N); `weights` replaces the graph's own."""
-        w = self.weights if weights is None else self._checked("weights", weights, "buif")
+        w = self.weights if weights is None else edge_values(self, "weights", weights, "buif")
         start, node, edge = self.neighbours
         return sp.csr_array((w[edge], node.copy(), start.copy()), shape=(self.n_nodes, self.n_nodes))
 
@@ -1035,7 +1029,7 @@ class Graph:
         """Number of connected components and the component of each node, with the masked edges only."""
         if mask is None:
             return self._components[0], self._components[1].copy()
-        mask = self._checked("mask", mask, "b")
+        mask = edge_values(self, "mask", mask, "b")
         return _components(self.n_nodes, self.source[mask], self.target[mask])
 
     @cached_property
@@ -1057,10 +1051,21 @@ class Graph:
             raise GraphError(f"a mask of shape {mask.shape} does not fit {self.n_edges} edges")
         u, v = self.source[mask], self.target[mask]
         if weights is not None:
-            weights = self._checked("weights", weights, "buif")
+            weights = edge_values(self, "weights", weights, "buif")
             return replace(self, source=u, target=v, weights=weights[mask], weight_name=self.weight_name or "weight")
         kept = self.weights[mask] if self.is_weighted else unit_weights(u.size)
         return replace(self, source=u, target=v, weights=kept)
+
+
+def edge_values(graph: Graph, name: str, values: Any, kinds: str, *, several: bool = False) -> NDArray[Any]:
+    """An argument that has a value for every edge, perhaps in `several` rows, of one of some kinds of dtype."""
+    is_array = isinstance(values, np.ndarray)
+    fits = is_array and values.shape[-1:] == (graph.n_edges,) and values.ndim <= 1 + several
+    if not fits or values.dtype.kind not in kinds:
+        found = f"one of shape {values.shape} and type {values.dtype}" if is_array else type(values).__name__
+        what = "true or false" if kinds == "b" else "numbers"
+        raise GraphError(f"{name} must be an array of {graph.n_edges} {what}, one for every edge, not {found}")
+    return values
 
 
 def _components(n_nodes: int, u: IntArray, v: IntArray) -> tuple[int, NDArray[np.int32]]:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._entropy import LIGHTEST, EdgeSums, Side, weight_of
-from graphpri._objective import LargeEntropies, Objective, coefficients, mixture_scale
+from graphpri._objective import LargeEntropies, Objective, coefficients, mixture_scale, renumbered
 from graphpri._runtime import compiled, in_chunks, inlined, require
 from graphpri._selection import best_forest_by, tolerance
 from graphpri.graph import BoolArray, FloatArray, IntArray
@@ -699,7 +699,7 @@ class Sweeps:
         require(needed, f"the search on {m} edges and {n} nodes", "free memory, or sparsify a part of the graph")
         self.given, self.constraints = objective.graph, constraints
         self.order = Tournament(objective.graph)
-        self.objective, self.graph = objective.renumbered(self.order.graph), self.order.graph
+        self.objective, self.graph = renumbered(objective, self.order.graph), self.order.graph
         assert isinstance(self.objective.entropies, LargeEntropies)
         self.entropies = self.objective.entropies
         self.sums: EdgeSums = self.entropies.sums
