@@ -25,7 +25,7 @@ TITLES = {
     "best-known": "J against the best values known, the paper's graphs",
     "best-known-weighted": "J against the best values known, weighted graphs",
     "brute-force": "every subset of small graphs, default effort",
-    "brute-force-best": "every subset of small graphs, `effort=\"best\"`",
+    "brute-force-best": 'every subset of small graphs, `effort="best"`',
     "symmetry": "J over relabellings of symmetric graphs",
     "karate-call": "one call on karate",
     "jazz-time": "every budget and β on jazz",

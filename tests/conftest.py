@@ -43,12 +43,10 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def search_briefly(patch: pytest.MonkeyPatch) -> None:
-    """Let searches of normal effort, and those for the points of a path, take as long as fast ones."""
+    """Let searches of normal effort take as long as fast ones."""
     from graphpri.solvers.budgeted import EFFORTS
 
     patch.setitem(EFFORTS, "normal", EFFORTS["fast"])
-    patch.setitem(EFFORTS, "point", replace(EFFORTS["path"], check=EFFORTS["point"].check))
-    patch.setattr("graphpri.solvers.path.AFRESH", 2)
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +67,7 @@ def shorten_searches(patch: pytest.MonkeyPatch) -> None:
     """Let searches pass all of their stages, for a part of the time: brief ones leave stages out."""
     from graphpri.solvers.budgeted import EFFORTS
 
-    for name in ("normal", "point"):
-        patch.setitem(EFFORTS, name, replace(EFFORTS[name], work=0.15 * EFFORTS[name].work, check=0.1))
+    patch.setitem(EFFORTS, "normal", replace(EFFORTS["normal"], work=0.15 * EFFORTS["normal"].work, check=0.1))
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._objective import Objective, Terms, check_beta
-from graphpri._selection import best_forest_by, count_edges, rank
+from graphpri._selection import best_forest_by, count_edges, rank, tolerance
 from graphpri._sparsify import path, several
 from graphpri.baselines import find
 from graphpri.errors import GraphError, Interrupted, OptionError, argument
@@ -20,7 +20,6 @@ from graphpri.io.pieces import NOTHING_KEPT, Pieces
 from graphpri.measures import MEASURES, Settings, View
 from graphpri.solvers.budgeted import solve
 from graphpri.solvers.local_search import Constraints
-from graphpri.solvers.path import Pool
 from graphpri.solvers.solution import Callback, Progress
 
 BETAS = (0, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
@@ -32,6 +31,33 @@ COLUMNS = ("entropy", "divergence", "barrier", "spectral_distance", "centralisat
 _MEASURED = COLUMNS[3:]
 _SCORE_BYTES = 300_000, 24  # at least, and per edge
 _PATHS = 0.7  # share of the time that goes to paths, of a small graph
+
+
+@dataclass
+class Pool:
+    """Subsets with the parts of J that do not depend on β, in which J_β of a subset is linear; each β takes its best."""
+
+    objective: Objective
+    masks: list[BoolArray] = field(default_factory=list[BoolArray])
+    terms: list[Terms] = field(default_factory=list[Terms])
+    _seen: set[bytes] = field(default_factory=set[bytes])
+
+    def add(self, mask: BoolArray) -> None:
+        """Add a subset that is not there yet."""
+        key = np.packbits(mask).tobytes()
+        if key not in self._seen:
+            self._seen.add(key)
+            self.masks.append(mask)
+            self.terms.append(self.objective.terms(self.objective.selection(mask)))
+
+    def best(self, beta: float) -> tuple[BoolArray, float]:
+        """The subset with the smallest J_β, and J there; of equals the one with the smallest divergence."""
+        values = [terms.at(beta).objective for terms in self.terms]
+        least = min(values)
+        tied = [i for i, value in enumerate(values) if value <= least + tolerance(least, beta)]
+        least_divergence = min(self.terms[i].divergence for i in tied)
+        chosen = next(i for i in tied if self.terms[i].divergence <= least_divergence + tolerance(least_divergence))
+        return self.masks[chosen], values[chosen]
 
 
 @dataclass(frozen=True, eq=False)
