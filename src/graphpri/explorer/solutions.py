@@ -35,7 +35,16 @@ _PATHS = 0.7  # share of the time that goes to paths, of a small graph
 
 @dataclass
 class Pool:
-    """Subsets with the parts of J that do not depend on β, in which J_β of a subset is linear; each β takes its best."""
+    """Subsets with the parts of J that do not depend on β: J_β of a subset is linear in it, and each β takes its best.
+
+    Examples
+    --------
+    >>> pool = Pool(Objective(Graph.from_edges([0, 1, 2], [1, 2, 3]), 1.0))
+    >>> pool.add(np.array([True, False, False]))
+    >>> pool.add(np.ones(3, bool))
+    >>> pool.best(0.0)[0].sum(), pool.best(100.0)[0].sum()
+    (np.int64(1), np.int64(3))
+    """
 
     objective: Objective
     masks: list[BoolArray] = field(default_factory=list[BoolArray])
