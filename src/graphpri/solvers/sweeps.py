@@ -1051,8 +1051,8 @@ class Run:
     sweeps : Sweeps
     monitor : Monitor
     visits : float
-        Edges to look at in rounds of sweep, exact size and swaps; at least two rounds are made. Where edges weigh
-        differently, rounds go on until one gains little, unless `visits` is 0.
+        Edges to look at in rounds of sweep, exact size and swaps. At least two rounds are made, and they go on until
+        one gains little, unless `visits` is 0.
     thorough : bool
         Whether to start from several subsets whatever the size of the graph.
     """
@@ -1208,7 +1208,7 @@ class Run:
             is_small = value - s.value < _SMALL_GAIN * abs(s.value)
             value = s.value
             self.monitor.offer(s.mask, value)
-            if step >= self.rounds and (is_small or not self._weighted):
+            if step >= self.rounds and (is_small or not self.visits):
                 return Ending.SETTLED if is_small else Ending.UNSETTLED
             if step < _ROUNDS:
                 s.hold()
