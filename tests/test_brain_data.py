@@ -14,7 +14,16 @@ import pytest
 from scipy.io import savemat
 
 from graphpri import datasets
-from graphpri.apps.brain_data import Connectomes, Rois, from_matrices, from_series, full, named, sides
+from graphpri.apps.brain_data import (
+    Connectomes,
+    Rois,
+    from_matrices,
+    from_series,
+    full,
+    have_diagonals,
+    named,
+    sides,
+)
 from graphpri.apps.brain_files import read_atlas, read_connectomes, read_numbers
 from graphpri.errors import FileError, OptionError
 
@@ -216,6 +225,17 @@ def test_labels_and_subjects_that_do_not_do_are_refused(values: Any, options: An
 def test_no_scans_at_all_are_refused() -> None:
     with pytest.raises(OptionError, match="no scans"):
         from_series([], [])
+
+
+def test_correlations_of_one_region_with_the_next_are_no_diagonal() -> None:
+    strict = np.random.default_rng(0).uniform(-1, 1, (3, 10))
+    assert not have_diagonals(strict)
+    strict[:, [0, 2, 5, 9]] = 0.9
+    assert not have_diagonals(strict)
+    assert full(strict).shape == (3, 5, 5)
+    strict[:, [0, 2, 5, 9]] = 1.0
+    assert have_diagonals(strict)
+    assert full(strict).shape == (3, 4, 4)
 
 
 def test_triangles_are_lower_ones_row_by_row() -> None:
@@ -529,7 +549,7 @@ def stacked(path: Path, x: Any, version: str = "5") -> Path:
 
 
 @pytest.mark.parametrize(("suffix", "version"), [(".npz", ""), (".npy", ""), (".mat", "5"), (".mat", "7.3")])
-@pytest.mark.parametrize("what", ["series", "matrix", "triangle", "last"])
+@pytest.mark.parametrize("what", ["series", "matrix", "triangle", "with diagonals", "with ones", "last"])
 def test_stacked_arrays_are_read(tmp_path: Path, suffix: str, version: str, what: str) -> None:
     xs = series()
     matrices = np.stack([pearson(x) for x in xs])
@@ -537,12 +557,16 @@ def test_stacked_arrays_are_read(tmp_path: Path, suffix: str, version: str, what
         "series": np.stack(xs),
         "matrix": matrices,
         "triangle": matrices[:, *np.tril_indices(N, -1)],
+        # As nilearn's ConnectivityMeasure(vectorize=True) has it.
+        "with diagonals": (matrices * np.where(np.eye(N), 0.5**0.5, 1))[:, *np.tril_indices(N)],
+        "with ones": matrices[:, *np.tril_indices(N)],
         "last": np.stack(xs, axis=2) if suffix == ".mat" else np.stack(xs),
     }[what]
     ids = table(tmp_path / "labels.csv", index=range(1, S + 1), group=labels())
     found = read_connectomes(stacked(tmp_path / f"all{suffix}", made, version), ids)
     assert_scans(found, xs)
     assert found.labels.tolist() == [1, 0] * 5
+    assert any("have the diagonals" in note for note in found.notes) == what.startswith("with")
 
 
 def test_an_index_says_which_scan_a_row_is(tmp_path: Path) -> None:

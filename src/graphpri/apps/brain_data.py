@@ -274,7 +274,9 @@ def named(name: str) -> Connectomes:
 
 
 def full(triangles: ArrayLike) -> FloatArray:
-    """Correlation matrices from strict lower triangles row by row, shape (S, N(N − 1)/2) to (S, N, N).
+    """Correlation matrices from lower triangles row by row, shape (S, N(N − 1)/2) or (S, N(N + 1)/2) to (S, N, N).
+
+    Triangles are strict unless :func:`have_diagonals` finds diagonals in them.
 
     Raises
     ------
@@ -290,11 +292,43 @@ def full(triangles: ArrayLike) -> FloatArray:
     n = sides(rows.shape[1])
     if n is None:
         raise OptionError(f"rows of {rows.shape[1]} numbers are no triangles: N regions have N(N - 1)/2 pairs")
+    if have_diagonals(rows):
+        rows, n = np.delete(rows, _diagonal(n - 1), axis=1), n - 1
     matrices = np.zeros((rows.shape[0], n, n))
     u, v = np.tril_indices(n, -1)
     matrices[:, u, v] = matrices[:, v, u] = rows
     matrices[:, np.arange(n), np.arange(n)] = 1.0
     return matrices
+
+
+def have_diagonals(triangles: FloatArray) -> bool:
+    """Whether rows of triangles have diagonals, as those of nilearn's ``ConnectivityMeasure(vectorize=True)``.
+
+    A triangle of N regions with its diagonal is as long as a strict one of N + 1. Correlations tell them apart: all
+    entries on the diagonal are 1, or 1/√2 where a library keeps the norm of the matrix (nilearn does).
+
+    Examples
+    --------
+    >>> have_diagonals(np.array([[0.7071068, 0.3, 0.7071068, 0.1, 0.2, 0.7071068]]))
+    True
+    >>> have_diagonals(np.array([[0.7, 0.3, 0.5, 0.1, 0.2, 0.7]]))
+    False
+    """
+    n = sides(triangles.shape[1])
+    if n is None or n < 3:
+        return False
+    at = triangles[:, _diagonal(n - 1)]
+    one = float(at[0, 0])
+    return min(abs(one - 1), abs(one - 0.5**0.5)) < _ROUNDED and bool((np.abs(at - one) < _ROUNDED).all())
+
+
+_ROUNDED = 1e-5
+
+
+def _diagonal(n: int) -> NDArray[np.int64]:
+    """Places of the diagonal in a lower triangle row by row."""
+    row = np.arange(n)
+    return row * (row + 3) // 2
 
 
 def sides(pairs: int) -> int | None:

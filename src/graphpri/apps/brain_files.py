@@ -22,6 +22,7 @@ from graphpri.apps.brain_data import (
     from_matrices,
     from_series,
     full,
+    have_diagonals,
     label_text,
     name_some,
     sides,
@@ -47,6 +48,10 @@ class _Loaded(NamedTuple):
     scans: list[str]
     rows: list[int]
     regions: tuple[str, ...] | None
+    notes: tuple[str, ...] = ()
+
+
+DIAGONALS = "rows of numbers have the diagonals of their matrices, as nilearn writes them with vectorize=True"
 
 
 def read_connectomes(
@@ -69,8 +74,9 @@ def read_connectomes(
     source : str or Path
         A folder (searched with those below it) or a pattern (``"derivatives/**/*_timeseries.tsv"``) of files of one
         scan each: CSV, TSV or text, gzipped too, with or without a header of region names; npy, npz; mat of version 5
-        and 7.3. Or one npz, npy or mat file of all scans: series (S, T, N), matrices (S, N, N), or strict lower
-        triangles row by row (S, N(N − 1)/2); a mat file may have the scans last. In a folder these are passed over: the
+        and 7.3. Or one npz, npy or mat file of all scans: series (S, T, N), matrices (S, N, N), or lower
+        triangles row by row: strict ones (S, N(N − 1)/2), or with diagonals of ones, as nilearn's vectors have them; a
+        mat file may have the scans last. In a folder these are passed over: the
         tables of labels and atlas, hidden files, participants.tsv, README and the like, and files of text, pictures and
         settings (.json, .md, .pdf, .png, ...); anything else that isn't a scan is an error.
     labels : str or Path
@@ -149,7 +155,7 @@ def read_connectomes(
             f"name their subjects ({setting('groups')})", f"name the column of subjects ({setting('group')})"
         )
         raise OptionError(f"{source}: {text}") from None
-    return replace(found, notes=table.notes + found.notes)
+    return replace(found, notes=table.notes + loaded.notes + found.notes)
 
 
 def _load_files(
@@ -161,14 +167,18 @@ def _load_files(
         )
     matched = _match(files, table)
     held: list[Numbers] = []
+    notes: tuple[str, ...] = ()
     for i, (path, _) in enumerate(matched):
-        held.append(_one_scan(path, read_numbers(path, array)))
+        numbers = read_numbers(path, array)
+        held.append(_one_scan(path, numbers))
+        if held[-1].values.size != numbers.values.size and have_diagonals(numbers.values.reshape(1, -1)):
+            notes = (DIAGONALS,)
         if on_progress is not None:
             on_progress("reading scans", (i + 1) / len(matched))
     paths = [path for path, _ in matched]
     matrices = _are_matrices([x.values for x in held], paths, kind)
     names = _scan_names(paths)
-    return _Loaded([x.values for x in held], matrices, names, [row for _, row in matched], _regions(held, paths))
+    return _Loaded([x.values for x in held], matrices, names, [row for _, row in matched], _regions(held, paths), notes)
 
 
 def _one_scan(path: Path, numbers: Numbers) -> Numbers:
@@ -255,7 +265,8 @@ def _load_stacked(path: Path, table: _LabelTable, kind: Kind, array: str | None)
                 f"{path}: an array of shape {values.shape} holds neither the series of all scans, (S, T, N), nor "
                 "triangles, (S, N(N - 1)/2)"
             )
-        return _Loaded(list(full(values)), True, names, order, None)
+        notes = (DIAGONALS,) if have_diagonals(np.asarray(values, np.float64)) else ()
+        return _Loaded(list(full(values)), True, names, order, None, notes)
     if values.ndim != 3:
         raise FileError(f"{path}: an array of shape {values.shape}: pass (S, T, N), (S, N, N) or (S, N(N - 1)/2)")
     scans = list(values)
