@@ -345,3 +345,17 @@ def test_a_dense_matrix_beyond_the_memory_is_refused_and_a_sparse_one_is_not(mon
     ):
         estimator.fit(A.toarray())
     assert estimator.fit(A).mask_.sum() == 398
+
+
+def test_graphs_of_other_libraries_are_told_what_to_pass() -> None:
+    graph = nx.karate_club_graph()
+    with pytest.raises(GraphError, match=r"not a graph of networkx: pass networkx\.to_scipy_sparse_array\(X\)"):
+        GraphPRI(keep=0.3).fit_transform(graph)
+    with pytest.raises(GraphError, match=r"not a graph of graphpri: pass X\.adjacency\(\)"):
+        GraphPRI(keep=0.3).fit(graphpri.as_graph(graph))
+    assert GraphPRI(keep=23).fit_transform(nx.to_scipy_sparse_array(graph)).nnz == 46
+
+
+def test_the_budget_may_be_the_second_argument() -> None:
+    graph = nx.karate_club_graph()
+    assert graphpri.sparsify(graph, 5, beta=1).mask.sum() == 5

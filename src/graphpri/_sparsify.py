@@ -230,8 +230,8 @@ class Sparsified:
 @checked
 def sparsify(
     G: Any,
-    *,
     keep: float | int | None = None,
+    *,
     beta: float = DEFAULT_BETA,
     alpha: float = 0.0,
     weight: str | None = "weight",

@@ -35,6 +35,15 @@ EXPECTED_FAILED_CHECKS = {
 """Checks of scikit-learn's ``check_estimator`` that do not apply, and why: pass as ``expected_failed_checks``."""
 
 
+_MATRIX_OF = {
+    "networkx": "networkx.to_scipy_sparse_array(X)",
+    "igraph": "X.get_adjacency_sparse()",
+    "networkit": "networkit.algebraic.adjacencyMatrix(X)",
+    "graphpri": "X.adjacency()",
+}
+"""Where graphs of other libraries have their matrix."""
+
+
 class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Sparsify a graph given as an adjacency or affinity matrix.
 
@@ -265,6 +274,12 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         check_policies(negative=self.negative)
+        home = type(X).__module__.partition(".")[0]
+        if home in _MATRIX_OF:
+            raise GraphError(
+                f"GraphPRI takes an adjacency matrix, not a graph of {home}: pass {_MATRIX_OF[home]}, or call "
+                "graphpri.sparsify(X, keep), which takes graphs and returns them"
+            )
         checked = cast("Any", validate_data)(
             self, X, reset=reset, accept_sparse=_FORMATS, dtype="numeric", ensure_min_samples=2 if reset else 1
         )
