@@ -27,6 +27,8 @@ from graphpri.solvers.gumbel import Gumbel
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # PyTorch's own, on import
+    from torch_geometric.data import Data
+
     import graphpri.torch
     from graphpri.torch import Sparsify
 
@@ -175,10 +177,9 @@ OTHERS = {
 
 
 METHODS = {
-    *("interop.Policies.for_type", "torch.Sparsify.forward", "torch.EdgeGate.for_edges"),
-    *("torch.EdgeGate.spread", "torch.EdgeGate.set_extra_state"),
+    *("interop.Policies.for_type", "torch.EdgeGate.set_extra_state"),
 }
-"""Methods of loops, of the solvers' selections and of the libraries whose protocol they follow."""
+"""What adapters of types call, and a method of PyTorch's protocol."""
 
 _ESTIMATORS: dict[str, Callable[..., Any]] = {
     "estimator.GraphPRI": graphpri.estimator.GraphPRI,
@@ -321,6 +322,9 @@ def _calls(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]
         "torch.EdgeGate": (graphpri.torch.EdgeGate, {"num_edges": 3}),
         "torch.EdgeGate.for_nodes": (graphpri.torch.EdgeGate.for_nodes, {"n_nodes": 3}),
         "torch.EdgeGate.forward": (gate.forward, {}),
+        "torch.EdgeGate.for_edges": (graphpri.torch.EdgeGate.for_edges, {"edge_index": pairs}),
+        "torch.EdgeGate.spread": (gate.spread, {"values": torch.ones(3)}),
+        "torch.Sparsify.forward": (Sparsify(keep=2).forward, {"data": Data(edge_index=pairs, num_nodes=3)}),
         "torch.EdgeGate.top_k": (gate.top_k, {"k": 2}),
         "torch.EdgeGate.keep": (gate.keep, {"keep": 2}),
         "torch.PRILoss": (graphpri.torch.PRILoss, {}),

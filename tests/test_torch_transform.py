@@ -152,7 +152,7 @@ def test_its_name_says_every_option_in_one_order() -> None:
 def test_what_it_can_not_take_is_refused() -> None:
     with pytest.raises(OptionError, match="callback: a transform takes no functions"):
         Sparsify(callback=print)
-    with pytest.raises(GraphError, match="HeteroData is not a Data"):
+    with pytest.raises(GraphError, match="data is a HeteroData, not a Data"):
         Sparsify(0.5)(HeteroData())
     with pytest.raises(OptionError, match="efort"):
         Sparsify(0.5, efort="fast")(data_of(zoo.ring(5)))

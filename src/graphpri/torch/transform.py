@@ -92,7 +92,9 @@ class Sparsify(BaseTransform):
             return self._batch(data)
         if not isinstance(data, Data):
             kind = type(data).__name__
-            raise GraphError(f"{kind} is not a Data or a Batch of them: pass a homogeneous graph, as to_homogeneous()")
+            raise GraphError(
+                f"data is a {kind}, not a Data or a Batch of them: pass a homogeneous graph, as to_homogeneous()"
+            )
         _check_lengths(data)
         edge_index: Any = data.edge_index
         if edge_index is not None and not edge_index.numel():
