@@ -29,6 +29,7 @@ TITLES = {
     "symmetry": "J over relabellings of symmetric graphs",
     "karate-call": "one call on karate",
     "jazz-time": "every budget and β on jazz",
+    "time-limits": "calls that may take 1 s, on graphs where they take longer",
     "free-path": "order and time of paths without a budget",
     "help-time": "`graphpri --help`",
     "other-methods": "J against other methods at equal K",
