@@ -556,5 +556,6 @@ class Objective:
 def renumbered(objective: Objective, graph: Graph) -> Objective:
     """The same where nodes and edges stand in another order; computed as this one is."""
     other = replace(objective, graph=graph)
-    other._evaluate_by(type(objective.entropies))
+    kind = type(objective.entropies)
+    object.__setattr__(other, "entropies", kind(graph, other.weights, objective.entropy, objective.mixture))
     return other

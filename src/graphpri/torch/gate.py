@@ -266,9 +266,10 @@ class EdgeGate(nn.Module):
         -------
         Tensor, shape (..., M), (..., E) or (..., N, N)
         """
-        if not isinstance(values, Tensor) or values.shape[-1:] != (self.num_edges,):
-            is_tensor = isinstance(values, Tensor)
-            found = f"have the shape {tuple(values.shape)}" if is_tensor else f"are a {type(values).__name__}"
+        given: Any = values
+        if not isinstance(given, Tensor) or given.shape[-1:] != (self.num_edges,):
+            is_tensor = isinstance(given, Tensor)
+            found = f"have the shape {tuple(given.shape)}" if is_tensor else f"are a {type(given).__name__}"
             raise OptionError(f"values {found}: give a tensor with one per edge, (..., {self.num_edges})")
         if self._column_edge is not None:
             return values[..., self._column_edge]
