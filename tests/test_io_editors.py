@@ -470,3 +470,10 @@ def test_formats_that_are_read_only_say_what_to_write(form: Any, tmp_path: Path)
         with pytest.raises(OptionError, match=f"'{form.name}': is read, not written; write (csv|graphml|mtx|npz)"):
             gio.write(t, path, name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_list_of_pajek_links_has_two_whole_numbers_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "links.net"
+    path.write_text("1 2 0.5\n3 0.913 2\n")
+    with pytest.raises(FileError, match=r"line 2: '3 0\.913 2' stands where .* two numbers of a link"):
+        gio.read(path)

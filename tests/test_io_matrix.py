@@ -326,3 +326,5 @@ def test_arrays_that_are_no_matrices_are_refused(tmp_path: Path) -> None:
     refused("x.mat", r"holds no square matrix of numbers \(variables: x\)")
     (tmp_path / "x.mat").write_bytes((tmp_path / "x.mat").read_bytes()[:-30])
     refused("x.mat", "can't be read as a MATLAB file")
+    (tmp_path / "t.mat").write_bytes(b"a b c\n")
+    refused("t.mat", "can't be read as a MATLAB file")

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.io.matlab import MatReadError
 
 from graphpri.errors import setting
 from graphpri.graph import EdgeTable
@@ -100,7 +101,7 @@ def _load_mat(source: InputStream) -> Mapping[str, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return cast("Mapping[str, Any]", scipy.io.loadmat(cast("Any", io.BytesIO(data))))
-    except (*DAMAGE, struct.error, UnicodeError, OverflowError, RecursionError) as error:
+    except (*DAMAGE, MatReadError, struct.error, UnicodeError, OverflowError, RecursionError) as error:
         raise source.error(f"can't be read as a MATLAB file ({error}): is it damaged, or another format?") from None
 
 

@@ -111,7 +111,7 @@ def _read_bare_links(network: _Network, data: bytes, options: ReadOptions) -> Ed
     """A list of links without sections, whose nodes are the numbers that stand in it."""
     rows = list(_rows(data, 1))
     for number, text in rows:
-        if not _LINK.match(text):
+        if not _LINK.match(text) or not all(word.isdecimal() for word in text.split()[:2]):
             raise network.source.error(
                 f"{shorten(text)} stands where a section such as *Vertices should, or two numbers of a link", number
             )
