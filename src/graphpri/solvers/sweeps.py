@@ -718,10 +718,12 @@ class Sweeps:
         for mask, code in ((constraints.protect, 3), (constraints.forbid, 2)):
             if mask is not None:
                 self._fixed[self.order.dealt(mask)] = code
-        self._near: Nodes = np.zeros((n, 2), kind)
-        self._nodes: Nodes = np.zeros((n, 2), kind)
         self._table = Table(self.graph.degrees()) if self.equal and not self.local else None
-        if self._table is not None:
+        self._near: Nodes
+        self._nodes: Nodes
+        if self._table is None:
+            self._near, self._nodes = np.zeros((n, 2), kind), np.zeros((n, 2), kind)
+        else:
             self._near, self._nodes = self._table.rises[:, None], cast("Any", self._table.first[:, None].copy())
         self._bend: Nodes | None = np.zeros((n, 4), kind) if self.local else None
         self._c: Coefficients = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

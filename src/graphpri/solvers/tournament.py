@@ -1,9 +1,10 @@
 """The order in which sweeps visit the edges of a large graph: many at a time, and the same whatever runs them.
 
-Nodes are dealt to blocks by a hash, and each edge belongs to the pair of blocks of its ends. Pairs without a common
-block share no node, so that their edges can be settled at the same time and yet as if one after the other. The pairs
-are played in rounds as in a round-robin tournament: in each round every block meets one other, and in the last one
-itself. The number of blocks depends on the graph alone.
+Nodes are dealt to blocks, by a hash or in the order of their numbers where most edges join near ones, and each edge
+belongs to the pair of blocks of its ends. Pairs without a common block share no node, so that their edges can be
+settled at the same time and yet as if one after the other. The pairs are played in rounds as in a round-robin
+tournament: in each round every block meets one other, and in the last one itself. The number of blocks depends on the
+graph alone.
 """
 
 from __future__ import annotations
