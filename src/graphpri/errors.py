@@ -325,6 +325,18 @@ class MissingExtraError(GraphPRIError, ImportError):
         return type(self), (self.library, self.extra, self.purpose), self.__dict__
 
 
+class ClusterError(GraphPRIError, RuntimeError):
+    """Machines that work together failed: workers died again and again, or the scheduler is gone.
+
+    Examples
+    --------
+    >>> raise ClusterError("the connection to Dask's scheduler was lost")
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.ClusterError: the connection to Dask's scheduler was lost
+    """
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C came during a call: a KeyboardInterrupt that has what was found until then, for those who look at it.
 

@@ -1,0 +1,362 @@
+"""Graphs too large for the memory of one machine: files of edges in, files of kept edges out, on a Dask cluster.
+
+The search is that of :mod:`graphpri.solvers.sweeps`, on blocks of nodes that a hash of their ids deals: a task plays the
+edges between two blocks, and whatever runs the tasks, the result is the same. docs/scale.md says when that pays, and how
+a cluster is set up.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from graphpri._arguments import checked, real
+from graphpri._objective import Terms, check_beta, divergence_between
+from graphpri._runtime import workers
+from graphpri._selection import count_edges
+from graphpri._version import __version__
+from graphpri.distributed.moves import Setting, Sums, Wrote
+from graphpri.distributed.parts import Reading, listed
+from graphpri.distributed.run import (
+    Cluster,
+    Journal,
+    Numbers,
+    Policies,
+    Search,
+    Step,
+    check_unchanged,
+    failures_in_words,
+    read_all,
+)
+from graphpri.distributed.store import Store, find
+from graphpri.errors import FileError, OptionError, argument, setting
+
+__all__ = ["Manifest", "Step", "sparsify"]
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+COLUMNS = "source", "target"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder of kept edges holds; the file ``manifest.json`` in it, which is written last, says the same.
+
+    Attributes
+    ----------
+    input : str
+        As it was given.
+    nodes, edges, kept : int
+        N, M and K.
+    nodes_cut_off : int
+        Nodes that have lost all of their edges.
+    objective, entropy, entropy_original, divergence : float
+        J, S of the kept graph and of the original, and D, by the degree entropy, in nats.
+    settings : dict
+        What was asked for.
+    notes : list of str
+        What was left out of the input.
+    versions : dict
+        Of the libraries that the result may hang on.
+    parts : list of dict
+        Name, rows, bytes and SHA-256 of each file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, graphpri.distributed
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     facts = {"input": "edges/", "nodes": 3, "edges": 2, "kept": 1, "nodes_cut_off": 1, "objective": 1.1}
+    ...     facts |= {"entropy": 0.7, "entropy_original": 1.0, "divergence": 0.05, "settings": {}, "notes": []}
+    ...     text = json.dumps({"format": 1, **facts, "versions": {}, "parts": []})
+    ...     _ = pathlib.Path(folder, "manifest.json").write_text(text)
+    ...     Manifest.read(folder).kept
+    1
+    """
+
+    input: str
+    nodes: int
+    edges: int
+    kept: int
+    nodes_cut_off: int
+    objective: float
+    entropy: float
+    entropy_original: float
+    divergence: float
+    settings: dict[str, Any]
+    notes: list[str]
+    versions: dict[str, str]
+    parts: list[dict[str, Any]]
+
+    @classmethod
+    def read(cls, output: str) -> Manifest:
+        """The manifest of a folder of kept edges, whose parts are checked to be there with their sizes.
+
+        Raises
+        ------
+        FileError
+            Where there is none, or a part is missing or of another size.
+        """
+        store = Store(output)
+        facts = store.facts(MANIFEST)
+        if facts is None:
+            raise FileError(f"{output}: no {MANIFEST} there: the run that wrote into it did not come to its end")
+        if facts.pop("format", None) != FORMAT:
+            raise FileError(f"{output}: its {MANIFEST} was written by a newer graphpri")
+        found = cls(**facts)
+        for part in found.parts:
+            if not store.exists(part["name"]) or store.fs.size(store.path(part["name"])) != part["bytes"]:
+                raise FileError(f"{output}: its part {part['name']} is missing or damaged")
+        return found
+
+
+@checked
+def sparsify(
+    input: str,
+    output: str,
+    *,
+    keep: float | int,
+    beta: float = 4.0,
+    alpha: float = 0.0,
+    entropy: Literal["auto", "degree"] = "auto",
+    weight: str | None = "weight",
+    connected: bool = False,
+    loops: Literal["refuse", "drop"] = "refuse",
+    parallel: Literal["refuse", "first"] = "refuse",
+    source: str | None = None,
+    target: str | None = None,
+    client: Any = None,
+    scratch: str | None = None,
+    resume: bool = False,
+    callback: Callable[[Step], object] | None = None,
+) -> Manifest:
+    """Keep the informative edges of a graph that lies in parts, on as many machines as a Dask cluster has.
+
+    The result is the same for any number of workers, and for any order and partition of the rows.
+
+    Parameters
+    ----------
+    input : str
+        A folder of parts, one part, or a pattern such as ``"edges/2026-*.parquet"``: a path, or a URL that fsspec
+        knows. Parts are parquet, or delimited text (``.csv``, ``.tsv``, ``.txt``, zipped as well), a row an edge; ids
+        are integers or text. CSV parts are read by a task each: many of moderate size are read faster than one.
+    output : str
+        Folder for the kept edges: parquet with the columns ``source`` and ``target``, and ``manifest.json``, written
+        last. It must not exist, or be empty.
+    keep : float in (0, 1] or int
+        Share or number of edges to keep.
+    beta : float
+        Weight of the divergence.
+    alpha : float
+        Weight of the degree barrier.
+    entropy : {"auto", "degree"}
+        Only the degree entropy is computed over parts.
+    weight : str or None
+        Name of a column of weights. Parts with weights can't be sparsified yet: None takes every edge for 1.
+    connected : bool
+        Refused: a spanning forest of a graph in parts takes many rounds over all edges.
+    loops : {"refuse", "drop"}
+        What to do with self-loops.
+    parallel : {"refuse", "first"}
+        What to do with rows that repeat an edge, in either direction: ``"first"`` takes each edge once.
+    source, target : str, optional
+        Columns of the ends; by usual names where absent, and the first two of text without a header.
+    client : dask.distributed.Client, optional
+        Of a cluster whose workers can reach input, output and scratch. Where absent, a local one is started, with a
+        worker for each core (``GRAPHPRI_THREADS`` limits them); a script that does so needs the line
+        ``if __name__ == "__main__":`` before the call, as Python starts the workers anew.
+    scratch : str, optional
+        Folder for what is needed meanwhile, about 30 bytes an edge, a path or URL that all workers can reach. Beside
+        the output where absent. It is removed when all is written, and stays when a run fails, for `resume`.
+    resume : bool
+        Go on from what a run with the same input and settings left in `scratch`.
+    callback : callable, optional
+        Called with a :class:`Step` now and then.
+
+    Returns
+    -------
+    Manifest
+
+    Raises
+    ------
+    OptionError
+        For options that can't be used.
+    FileError
+        For parts that are damaged or changed meanwhile, an output that exists, and a disk that is full.
+    GraphError
+        For self-loops and repeated edges, named by part and row.
+    ClusterError
+        Where workers or the scheduler die; what was done can be resumed.
+    MissingExtraError
+        Where Dask is not installed.
+
+    Examples
+    --------
+    >>> import graphpri.distributed
+    >>> graphpri.distributed.sparsify("edges/", "kept/", keep=0.3, connected=True)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: connected=True can't be kept to over parts: a spanning forest ...
+    """
+    check_beta(beta)
+    real("alpha", alpha)
+    if connected:
+        raise OptionError(
+            f"{argument('connected', True)} can't be kept to over parts: a spanning forest of the kept edges takes rounds "
+            "over all of them, each waiting for the one before. Sparsify without it, or in memory on one machine"
+        )
+    if (source is None) != (target is None):
+        raise OptionError(f"{setting('source')} and {setting('target')} go together: pass both")
+    find("dask"), find("distributed"), find("pyarrow")
+    asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": "degree", "method": "pri"}
+    settings = asked | {"loops": loops, "parallel": parallel, "source": source, "target": target}
+    job = _Job(input, Store(output), Store(scratch or f"{output.rstrip('/')}.scratch"), settings, weight, resume)
+    job.check_output()
+    parts = listed(input)
+    with failures_in_words(job.scratch, job.how_to_resume):
+        journal = job.begin(parts)
+        try:
+            with _connected(client) as own:
+                result = job.run(Cluster(own, callback), parts, journal)
+        except BaseException as error:
+            job.clean(error)
+            raise
+    job.scratch.remove()
+    return result
+
+
+class _connected:
+    """The client that was given, or one of a local cluster, which ends with it."""
+
+    def __init__(self, client: Any) -> None:
+        self.given, self.cluster, self.client = client, None, client
+
+    def __enter__(self) -> Any:
+        if self.given is None:
+            distributed = find("distributed")
+            self.cluster = distributed.LocalCluster(
+                n_workers=workers(), threads_per_worker=1, dashboard_address=":0", silence_logs=50
+            )
+            self.client = distributed.Client(self.cluster)
+        return self.client
+
+    def __exit__(self, *_: object) -> None:
+        if self.cluster is not None:
+            self.client.close()
+            self.cluster.close()
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One run: where it reads and writes, and what was asked."""
+
+    input: str
+    output: Store
+    scratch: Store
+    settings: dict[str, Any]
+    weight: str | None
+    resume: bool
+
+    def check_output(self) -> None:
+        """Refuse an output that is there already."""
+        if self.output.exists() and self.output.fs.ls(self.output.path()):
+            raise FileError(f"{self.output.url}: exists already: name another folder, or remove it first")
+
+    def how_to_resume(self) -> str:
+        """The end of a message about a run that failed."""
+        if self.scratch.facts("journal.json") is None:
+            return ""
+        return f"; {self.scratch.url} has what was done: pass {setting('resume', True)} to go on from there"
+
+    def begin(self, parts: list[Any]) -> Journal:
+        """The journal of a run to resume, or a new one."""
+        facts = {"graphpri": __version__, "settings": self.settings, "parts": [list(part) for part in parts]}
+        found = self.scratch.facts("journal.json")
+        if not self.resume:
+            if found is not None or self.scratch.exists():
+                raise FileError(
+                    f"{self.scratch.url}: an unfinished run left it: pass {setting('resume', True)} to go on from there, "
+                    "or remove it"
+                )
+            self.scratch.make()
+            journal = Journal(self.scratch, facts)
+            journal.note()
+            return journal
+        if found is None:
+            raise FileError(f"{self.scratch.url}: there is no run to resume: pass {setting('resume', False)}")
+        for name, what in (("graphpri", "another version of graphpri"), ("settings", "other settings")):
+            if found[name] != facts[name]:
+                raise FileError(f"{self.scratch.url}: the run there has {what} ({found[name]}): resume it with those")
+        if found["parts"] != facts["parts"]:
+            raise FileError(f"{self.input}: its parts are not those that the run in {self.scratch.url} has read")
+        return Journal(self.scratch, found)
+
+    def run(self, cluster: Cluster, parts: list[Any], journal: Journal) -> Manifest:
+        """All stages."""
+        reading = Reading(self.settings["source"], self.settings["target"], self.weight)
+        if journal["numbers"] is None:
+            policies = Policies(self.settings["loops"], self.settings["parallel"])
+            numbers = read_all(cluster, self.scratch, parts, reading, policies)
+            check_unchanged(parts, self.input)
+            journal.note(numbers=numbers._replace(kinds=sorted(numbers.kinds))._asdict())
+        facts = journal["numbers"]
+        numbers = Numbers(**facts | {"kinds": frozenset(facts["kinds"])})
+        k = count_edges(self.settings["keep"], numbers.edges)
+        how = Setting(self.settings["beta"], self.settings["alpha"], k, numbers.edges)
+        search = Search(cluster, self.scratch, numbers, how, journal)
+        last = search.run()
+        terms, original = _terms(how, search.sums(last), journal["original"])
+        cut_off = sum(one.cut_off for one in search.sums(last))
+        wrote = search.write(self.output, last, COLUMNS)
+        check_unchanged(parts, self.input)
+        return self._finish(numbers, k, terms, original, cut_off, wrote)
+
+    def _finish(
+        self, numbers: Numbers, k: int, terms: Terms, original: float, cut_off: int, wrote: list[Wrote]
+    ) -> Manifest:
+        rows = sum(one.rows for one in wrote)
+        if rows != k:
+            raise RuntimeError(f"{rows} edges were written and {k} asked for")
+        versions = {name: find(name).__version__ for name in ("dask", "distributed", "numpy", "pyarrow")}
+        manifest = Manifest(
+            self.input,
+            numbers.nodes,
+            numbers.edges,
+            k,
+            cut_off,
+            terms.objective,
+            terms.entropy,
+            original,
+            terms.divergence,
+            self.settings,
+            numbers.notes,
+            {"graphpri": __version__} | versions,
+            [one._asdict() for one in wrote],
+        )
+        self.output.note(MANIFEST, {"format": FORMAT} | asdict(manifest))
+        return manifest
+
+    def clean(self, error: BaseException) -> None:
+        """Leave no part of an output, and no scratch where there is nothing to resume."""
+        self.output.remove()
+        facts = self.scratch.facts("journal.json")
+        if facts is None or facts.get("numbers") is None:
+            self.scratch.remove()
+
+
+def _terms(how: Setting, sums: list[Sums], original: float) -> tuple[Terms, float]:
+    """J and its parts from the sums over nodes, and S of the original."""
+    kept_trace, mixed_trace, _ = how.traces
+    kept = _entropy(math.fsum(one.kept for one in sums), kept_trace)
+    mixed = _entropy(math.fsum(one.mixed for one in sums), mixed_trace)
+    total = _entropy(-original, 2.0 * how.edges)
+    barrier = -how.alpha * math.fsum(one.logs for one in sums) if how.alpha else 0.0
+    found = Terms.of(how.beta, kept, divergence_between(mixed, kept, total), barrier)
+    return found, total
+
+
+def _entropy(f: float, trace: float) -> float:
+    """S = ln T + F/T, as in :class:`graphpri._entropy.Side`."""
+    return math.log(trace) + f / trace

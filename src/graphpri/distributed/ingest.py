@@ -1,0 +1,257 @@
+"""From the input to numbered edges: tasks that deal rows to pairs of blocks, sort pairs, and number the nodes of blocks.
+
+Each task reads files and writes files, and returns a few facts; run again, it writes the same bytes.
+
+1. :func:`deal` reads rows, and writes the keys of both ends by pair of blocks, batch by batch.
+2. :func:`sort_pair` sorts the edges of a pair, so that it no longer matters where they came from.
+3. :func:`number` numbers the nodes of a block by their keys, with their degrees.
+4. :func:`place` gives the edges of a pair these numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri.distributed.keys import (
+    FINE,
+    Keys,
+    block_of,
+    integers_in,
+    integers_of_keys,
+    keys_of_integers,
+    keys_of_texts,
+    place_of,
+    places_within,
+)
+from graphpri.distributed.parts import Piece, Reading, batches
+from graphpri.distributed.store import Store, find
+from graphpri.solvers.tournament import Places
+
+Pair = tuple[int, int]
+
+INTEGERS, TEXTS = "integers", "texts"
+
+
+class Dealt(NamedTuple):
+    """What :func:`deal` found in a piece.
+
+    `files` has the name of each batch's file and, from place to place, where the pairs begin in it; `texts` the same
+    for the texts of nodes, by block. `kinds` says what names the nodes, and `loop` is the row of the first self-loop.
+    """
+
+    rows: int
+    files: list[tuple[str, NDArray[np.int32]]]
+    texts: list[tuple[str, NDArray[np.int32]]]
+    kinds: frozenset[str]
+    loops: int
+    loop: int
+
+
+def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
+    """Write the keys of both ends of the rows of a piece, batch by batch, by pair of blocks; self-loops are left out."""
+    pa, pc = find("pyarrow"), find("pyarrow.compute")
+    rows = loops = loop = 0
+    files: list[tuple[str, NDArray[np.int32]]] = []
+    texts: list[tuple[str, NDArray[np.int32]]] = []
+    kinds: set[str] = set()
+    for batch, (before, first, second) in enumerate(batches(piece, reading)):
+        if first.type == pa.int64():
+            u, v = (keys_of_integers(column.to_numpy()) for column in (first, second))
+            kinds.add(INTEGERS)
+        else:
+            both = pa.concat_arrays([first, second]).dictionary_encode()
+            words, codes = both.dictionary, both.indices.to_numpy()
+            found = keys_of_texts(words)
+            u, v = found[0][codes[: len(first)]], found[0][codes[len(first) :]]
+            whole = integers_in(pa, pc, words)
+            kinds |= {INTEGERS} if whole is not None else set()
+            if whole is None or whole[0].size < len(words):
+                kinds.add(TEXTS)
+                texts.append(_write_texts(store, f"texts/{number}.{batch}", *found))
+        same = u == v
+        if same.any():
+            loop = loop or before + 1 + int(same.argmax())
+            loops += int(np.count_nonzero(same))
+            u, v = u[~same], v[~same]
+        rows += len(first)
+        files.append(_write_dealt(store, f"dealt/{number}.{batch}", np.minimum(u, v), np.maximum(u, v)))
+    return Dealt(rows, files, texts, frozenset(kinds), loops, loop)
+
+
+def _write_dealt(store: Store, name: str, low: Keys, high: Keys) -> tuple[str, NDArray[np.int32]]:
+    """The lower key's block never comes behind the other's, as blocks are the first bits."""
+    place = place_of(block_of(low, FINE), block_of(high, FINE))
+    order = np.argsort(place, kind="stable")  # a radix sort of 16 bits
+    store.write(name, np.stack([low[order], high[order]], axis=1).tobytes())
+    counts = np.bincount(place, minlength=FINE * FINE)
+    return name, np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+
+
+def _write_texts(
+    store: Store, name: str, keys: Keys, data: NDArray[np.uint8], ends: NDArray[np.int64]
+) -> tuple[str, NDArray[np.int32]]:
+    """Keys in order, where the text of each ends, and the texts."""
+    order = np.argsort(keys, kind="stable")
+    starts = np.concatenate([[0], ends[:-1]])
+    length = (ends - starts)[order]
+    last = np.cumsum(length)
+    at = np.repeat(starts[order] - (last - length), length) + np.arange(data.size)
+    store.write(name, keys[order].tobytes() + last.tobytes() + data[at].tobytes())
+    counts = np.bincount(block_of(keys, FINE), minlength=FINE)
+    return name, np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+
+
+class Slice(NamedTuple):
+    """Records of a file, from one to another, of as many as it has."""
+
+    name: str
+    start: int
+    stop: int
+    size: int
+
+
+def slices(files: list[tuple[str, NDArray[np.int32]]], first: int, stop: int) -> list[Slice]:
+    """What the files have from one place to another."""
+    found = [Slice(name, int(at[first]), int(at[stop]), int(at[-1])) for name, at in files]
+    return [one for one in found if one.start < one.stop]
+
+
+def dealt_slices(files: list[tuple[str, NDArray[np.int32]]], pair: Pair, blocks: int) -> list[Slice]:
+    """Where the edges of a pair of blocks are."""
+    return slices(files, *places_within(*pair, blocks))
+
+
+class Sorted(NamedTuple):
+    """What :func:`sort_pair` found: different edges, further rows that repeat one, and the keys of the first of these."""
+
+    edges: int
+    repeats: int
+    repeated: tuple[int, int] | None
+
+
+def pair_name(pair: Pair) -> str:
+    """How the files of a pair are called."""
+    return f"{pair[0]}.{pair[1]}"
+
+
+def sort_pair(store: Store, pair: Pair, where: list[Slice]) -> Sorted:
+    """Sort the edges of a pair by the keys of their ends; those that are there several times are taken once.
+
+    Written are the keys at either side, how many edges each has, and the edges as places among these keys.
+    """
+    rows = [np.frombuffer(store.read(one.name, 16 * one.start, 16 * one.stop), np.uint64).reshape(-1, 2) for one in where]
+    keys = np.concatenate(rows) if rows else np.empty((0, 2), np.uint64)
+    del rows
+    if pair[0] == pair[1]:
+        low = high = np.unique(keys)
+    else:
+        low, high = np.unique(keys[:, 0]), np.unique(keys[:, 1])
+    # An edge as one number, so that they are sorted without their rows.
+    edge = np.searchsorted(low, keys[:, 0]) * np.int64(max(high.size, 1)) + np.searchsorted(high, keys[:, 1])
+    del keys
+    edge.sort()
+    new = np.concatenate([[True], edge[1:] != edge[:-1]])[: edge.size]
+    repeated = None
+    if not new.all():
+        u, v = divmod(int(edge[~new][0]), high.size)
+        repeated = int(low[u]), int(high[v])
+    edge = edge[new]
+    u, v = np.divmod(edge, max(high.size, 1))
+    counts = [np.bincount(side, minlength=of.size).astype(np.int32) for side, of in ((u, low), (v, high))]
+    store.save(f"sorted/{pair_name(pair)}", low, high, *counts, u.astype(np.int32), v.astype(np.int32))
+    return Sorted(int(edge.size), int(new.size - edge.size), repeated)
+
+
+class Numbered(NamedTuple):
+    """What :func:`number` found: how many nodes a block has, and whether two texts have the same key."""
+
+    nodes: int
+    clash: tuple[str, str] | None
+
+
+def number(store: Store, block: int, blocks: int, texts: list[Slice]) -> Numbered:
+    """Number the nodes of a block in the order of their keys, and write their degrees."""
+    sides: list[tuple[Keys, NDArray[Any]]] = []
+    for a in range(blocks):
+        pair = min(a, block), max(a, block)
+        low, high, at_low, at_high, _, _ = store.load(f"sorted/{pair_name(pair)}")
+        sides += [(low, at_low)] if pair[0] == block else []
+        sides += [(high, at_high)] if pair[1] == block else []
+    keys, of = np.unique(np.concatenate([one for one, _ in sides]), return_inverse=True)
+    degrees = np.bincount(of, np.concatenate([count for _, count in sides]), keys.size).astype(np.int64)
+    store.save(f"blocks/{block}", keys, degrees)
+    clash = _number_texts(store, block, keys, texts) if texts else None
+    return Numbered(int(keys.size), clash)
+
+
+def _number_texts(store: Store, block: int, keys: Keys, where: list[Slice]) -> tuple[str, str] | None:
+    """Write the text of each node of a block, and say whether two different ones have the same key."""
+    pa, pc = find("pyarrow"), find("pyarrow.compute")
+    pieces: list[Any] = []
+    found: list[Keys] = []
+    for one in where:
+        behind = 8 * one.size
+        found.append(np.frombuffer(store.read(one.name, 8 * one.start, 8 * one.stop), np.uint64))
+        begin = max(one.start - 1, 0)
+        ends = np.frombuffer(store.read(one.name, behind + 8 * begin, behind + 8 * one.stop), np.int64)
+        ends = ends if one.start else np.concatenate([[0], ends])
+        data = store.read(one.name, 2 * behind + int(ends[0]), 2 * behind + int(ends[-1]))
+        offsets = pa.py_buffer((ends - ends[0]).tobytes())
+        pieces.append(pa.Array.from_buffers(pa.large_string(), one.stop - one.start, [None, offsets, pa.py_buffer(data)]))
+    theirs, texts = np.concatenate(found), pa.concat_arrays(pieces)
+    order = np.argsort(theirs, kind="stable")
+    theirs, texts = theirs[order], texts.take(pa.array(order))
+    again = np.flatnonzero(theirs[1:] == theirs[:-1])
+    differs = pc.not_equal(texts.take(pa.array(again)), texts.take(pa.array(again + 1))).to_numpy(zero_copy_only=False)
+    if differs.any():
+        at = int(again[differs.argmax()])
+        return texts[at].as_py(), texts[at + 1].as_py()
+    # Nodes that only ever stood among integers have no text.
+    at = np.searchsorted(theirs, keys)
+    known = theirs[np.minimum(at, theirs.size - 1)] == keys
+    column = texts.take(pa.array(np.where(known, at, 0), mask=~known))
+    numbers = pa.array(integers_of_keys(keys)).cast(pa.large_string())
+    column = pc.coalesce(column, numbers)
+    with find("pyarrow.ipc").new_file(stream := pa.BufferOutputStream(), pa.schema([("name", column.type)])) as file:
+        file.write_batch(pa.record_batch([column], ["name"]))
+    store.write(f"names/{block}", stream.getvalue().to_pybytes())
+    return None
+
+
+def place(store: Store, pair: Pair) -> int:
+    """Give the edges of a pair the numbers of their ends, those of the second block behind the first's."""
+    low, high, _, _, u, v = store.load(f"sorted/{pair_name(pair)}")
+    a = store.load(f"blocks/{pair[0]}")[0]
+    b = store.load(f"blocks/{pair[1]}")[0] if pair[1] != pair[0] else a
+    behind = a.size if pair[1] != pair[0] else 0
+    at_low = np.searchsorted(a, low).astype(np.int32)
+    at_high = (np.searchsorted(b, high) + behind).astype(np.int32)
+    store.save(f"edges/{pair_name(pair)}", at_low[u], at_high[v])
+    return int(u.size)
+
+
+def rows_with(piece: Piece, reading: Reading, keys: tuple[int, int]) -> list[int]:
+    """Rows of a piece that have an edge, given by its keys; read only where edges were found twice."""
+    pa = find("pyarrow")
+    found: list[int] = []
+    for before, first, second in batches(piece, reading):
+        if first.type == pa.int64():
+            u, v = (keys_of_integers(column.to_numpy()) for column in (first, second))
+        else:
+            u, v = (keys_of_texts(column)[0] for column in (first, second))
+        at = np.flatnonzero((np.minimum(u, v) == np.uint64(keys[0])) & (np.maximum(u, v) == np.uint64(keys[1])))
+        found += (before + 1 + at).tolist()
+    return found
+
+
+def pairs_of(blocks: int) -> list[Pair]:
+    """All pairs of blocks a ≤ b, in order."""
+    return [(a, b) for a in range(blocks) for b in range(a, blocks)]
+
+
+def counts_of(store: Store, pairs: list[Pair]) -> Places:
+    """Number of edges of each pair, from the files."""
+    return np.array([store.load(f"edges/{pair_name(pair)}")[0].size for pair in pairs], np.int64)

@@ -1,0 +1,308 @@
+"""Tasks of the search: each plays the edges of one pair of blocks by the compiled loops of the solver for large graphs.
+
+The place of every node in its block's table, see :class:`graphpri.solvers.sweeps.Table`, goes from pair to pair in the
+order of the tournament; which edges are kept stays in a file of each pair, a bit an edge, a new one for every pass, so
+that a task can be run again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri._entropy import Side, read_only
+from graphpri._objective import BARRIER_FLOOR, coefficients, mixture_scale
+from graphpri._runtime import in_threads
+from graphpri.distributed.ingest import TEXTS, Pair, pair_name
+from graphpri.distributed.keys import integers_of_keys
+from graphpri.distributed.store import Store, find
+from graphpri.solvers import sweeps
+from graphpri.solvers.sweeps import Coefficients, Table
+from graphpri.solvers.tournament import scrambled
+
+Nodes = NDArray[np.int32]
+"""The place of each node of a block in its table."""
+
+_GAIN = 1e-13
+
+
+class Setting(NamedTuple):
+    """What is minimised: J_β of subsets of K of the M edges, with the degree barrier α."""
+
+    beta: float
+    alpha: float
+    k: int
+    edges: int
+
+    @property
+    def traces(self) -> tuple[float, float, float]:
+        """Of the kept graph and of the mixture, and κ."""
+        kappa, mixed = mixture_scale("equation", 2.0 * self.k, 2.0 * self.edges)
+        return 2.0 * self.k, mixed, kappa
+
+    @property
+    def c(self) -> Coefficients:
+        """What the compiled loops take, at the trace of K edges."""
+        kept, mixed, kappa = self.traces
+        of_kept, of_mixed, _ = coefficients(self.beta)
+        floor = BARRIER_FLOOR if self.alpha else 1.0
+        return of_kept / kept, of_mixed / mixed, self.alpha, floor, 0.0, 1 + 2 * kappa, np.inf, 0.0, 0.0
+
+
+def tabulate(store: Store, block: int, setting: Setting, name: str) -> float:
+    """Write a block's table for a setting, and where each node begins in it; returns Σ d ln d over its nodes.
+
+    Logarithms are taken here once: other processors could round them in another way.
+    """
+    degrees = store.load(f"blocks/{block}")[1]
+    table = Table(degrees)
+    with in_threads(1):
+        table.fill(setting.traces[2], setting.c)
+    store.save(f"tables/{block}.{name}", table.rises, table.first.astype(np.int32))
+    return -_f(degrees.astype(np.float64))
+
+
+def _f(degrees: NDArray[np.float64]) -> float:
+    """−Σ d ln d."""
+    return Side(0.0, degrees, np.log(np.where(degrees > 0, degrees, 1.0)), 0.0, 0.0, np.empty(0)).f
+
+
+class _Pair:
+    """The edges of a pair of blocks, which of them are kept, and both blocks' nodes, for the compiled loops."""
+
+    def __init__(
+        self, store: Store, pair: Pair, setting: Setting, table: str, of: str | None, a: Nodes, b: Nodes | None
+    ) -> None:
+        self.store, self.pair = store, pair
+        u, v = store.load(f"edges/{pair_name(pair)}")
+        self.ends = read_only(u), read_only(v), None
+        self.state = np.zeros(u.size, np.uint8)
+        if of is not None:
+            bits = np.frombuffer(store.read(f"states/{pair_name(pair)}.{of}"), np.uint8)
+            self.state = np.unpackbits(bits, count=u.size)
+        self.at = a.size
+        rises = [store.load(f"tables/{block}.{table}")[0] for block in dict.fromkeys(pair)]
+        near = np.concatenate(rises) if b is not None else rises[0].copy()
+        nodes = a.copy() if b is None else np.concatenate([a, b + np.int32(rises[0].size)])
+        self.shift = np.int32(0 if b is None else rises[0].size)
+        self.model = near[:, None], nodes[:, None], None, setting.c
+        self.drift = np.zeros((1, 8))
+
+    @property
+    def edges(self) -> Any:
+        return *self.ends, None, self.state
+
+    @property
+    def size(self) -> int:
+        return int(np.count_nonzero(self.state))
+
+    def seen_before(self, how: Pass) -> _Pair:
+        """The same as it was before the pass."""
+        return _at_rest(self.store, self.pair, how)
+
+    def done(self, name: str) -> tuple[Nodes, Nodes | None]:
+        """Write what is kept, and give the nodes back."""
+        self.store.write(f"states/{pair_name(self.pair)}.{name}", np.packbits(self.state).tobytes())
+        nodes = self.model[1][:, 0]
+        return nodes[: self.at].copy(), nodes[self.at :] - self.shift if self.pair[0] != self.pair[1] else None
+
+    def hashes(self) -> NDArray[np.uint32]:
+        """A hash of each edge, 32 bits, which says who is first where prices are equal."""
+        numbers = np.arange(self.state.size, dtype=np.uint64)
+        return (scrambled(numbers + (np.uint64(self.pair[0] * 64 + self.pair[1]) << np.uint64(40))) >> np.uint64(32)).astype(
+            np.uint32
+        )
+
+
+class Played(NamedTuple):
+    """Nodes of both blocks after a pair was played, and how many of its edges are kept."""
+
+    a: Nodes
+    b: Nodes | None
+    size: int
+    moves: int
+
+
+class Pass(NamedTuple):
+    """A pass over all pairs: the table to use, the pass whose state it goes on from, its own name, and its numbers."""
+
+    setting: Setting
+    table: str
+    before: str | None
+    name: str
+    numbers: tuple[float, ...] = ()
+
+
+def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | None = None) -> Played:
+    """Keep `keep` of the pair's edges, evenly over their order, and none of those before."""
+    p = _Pair(store, pair, how.setting, how.table, None, a, b)
+    if p.state.size:
+        sweeps.spread(p.state, keep, p.state.size)
+    nodes, kept = p.model[1][:, 0], p.state > 0
+    for end in p.ends[:2]:
+        nodes += np.bincount(end[kept], minlength=nodes.size).astype(np.int32)
+    return Played(*p.done(how.name), p.size, p.size)
+
+
+def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
+    """Keep each edge exactly where that costs J less than the price, one after the other."""
+    p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
+    zero, stop = np.zeros(1, np.int64), np.array([p.state.size])
+    sweeps.play(zero.copy(), zero, stop, *p.edges, *p.model, float(how.numbers[0]), p.drift)
+    return Played(*p.done(how.name), p.size, 0)
+
+
+def take(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
+    """Flip the edges up to a cut, by what their flip costs and their hashes, that still cost no more in their turn.
+
+    `how.numbers` has the cut, whether to drop kept edges or add dropped ones, and whether to flip them at any cost.
+    Costs that are cut are those before the pass, so that it doesn't matter which pairs are played first.
+    """
+    cut, kept, at_any_cost = (int(number) for number in how.numbers)
+    p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
+    limit = _cost_of(cut)
+    edges, costs = _costs(p.seen_before(how), kept, limit)
+    ranks = ranked(costs, p.hashes()[edges])
+    chosen = np.flatnonzero(ranks <= np.uint64(cut))
+    order = edges[chosen[np.argsort(ranks[chosen], kind="stable")]]
+    most = np.inf if at_any_cost else limit + 1e-6 * abs(limit)  # costs are rounded
+    done, _ = sweeps.take(order, *p.edges, *p.model, most, order.size, p.drift[0])
+    return Played(*p.done(how.name), p.size, done)
+
+
+def swap(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
+    """At each node swap the kept edge of the pair that is worth least for the dropped one worth most, where J falls."""
+    p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
+    n = p.model[1].shape[0]
+    cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), np.int32)
+    whole = np.array([0, p.state.size])
+    sweeps.find_swaps(np.zeros(1, np.int64), whole, *p.edges, *p.model, cost, edge)
+    total, gain = cost.sum(axis=1), _GAIN * how.numbers[0]
+    at = np.flatnonzero(total < -gain)
+    at = at[np.argsort(total[at], kind="stable")]
+    done, _ = sweeps.swap(at, edge, gain, *p.edges, *p.model, p.drift[0])
+    return Played(*p.done(how.name), p.size, done)
+
+
+# Looks at the edges between passes.
+
+
+def load_nodes(store: Store, block: int, name: str) -> Nodes:
+    """The nodes of a block after a pass."""
+    return store.load(f"nodes/{block}.{name}")[0]
+
+
+def save_nodes(store: Store, block: int, name: str, nodes: Nodes) -> int:
+    """Write the nodes of a block after a pass."""
+    return store.save(f"nodes/{block}.{name}", nodes)
+
+
+def first_nodes(store: Store, block: int, table: str) -> Nodes:
+    """The nodes of a block where nothing is kept."""
+    return store.load(f"tables/{block}.{table}")[1]
+
+
+def sample(store: Store, pair: Pair, how: Pass, stride: int) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    """What keeping each stride-th edge costs, and whether it is kept."""
+    p = _at_rest(store, pair, how)
+    found = np.empty(-(-p.state.size // stride), np.float32)
+    sweeps.prices(0, found.size, stride, *p.edges, *p.model, found)
+    return found, p.state[::stride].copy()
+
+
+def probe(
+    store: Store, pair: Pair, how: Pass, kept: int, low: float, high: float
+) -> tuple[int, NDArray[np.uint64]]:
+    """How many flips cost less than `low`, and the ranks of those that cost up to `high`."""
+    p = _at_rest(store, pair, how)
+    edges, costs = _costs(p, kept, high)
+    inside = costs >= np.float32(low)
+    return int(np.count_nonzero(~inside)), ranked(costs[inside], p.hashes()[edges[inside]])
+
+
+def _at_rest(store: Store, pair: Pair, how: Pass) -> _Pair:
+    a, b = (load_nodes(store, block, str(how.before)) for block in pair)
+    return _Pair(store, pair, how.setting, how.table, how.before, a, b if pair[0] != pair[1] else None)
+
+
+def _costs(p: _Pair, kept: int, high: float) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Kept or dropped edges whose flip costs at most `high`, up to rounding, and what it costs."""
+    above = float(np.nextafter(np.float32(high), np.float32(np.inf)))
+    edges, costs = sweeps.collect(0, p.state.size, *p.edges, *p.model, kept, above)
+    inside = costs <= np.float32(high)
+    return edges[inside], costs[inside]
+
+
+def ranked(costs: NDArray[np.float32], hashes: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """Numbers that sort as the costs do, and by the hash where these are equal."""
+    bits = (costs + np.float32(0)).view(np.uint32)  # no −0
+    upper = np.where(bits >> np.uint32(31), ~bits, bits | np.uint32(1 << 31))
+    return (upper.astype(np.uint64) << np.uint64(32)) | hashes
+
+
+def _cost_of(rank: int) -> float:
+    """The cost in a rank."""
+    upper = rank >> 32
+    bits = upper ^ (1 << 31) if upper >> 31 else upper ^ 0xFFFFFFFF
+    return float(np.array([bits], np.uint32).view(np.float32)[0])
+
+
+class Sums(NamedTuple):
+    """Sums over the nodes of a block: −Σ d ln d of the kept graph and of the mixture, ln of the degrees, nodes cut off."""
+
+    kept: float
+    mixed: float
+    logs: float
+    cut_off: int
+
+
+def measure(store: Store, block: int, how: Pass) -> Sums:
+    """The parts of J that belong to the nodes of a block."""
+    degrees = store.load(f"blocks/{block}")[1].astype(np.float64)
+    first = store.load(f"tables/{block}.{how.table}")[1]
+    kept = (load_nodes(store, block, str(how.before)) - first).astype(np.float64)
+    logs = float(np.log(np.maximum(kept, BARRIER_FLOOR)).sum()) if how.setting.alpha else 0.0
+    return Sums(_f(kept), _f(kept + how.setting.traces[2] * degrees), logs, int(np.count_nonzero(kept == 0)))
+
+
+class Wrote(NamedTuple):
+    """A part of the output: its name, rows, bytes, and the digest of these."""
+
+    name: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+def write(
+    store: Store, output: Store, pair: Pair, of: str, name: str, kinds: frozenset[str], columns: tuple[str, str]
+) -> Wrote:
+    """Write the kept edges of a pair as parquet, with the ids of the input."""
+    from hashlib import sha256
+
+    pa = find("pyarrow")
+    u, v = store.load(f"edges/{pair_name(pair)}")
+    bits = np.frombuffer(store.read(f"states/{pair_name(pair)}.{of}"), np.uint8)
+    kept = np.unpackbits(bits, count=u.size).view(np.bool_)
+    names = [_names(store, block, kinds) for block in dict.fromkeys(pair)]
+    ids = pa.concat_arrays(names)
+    ends = [ids.take(pa.array(end[kept])) for end in (u, v)]
+    low = find("pyarrow.compute").less_equal(*ends)
+    first, second = (find("pyarrow.compute").if_else(low, *some) for some in (ends, ends[::-1]))
+    table = pa.table([first, second], names=list(columns))
+    sink = pa.BufferOutputStream()
+    find("pyarrow.parquet").write_table(table, sink)
+    data = sink.getvalue().to_pybytes()
+    output.write(name, data)
+    return Wrote(name, table.num_rows, len(data), sha256(data).hexdigest())
+
+
+def _names(store: Store, block: int, kinds: frozenset[str]) -> Any:
+    pa = find("pyarrow")
+    if TEXTS in kinds and store.exists(f"names/{block}"):
+        with find("pyarrow.ipc").open_file(pa.py_buffer(store.read(f"names/{block}"))) as file:
+            return file.read_all().column(0).combine_chunks()
+    numbers = pa.array(integers_of_keys(store.load(f"blocks/{block}")[0]))
+    return numbers.cast(pa.large_string()) if TEXTS in kinds else numbers

@@ -1,0 +1,281 @@
+"""The parts of the input: files of parquet or delimited text, read a batch of rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from graphpri.distributed.store import find
+from graphpri.errors import FileError, setting
+from graphpri.io.columns import find_ends
+
+ROWS = 1 << 19
+"""Rows of a batch."""
+
+TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist", ".csv.gz", ".tsv.gz", ".txt.gz")
+_HEAD = 1 << 16
+_BLOCK = 1 << 23
+
+
+class Part(NamedTuple):
+    """A file of the input, as it was found: its size and what tells one version from another."""
+
+    path: str
+    name: str
+    size: int
+    version: str
+
+
+class Piece(NamedTuple):
+    """What one task reads: a part, or some row groups of it, the rows of the part before them, and theirs.
+
+    Rows of text are not counted beforehand: about 16 bytes are taken for one.
+    """
+
+    part: Part
+    groups: tuple[int, ...] | None
+    before: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which columns are the ends, by their usual names where absent, and what a column of weights would be called."""
+
+    source: str | None = None
+    target: str | None = None
+    weight: str | None = None
+
+    def refuse_weights(self, names: list[str], part: Part) -> None:
+        """Refuse a part that has weights, which would otherwise be ignored unasked."""
+        if self.weight in names:
+            raise FileError(
+                f"{part.name}: its edges have weights, {self.weight!r}, which can't be taken into account over parts yet: "
+                f"pass {setting('weight', None)} to take each edge for 1"
+            )
+
+
+def listed(url: str) -> list[Part]:
+    """The parts at a path, a folder or a pattern, by name.
+
+    Raises
+    ------
+    FileError
+        Where there is none.
+    """
+    fs, root = find("fsspec.core").url_to_fs(url)
+    fs.invalidate_cache()
+    if "*" in root or "?" in root:
+        paths = fs.glob(root)
+    elif fs.isdir(root):
+        paths = [path for path in fs.find(root) if not _is_hidden(path[len(root) :])]
+    else:
+        paths = [root] if fs.exists(root) else []
+    known = [path for path in sorted(paths) if path.lower().endswith((".parquet", ".pq", *TEXT))]
+    if not known:
+        what = f"none of its {len(paths)} files ends in .parquet, .csv, .tsv or .txt" if paths else "there is no such file"
+        raise FileError(f"{url}: {what}; the input is a folder of parts, one part, or a pattern")
+    parts: list[Part] = []
+    for path in known:
+        facts = fs.info(path)
+        version = facts.get("ETag") or facts.get("md5Hash") or facts.get("mtime") or facts.get("LastModified")
+        parts.append(Part(fs.unstrip_protocol(path), path.rpartition("/")[2], int(facts["size"]), str(version)))
+    return parts
+
+
+def _is_hidden(path: str) -> bool:
+    return any(name.startswith(("_", ".")) for name in path.split("/"))
+
+
+def changed(before: list[Part], after: list[Part]) -> str | None:
+    """What is different in the second list of parts, in words."""
+    old, new = {part.path: part for part in before}, {part.path: part for part in after}
+    for path in sorted(old.keys() | new.keys()):
+        if path not in old:
+            return f"{new[path].name} was added"
+        if path not in new:
+            return f"{old[path].name} was removed"
+        if old[path] != new[path]:
+            return f"{new[path].name} was changed"
+    return None
+
+
+def pieces(part: Part) -> list[Piece]:
+    """Pieces of a part of about a batch each: by row groups of parquet; text is read in one go.
+
+    Raises
+    ------
+    FileError
+        Where the part is damaged.
+    """
+    if part.path.lower().endswith(TEXT):
+        return [Piece(part, None, 0, part.size // 16)]
+    found: list[Piece] = []
+    with _opened(part) as file:
+        rows, groups, before = 0, [], 0
+        for group in range(file.metadata.num_row_groups):
+            groups.append(group)
+            rows += file.metadata.row_group(group).num_rows
+            if rows >= 2 * ROWS or group == file.metadata.num_row_groups - 1:
+                found.append(Piece(part, tuple(groups), before, rows))
+                before, rows, groups = before + rows, 0, []
+    return found or [Piece(part, (), 0, 0)]
+
+
+class _opened:
+    """A parquet file; what is wrong with it is an error that names the part."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+
+    def __enter__(self) -> Any:
+        fs, path = find("fsspec.core").url_to_fs(self.part.path)
+        try:
+            self.stream = fs.open(path, "rb")
+            return find("pyarrow.parquet").ParquetFile(self.stream, pre_buffer=False)
+        except Exception as error:
+            raise _damaged(self.part, error) from None
+
+    def __exit__(self, kind: Any, error: BaseException | None, at: Any) -> None:
+        self.stream.close()
+        if error is not None and isinstance(error, (find("pyarrow").ArrowException, OSError, EOFError)):
+            raise _damaged(self.part, error) from None
+
+
+def _damaged(part: Part, error: BaseException) -> FileError:
+    if isinstance(error, FileError):
+        return error
+    if isinstance(error, FileNotFoundError):
+        return FileError(f"{part.name}: the part is no longer there")
+    return FileError(f"{part.name}: the part is damaged, or not what its name says ({' '.join(str(error).split())})")
+
+
+def batches(piece: Piece, reading: Reading) -> Iterator[tuple[int, Any, Any]]:
+    """Row before each batch, and its two columns of ends, both ``int64`` or both ``large_string``.
+
+    Raises
+    ------
+    FileError
+        Names the part and, where there is one, the row.
+    """
+    pa = find("pyarrow")
+    stream = _text_batches(piece, reading) if piece.groups is None else _parquet_batches(piece, reading)
+    before = piece.before
+    for batch in stream:
+        columns = [_plain(pa, column, piece.part) for column in batch.columns[:2]]
+        if columns[0].type != columns[1].type:
+            raise FileError(
+                f"{piece.part.name}: its ends are {columns[0].type} and {columns[1].type}: store both as integers or "
+                "both as text"
+            )
+        for column in columns:
+            if column.null_count:
+                row = before + 1 + column.is_null().to_pylist().index(True)
+                raise FileError(f"{piece.part.name}, row {row}: an end of the edge is missing")
+        yield before, *columns
+        before += batch.num_rows
+
+
+def _plain(pa: Any, column: Any, part: Part) -> Any:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if pa.types.is_integer(kind):
+        try:
+            return column.cast(pa.int64())
+        except pa.ArrowInvalid:
+            raise FileError(f"{part.name}: node numbers beyond 64-bit integers: store them as text") from None
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return column.cast(pa.large_string())
+    raise FileError(f"{part.name}: ends of edges that are {kind} can't be read: store them as integers or text")
+
+
+def _chosen(names: list[str], reading: Reading, part: Part) -> tuple[str, str] | None:
+    if reading.source is None:
+        found = find_ends(names)
+        return None if found is None else (names[found[0]], names[found[1]])
+    ends = str(reading.source), str(reading.target)
+    for option, name in zip(("source", "target"), ends, strict=True):
+        if name not in names:
+            raise FileError(
+                f"{part.name}: no column is called {name}, named by {setting(option, name)} "
+                f"(columns: {', '.join(names[:20])})"
+            )
+    return ends
+
+
+def _parquet_batches(piece: Piece, reading: Reading) -> Iterator[Any]:
+    with _opened(piece.part) as file:
+        names = list(file.schema_arrow.names)
+        ends = _chosen(names, reading, piece.part)
+        reading.refuse_weights(names, piece.part)
+        if ends is None:
+            raise FileError(
+                f"{piece.part.name}: no columns are called source and target, or the like (columns: "
+                f"{', '.join(names[:20]) or 'none'}): pass {setting('source')} and {setting('target')}"
+            )
+        stream = file.iter_batches(ROWS, row_groups=list(piece.groups or ()), columns=list(ends), use_threads=False)
+        for batch in stream:
+            yield batch.select(list(ends))
+
+
+class Layout(NamedTuple):
+    """How a part of text is written: lines before the rows, the delimiter, names of the columns, and the two ends."""
+
+    skip: int
+    delimiter: str
+    names: list[str]
+    ends: list[str]
+
+
+def layout(part: Part, head: str, reading: Reading) -> Layout | None:
+    """What the first lines of a part of text say; None for one without rows.
+
+    Comments begin with # or % and stand before the rows.
+
+    Raises
+    ------
+    FileError
+        Where a row has a single cell, or the first one may be a header of unknown names.
+    """
+    lines = head.splitlines()
+    skip = next((i for i, line in enumerate(lines) if line.strip() and line.lstrip()[0] not in "#%"), len(lines))
+    rows = lines[skip : skip + 2]
+    if not rows:
+        return None
+    delimiter = next((mark for mark in ",\t;" if mark in rows[0]), " ")
+    cells = [[cell.strip().strip('"') for cell in row.split(delimiter)] for row in rows]
+    if len(cells[0]) < 2:
+        raise FileError(f"{part.name}, line {skip + 1}: no comma, tab, semicolon or space between two ends")
+    ends = _chosen(cells[0], reading, part)
+    if ends is not None:
+        reading.refuse_weights(cells[0], part)
+        return Layout(skip + 1, delimiter, cells[0], list(ends))
+    whole = [[cell.lstrip("-").isdecimal() for cell in row[:2]] for row in cells]
+    if len(cells) > 1 and not any(whole[0]) and all(whole[1]):
+        raise FileError(
+            f"{part.name}, line {skip + 1}: the first row looks like a header of names that are not known "
+            f"({', '.join(cells[0][:20])}): pass {setting('source')} and {setting('target')}"
+        )
+    names = [f"column {i}" for i in range(len(cells[0]))]
+    return Layout(skip, delimiter, names, names[:2])
+
+
+def _text_batches(piece: Piece, reading: Reading) -> Iterator[Any]:
+    pa, csv = find("pyarrow"), find("pyarrow.csv")
+    part = piece.part
+    fs, path = find("fsspec.core").url_to_fs(part.path)
+    zipped = "gzip" if part.path.lower().endswith(".gz") else None
+    try:
+        with fs.open(path, "rb", compression=zipped) as stream:
+            found = layout(part, stream.read(_HEAD).decode(errors="replace"), reading)
+        if found is None:
+            return
+        how = csv.ReadOptions(use_threads=False, block_size=_BLOCK, skip_rows=found.skip, column_names=found.names)
+        kinds = dict.fromkeys(found.ends, pa.string())
+        convert = csv.ConvertOptions(column_types=kinds, include_columns=found.ends, strings_can_be_null=False)
+        with fs.open(path, "rb", compression=zipped) as stream:
+            yield from csv.open_csv(stream, how, csv.ParseOptions(delimiter=found.delimiter), convert)
+    except (pa.ArrowException, EOFError, OSError) as error:
+        raise _damaged(part, error) from None

@@ -1,0 +1,444 @@
+"""The run as a whole: stages of tasks on a Dask cluster, what is kept to resume from, and what is told meanwhile."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from operator import itemgetter
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from graphpri._runtime import size_text
+from graphpri.distributed import ingest, moves
+from graphpri.distributed.ingest import Dealt, Pair, dealt_slices, pairs_of, slices
+from graphpri.distributed.keys import FINE, blocks_for
+from graphpri.distributed.moves import Pass, Setting
+from graphpri.distributed.parts import Part, Piece, Reading, changed, listed, pieces
+from graphpri.distributed.store import Store, find
+from graphpri.errors import ClusterError, FileError, GraphError, GraphPRIError, setting
+from graphpri.solvers.tournament import rounds_of
+
+JOURNAL = "journal.json"
+BYTES_AN_EDGE = 32
+"""Most that the scratch storage holds at a time, measured; 9 from the first sweep on."""
+
+SAMPLE = 50_000
+SWINGS, SWING = 4, 0.6
+"""Rounds of sweeps above, below and at the size asked for, and by which share the first ones are."""
+
+ATTEMPTS = 4
+"""Passes to the exact size: the last one flips edges at any cost."""
+
+
+class Step(NamedTuple):
+    """How far a run is.
+
+    Attributes
+    ----------
+    stage : str
+        Such as ``"reading"`` or ``"sweep 3 of 12"``.
+    done, tasks : int
+        Tasks of this stage, done and in all.
+    share : float
+        Of the whole run, from 0 to 1, roughly.
+    edges_per_second : float
+        In this stage; 0 where it is not known yet.
+    remaining : float
+        Seconds that the rest may take, judged by what was done; NaN where it is not known yet.
+    dashboard : str
+        Address of Dask's page about the cluster.
+
+    Examples
+    --------
+    >>> print(Step("sweep 3 of 12", 9, 36, 0.5, 1.2e7, 30.0, "http://127.0.0.1:8787/status"))
+    sweep 3 of 12: 9 of 36 tasks, 1.2e+07 edges/s, about 30 s to go
+    """
+
+    stage: str
+    done: int
+    tasks: int
+    share: float
+    edges_per_second: float
+    remaining: float
+    dashboard: str
+
+    def __str__(self) -> str:
+        speed = f", {self.edges_per_second:.1e} edges/s" if self.edges_per_second else ""
+        left = "" if math.isnan(self.remaining) else f", about {self.remaining:.0f} s to go"
+        return f"{self.stage}: {self.done} of {self.tasks} tasks{speed}{left}"
+
+
+Told = Callable[[Step], object]
+
+# Shares of the whole run, in CPU time.
+_WEIGHTS = {"reading": 3.0, "sorting": 3.0, "numbering": 1.0, "placing": 1.0, "tables": 0.2, "writing": 2.0}
+_ALL = sum(_WEIGHTS.values()) + 3 * SWINGS + ATTEMPTS + 2
+
+
+class Cluster:
+    """Runs tasks on the workers of a client, tells how far they are, and words what goes wrong.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+    tell : callable, optional
+        Called with a :class:`Step`, at most some times a second.
+    """
+
+    def __init__(self, client: Any, tell: Told | None) -> None:
+        self.client, self.tell, self.run = client, tell, uuid4().hex[:8]
+        self._begun = time.monotonic()
+        self._share, self._resumed, self._calls = 0.0, 0.0, 0
+        with suppress(Exception):
+            self._dashboard = str(client.dashboard_link)
+
+    _dashboard = ""
+
+    def submit(self, task: Any, *arguments: Any) -> Any:
+        """Submit a task; the same call with the same files gives the same result, on any worker."""
+        self._calls += 1
+        name = getattr(task, "__name__", "item")
+        return self.client.submit(task, *arguments, key=f"{name}-{self.run}-{self._calls}", pure=False)
+
+    def skip(self, weight: float) -> None:
+        """Count work that an earlier run has done."""
+        self._share += weight / _ALL
+        self._resumed = self._share
+
+    def all(self, stage: str, weight: float, edges: int, calls: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """Results of tasks, in the order of the calls."""
+        return self.wait(stage, weight, edges, [self.submit(*call) for call in calls])
+
+    def wait(self, stage: str, weight: float, edges: int, futures: Sequence[Any]) -> list[Any]:
+        """Results of futures, in their order."""
+        begun, done, told = time.monotonic(), 0, 0.0
+        results: dict[str, Any] = {}
+        for future, result in find("distributed").as_completed(futures, with_results=True):
+            results[future.key] = result
+            done += 1
+            now = time.monotonic()
+            if self.tell is not None and (now - told > 0.2 or done == len(futures)):
+                told, part = now, done / len(futures)
+                share = min(self._share + weight / _ALL * part, 1.0)
+                passed, worked = now - self._begun, share - self._resumed
+                left = passed / worked * (1 - share) if worked > 0.02 else math.nan
+                speed = edges * part / max(now - begun, 1e-3)
+                self.tell(Step(stage, done, len(futures), share, speed, left, self._dashboard))
+        self._share += weight / _ALL
+        return [results[future.key] for future in futures]
+
+
+@contextmanager
+def failures_in_words(scratch: Store, resumable: Callable[[], str]) -> Generator[None]:
+    """Turn what a cluster or a disk does into errors that say what to do; `resumable` ends the message."""
+    distributed, futures = find("distributed"), find("concurrent.futures")
+    try:
+        yield
+    except GraphPRIError:
+        raise
+    except distributed.scheduler.KilledWorker as error:
+        raise ClusterError(
+            f"workers died again and again at the same task ({error.task}), most often for want of memory: give each "
+            f"more, or start fewer on a machine{resumable()}"
+        ) from None
+    except (futures.CancelledError, distributed.client.FutureCancelledError, distributed.comm.CommClosedError) as error:
+        raise ClusterError(f"the connection to Dask's scheduler was lost ({_words(error)}){resumable()}") from None
+    except (TimeoutError, distributed.client.TimeoutError) as error:
+        raise ClusterError(f"Dask's scheduler does not answer ({_words(error)}){resumable()}") from None
+    except OSError as error:
+        # `from error` would hide from the command line that a disk is full.
+        where = error.filename or scratch.url
+        raise FileError(f"{where}: can't be read or written: {error.strerror or error}{resumable()}") from error
+
+
+def _words(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+class Journal:
+    """What a run has done so far, in the scratch storage, so that another one can go on from there."""
+
+    def __init__(self, store: Store, facts: dict[str, Any]) -> None:
+        self.store, self.facts = store, facts
+
+    def note(self, **facts: Any) -> None:
+        """Write down what was done."""
+        self.facts |= facts
+        self.store.note(JOURNAL, self.facts)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.facts.get(name)
+
+
+class Numbers(NamedTuple):
+    """How large the graph is, in how many blocks it lies, and what its nodes are called by."""
+
+    blocks: int
+    edges: int
+    nodes: int
+    pair_edges: list[int]
+    kinds: frozenset[str]
+    notes: list[str]
+
+
+class Policies(NamedTuple):
+    """What to do with self-loops, and with rows that repeat an edge."""
+
+    loops: str
+    parallel: str
+
+
+def read_all(
+    cluster: Cluster, store: Store, parts: list[Part], reading: Reading, policies: Policies
+) -> Numbers:
+    """Read the input, number its nodes and deal its edges to pairs of blocks.
+
+    Raises
+    ------
+    FileError
+        For parts that are damaged or can't be read.
+    GraphError
+        For self-loops and repeated edges, named by part and row, unless the policies allow them.
+    """
+    store.make("dealt", "texts", "sorted", "blocks", "names", "edges", "tables", "states", "nodes")
+    found = cluster.all("looking at parts", 0.0, 0, [(pieces, part) for part in parts])
+    every: list[Piece] = [piece for some in found for piece in some]
+    check_room(store, sum(piece.rows for piece in every))
+    dealt: list[Dealt] = cluster.all(
+        "reading", _WEIGHTS["reading"], 0, [(ingest.deal, store, piece, i, reading) for i, piece in enumerate(every)]
+    )
+    notes = _about_loops(every, dealt, policies.loops)
+    rows = sum(one.rows - one.loops for one in dealt)
+    if not rows:
+        raise GraphError(f"the {len(parts)} parts have no edges")
+    blocks = blocks_for(rows)
+    files = [file for one in dealt for file in one.files]
+    pairs = pairs_of(blocks)
+    order = cluster.all(
+        "sorting",
+        _WEIGHTS["sorting"],
+        rows,
+        [(ingest.sort_pair, store, pair, dealt_slices(files, pair, blocks)) for pair in pairs],
+    )
+    if repeats := sum(one.repeats for one in order):
+        if policies.parallel == "refuse":
+            keys = next(one.repeated for one in order if one.repeated is not None)
+            _refuse_repeats(cluster, every, reading, keys, repeats)
+        notes.append(f"{repeats} {'row' if repeats == 1 else 'rows'} that repeat an edge left out")
+    texts = [file for one in dealt for file in one.texts]
+    width = FINE // blocks
+    numbered = cluster.all(
+        "numbering",
+        _WEIGHTS["numbering"],
+        rows,
+        [
+            (ingest.number, store, block, blocks, slices(texts, block * width, (block + 1) * width))
+            for block in range(blocks)
+        ],
+    )
+    if clash := next((one.clash for one in numbered if one.clash is not None), None):
+        raise GraphError(f"the nodes {clash[0]!r} and {clash[1]!r} have the same 64-bit hash: rename one of them")
+    pair_edges = cluster.all("placing", _WEIGHTS["placing"], rows, [(ingest.place, store, pair) for pair in pairs])
+    kinds = frozenset().union(*(one.kinds for one in dealt))
+    for folder in ("dealt", "texts", "sorted"):
+        store.remove(folder)
+    return Numbers(blocks, sum(pair_edges), sum(one.nodes for one in numbered), pair_edges, kinds, notes)
+
+
+def _about_loops(every: list[Piece], dealt: list[Dealt], policy: str) -> list[str]:
+    loops = sum(one.loops for one in dealt)
+    if not loops:
+        return []
+    where = next(f"{piece.part.name}, row {one.loop}" for piece, one in zip(every, dealt, strict=True) if one.loops)
+    text = f"{loops} self-loop{'s' * (loops > 1)}"
+    if policy == "refuse":
+        raise GraphError(f"{text}, the first in {where}: pass {setting('loops', 'drop')} to leave them out")
+    return [f"{text} left out"]
+
+
+def _refuse_repeats(
+    cluster: Cluster, every: list[Piece], reading: Reading, keys: tuple[int, int], repeats: int
+) -> None:
+    rows = cluster.all("looking for repeats", 0.0, 0, [(ingest.rows_with, piece, reading, keys) for piece in every])
+    places = [f"{piece.part.name}, row {row}" for piece, some in zip(every, rows, strict=True) for row in some]
+    what = f"{repeats} {'row repeats' if repeats == 1 else 'rows repeat'} an edge of another"
+    raise GraphError(
+        f"{what}, such as {places[1]}, that in {places[0]}: pass {setting('parallel', 'first')} to take each edge once"
+    )
+
+
+class Search:
+    """The passes over the edges, from one subset to a better one; each is noted when it is done.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    store : Store
+    numbers : Numbers
+    setting : Setting
+    journal : Journal
+    """
+
+    def __init__(self, cluster: Cluster, store: Store, numbers: Numbers, setting: Setting, journal: Journal) -> None:
+        self.cluster, self.store, self.numbers, self.setting, self.journal = cluster, store, numbers, setting, journal
+        self.pairs = pairs_of(numbers.blocks)
+        b = numbers.blocks
+        self.order: list[Pair] = [(int(p) // b, int(p) % b) for one in rounds_of(b) for p in one]
+        self.size = 0
+
+    def plan(self) -> list[tuple[str, int]]:
+        """Every pass by what it does, and the size it does it for."""
+        k, m = self.setting.k, self.setting.edges
+        found = [("spread", k)]
+        share = SWING
+        for _ in range(SWINGS):
+            found += [("sweep", min(max(int(k * by), 1), m - 1)) for by in (1 + share, 1 - share, 1)]
+            share /= 2
+        return [*found, *(("exact", k) for _ in range(ATTEMPTS)), ("swap", k)]
+
+    def run(self) -> str:
+        """Go through the passes that are not done yet; returns the name of the last one."""
+        plan, done = self.plan(), int(self.journal["passes"] or 0)
+        if self.setting.k == self.setting.edges:
+            plan = plan[:1]
+        sums = self.journal["original"]
+        if sums is None:
+            calls = [(moves.tabulate, self.store, b, self.setting, "k") for b in range(self.numbers.blocks)]
+            sums = self.cluster.all("tables", _WEIGHTS["tables"], 0, calls)
+            self.journal.note(original=math.fsum(sums))
+        self.size = int(self.journal["size"] or 0)
+        before = self.journal["pass"]
+        if done:
+            self.cluster.skip(float(done))
+        sweeps = sum(kind == "sweep" for kind, _ in plan)
+        for step in range(done, len(plan)):
+            kind, k = plan[step]
+            if kind == "exact" and self.size == self.setting.k:
+                self.cluster.skip(1.0)
+                continue
+            how = Pass(self.setting, "k", before, str(step))
+            label = kind if kind != "sweep" else f"sweep {sum(w == 'sweep' for w, _ in plan[: step + 1])} of {sweeps}"
+            last = step + 1 == len(plan) or plan[step + 1][0] != "exact"
+            self._play(kind, label, how, k, at_any_cost=last)
+            self.journal.note(passes=step + 1, size=self.size, **{"pass": how.name})
+            self._forget(before)
+            before = how.name
+        return str(before)
+
+    def _play(self, kind: str, label: str, how: Pass, k: int, *, at_any_cost: bool) -> None:
+        if kind == "spread":
+            counts = np.cumsum([0, *self.numbers.pair_edges])
+            quota = np.diff(counts * self.setting.k // self.setting.edges)
+            share = dict(zip(self.pairs, quota.tolist(), strict=True))
+            self._through(moves.spread, "start", how, lambda pair: (share[pair],))
+        elif kind == "sweep":
+            self._through(moves.sweep, label, how._replace(numbers=(self._price(how, k),)))
+        elif kind == "exact":
+            self._through(moves.take, "exact size", how._replace(numbers=self._cut(how, at_any_cost)))
+        else:
+            scale = max(1.0, abs(self.setting.beta))
+            self._through(moves.swap, "swaps", how._replace(numbers=(scale,)))
+
+    def _through(self, task: Any, label: str, how: Pass, extra: Callable[[Pair], tuple[Any, ...]] = lambda _: ()) -> None:
+        """Play all pairs in the order of the tournament; those that share no block may run side by side."""
+        submit, store, blocks = self.cluster.submit, self.store, range(self.numbers.blocks)
+        if how.before is None:
+            nodes = [submit(moves.first_nodes, store, b, how.table) for b in blocks]
+        else:
+            nodes = [submit(moves.load_nodes, store, b, how.before) for b in blocks]
+        sizes: list[Any] = []
+        for pair in self.order:
+            a, b = pair
+            played = submit(task, store, pair, how, *extra(pair), nodes[a], *([nodes[b]] if a != b else []))
+            nodes[a] = submit(itemgetter(0), played)
+            if a != b:
+                nodes[b] = submit(itemgetter(1), played)
+            sizes.append(submit(itemgetter(2), played))
+        saved = [submit(moves.save_nodes, store, b, how.name, nodes[b]) for b in blocks]
+        del nodes
+        self.size = sum(self.cluster.wait(label, 1.0, self.setting.edges, [*sizes, *saved])[: len(sizes)])
+
+    def _sample(self, how: Pass) -> list[Any]:
+        stride = max(1, self.setting.edges // SAMPLE)
+        return self.cluster.all("prices", 0.0, 0, [(moves.sample, self.store, pair, how, stride) for pair in self.pairs])
+
+    def _price(self, how: Pass, k: int) -> float:
+        """The price below which `k` edges lie, from a sample."""
+        found = np.concatenate([prices for prices, _ in self._sample(how)])
+        place = min(int(k / self.setting.edges * found.size), found.size - 1)
+        return float(np.partition(found, place)[place])
+
+    def _cut(self, how: Pass, at_any_cost: bool) -> tuple[float, ...]:
+        """The rank up to which flips bring the size to K exactly, were they all made at once."""
+        need = self.setting.k - self.size
+        kept = int(need < 0)
+        some = self._sample(how)
+        costs = np.concatenate([(prices if not kept else -prices)[state == kept] for prices, state in some])
+        costs.sort()
+        share = abs(need) / max(self.setting.edges - self.size if not kept else self.size, 1)
+        at, wide = share * costs.size, 4 * math.sqrt(share * costs.size) + 8
+        while True:
+            low = float(costs[int(at - wide)]) if at - wide >= 1 else -math.inf
+            high = float(costs[int(at + wide)]) if at + wide < costs.size else math.inf
+            calls = [(moves.probe, self.store, pair, how, kept, low, high) for pair in self.pairs]
+            found = self.cluster.all("prices", 0.0, self.setting.edges, calls)
+            below = sum(count for count, _ in found)
+            ranks = np.concatenate([some for _, some in found])
+            if below < abs(need) <= below + ranks.size:
+                place = abs(need) - below - 1
+                return int(np.partition(ranks, place)[place]), kept, int(at_any_cost)
+            wide *= 8
+
+    def _forget(self, name: str | None) -> None:
+        if name is None:
+            return
+        files = [f"states/{ingest.pair_name(pair)}.{name}" for pair in self.pairs]
+        files += [f"nodes/{block}.{name}" for block in range(self.numbers.blocks)]
+        with suppress(FileNotFoundError):
+            self.store.fs.rm([self.store.path(file) for file in files])
+
+    def sums(self, name: str) -> list[moves.Sums]:
+        """The parts of J, block by block."""
+        how = Pass(self.setting, "k", name, "")
+        return self.cluster.all(
+            "measuring", 0.0, 0, [(moves.measure, self.store, b, how) for b in range(self.numbers.blocks)]
+        )
+
+    def write(self, output: Store, name: str, columns: tuple[str, str]) -> list[moves.Wrote]:
+        """Write the kept edges, a part a pair."""
+        files = [(pair, f"part-{i:05}.parquet") for i, pair in enumerate(self.pairs) if self.numbers.pair_edges[i]]
+        output.make()
+        calls = [
+            (moves.write, self.store, output, pair, name, file, self.numbers.kinds, columns) for pair, file in files
+        ]
+        return self.cluster.all("writing", _WEIGHTS["writing"], self.setting.k, calls)
+
+
+def check_unchanged(before: list[Part], url: str) -> None:
+    """Refuse an input that is no longer what was read.
+
+    Raises
+    ------
+    FileError
+        Names the part.
+    """
+    if difference := changed(before, listed(url)):
+        raise FileError(f"{url}: {difference} while it was read: run again when its parts stay as they are")
+
+
+def check_room(store: Store, rows: int) -> None:
+    """Refuse a scratch disk that has no room for so many edges, where that is known."""
+    import shutil
+
+    if "file" not in store.fs.protocol:
+        return
+    needed, free = BYTES_AN_EDGE * rows, shutil.disk_usage(store.path()).free
+    if needed > free:
+        raise FileError(
+            f"{store.url}: the scratch storage needs about {size_text(needed)} for {rows} rows, and {size_text(free)} "
+            f"are free: name another place by {setting('scratch')}"
+        )
