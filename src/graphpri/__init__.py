@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from graphpri._sparsify import Sparsified, methods, path, sparsify
     from graphpri.errors import (
         ArgumentError,
+        ClusterError,
         FileError,
         GraphError,
         GraphPRIError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 # GraphPRI is left out: "from graphpri import *" must work without scikit-learn.
 __all__ = [
     "ArgumentError",
+    "ClusterError",
     "Comparison",
     "EdgeTable",
     "Estimates",
@@ -70,7 +72,19 @@ __all__ = [
 ]
 
 _MODULES = (
-    *("apps", "baselines", "datasets", "errors", "estimator", "explorer", "graph", "interop", "io", "measures"),
+    *(
+        "apps",
+        "baselines",
+        "datasets",
+        "distributed",
+        "errors",
+        "estimator",
+        "explorer",
+        "graph",
+        "interop",
+        "io",
+        "measures",
+    ),
     *("plot", "solvers", "studies", "torch"),
 )
 _HOMES = {
@@ -78,6 +92,7 @@ _HOMES = {
     "graphpri._objective": ("Objective",),
     "graphpri.errors": (
         "ArgumentError",
+        "ClusterError",
         "FileError",
         "GraphError",
         "GraphPRIError",

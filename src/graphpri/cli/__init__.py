@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from graphpri._version import __version__
 from graphpri.cli.commands import ARGUMENTS, COMMANDS, FAILED, OK, REFUSED, SUMMARY, build_app, is_debugging, say
-from graphpri.errors import GraphPRIError, OptionError
+from graphpri.errors import ClusterError, GraphPRIError, OptionError
 
 _DASH = "\N{NULL}-"
 _NEGATIVE_LIST = re.compile(r"-\.?\d.*[,:].*")
@@ -106,7 +106,8 @@ def explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, GraphPRIError):
         from graphpri.cli.options import in_words
 
-        return " ".join(in_words(error.message).split()), FAILED if _is_failure(error.__context__) else REFUSED
+        failed = isinstance(error, ClusterError) or _is_failure(error.__context__)
+        return " ".join(in_words(error.message).split()), FAILED if failed else REFUSED
     if isinstance(error, OSError) and _is_failure(error):
         return f"the output can't be written: {error.strerror}", FAILED
     if isinstance(error, MemoryError):

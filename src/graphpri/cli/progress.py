@@ -80,6 +80,11 @@ class Watch:
             if self._bar is not None:
                 self._bar.stop()
 
+    @property
+    def shows(self) -> bool:
+        """Whether progress is shown."""
+        return self._shown
+
     def stage(self, text: str) -> None:
         """Say what is being done; how much of it is done is not known until the next step."""
         self._show(text, None)

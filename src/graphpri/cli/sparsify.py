@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from cyclopts import App, Parameter
 
-from graphpri.cli import explain, outputs, show
+from graphpri.cli import explain, machines, outputs, show
 from graphpri.cli.commands import FAILED, OK, command_line, is_debugging, say
 from graphpri.cli.inputs import DEFAULT_READING, Reading, naming
+from graphpri.cli.machines import DEFAULT_MACHINES, Machines
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     DEFAULT_SEARCH,
@@ -49,6 +50,7 @@ Examples:
   graphpri sparsify g.mtx --keep 0.2 --method local-degree --option exponent=0.5
   graphpri sparsify a.csv b.csv jazz -o small/ --keep 0.3         one file each
   graphpri sparsify big.parquet -o small.npyd --keep 0.1 --memory 8GB
+  graphpri sparsify edges/ -o kept/ --keep 0.3 --distributed --weight none
 
 Ctrl-C during the search writes the best result so far and exits with 1.""",
 )
@@ -148,6 +150,7 @@ def sparsify(
     search: SearchOptions = DEFAULT_SEARCH,
     reading: Reading = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
+    many: Machines = DEFAULT_MACHINES,
 ) -> int:
     """Keep the informative edges of graphs and drop the rest.
 
@@ -156,6 +159,17 @@ def sparsify(
     what was kept; without -o that is all.
     """
     outputs.refuse_two_streams(output, "graph", json=json)
+    if many.distributed:
+        for name, value in (("output-format", output_format), ("plot", plot), ("report", report), ("force", force)):
+            if value:
+                raise OptionError(f"--{name} is not for --distributed")
+        machines.refuse_others(asked, search, reading)
+        with limits.held(), Watch(quiet=quiet) as watch:
+            found = machines.sparsify(inputs, output, many, {**vars(asked), **vars(search), **vars(reading)}, watch)
+        if json or not quiet:
+            print(show.as_json(found) if json else machines.report(found))
+        return OK
+    machines.refuse_without(many)
     targets = outputs.plan(inputs, outputs.Wanted(output, output_format, reading.format, plot, force, report))
     job = Job(asked.keywords(), search, reading, force)
     with limits.held(), Watch(quiet=quiet) as watch:

@@ -28,13 +28,14 @@ from graphpri.distributed.run import (
     Search,
     Step,
     check_unchanged,
+    connect,
     failures_in_words,
     read_all,
 )
 from graphpri.distributed.store import Store, find
 from graphpri.errors import FileError, OptionError, argument, setting
 
-__all__ = ["Manifest", "Step", "sparsify"]
+__all__ = ["Manifest", "Step", "connect", "sparsify"]
 
 MANIFEST = "manifest.json"
 FORMAT = 1

@@ -142,7 +142,9 @@ def sort_pair(store: Store, pair: Pair, where: list[Slice]) -> Sorted:
 
     Written are the keys at either side, how many edges each has, and the edges as places among these keys.
     """
-    rows = [np.frombuffer(store.read(one.name, 16 * one.start, 16 * one.stop), np.uint64).reshape(-1, 2) for one in where]
+    rows = [
+        np.frombuffer(store.read(one.name, 16 * one.start, 16 * one.stop), np.uint64).reshape(-1, 2) for one in where
+    ]
     keys = np.concatenate(rows) if rows else np.empty((0, 2), np.uint64)
     del rows
     if pair[0] == pair[1]:
@@ -200,7 +202,9 @@ def _number_texts(store: Store, block: int, keys: Keys, where: list[Slice]) -> t
         ends = ends if one.start else np.concatenate([[0], ends])
         data = store.read(one.name, 2 * behind + int(ends[0]), 2 * behind + int(ends[-1]))
         offsets = pa.py_buffer((ends - ends[0]).tobytes())
-        pieces.append(pa.Array.from_buffers(pa.large_string(), one.stop - one.start, [None, offsets, pa.py_buffer(data)]))
+        pieces.append(
+            pa.Array.from_buffers(pa.large_string(), one.stop - one.start, [None, offsets, pa.py_buffer(data)])
+        )
     theirs, texts = np.concatenate(found), pa.concat_arrays(pieces)
     order = np.argsort(theirs, kind="stable")
     theirs, texts = theirs[order], texts.take(pa.array(order))

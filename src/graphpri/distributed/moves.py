@@ -111,9 +111,9 @@ class _Pair:
     def hashes(self) -> NDArray[np.uint32]:
         """A hash of each edge, 32 bits, which says who is first where prices are equal."""
         numbers = np.arange(self.state.size, dtype=np.uint64)
-        return (scrambled(numbers + (np.uint64(self.pair[0] * 64 + self.pair[1]) << np.uint64(40))) >> np.uint64(32)).astype(
-            np.uint32
-        )
+        return (
+            scrambled(numbers + (np.uint64(self.pair[0] * 64 + self.pair[1]) << np.uint64(40))) >> np.uint64(32)
+        ).astype(np.uint32)
 
 
 class Played(NamedTuple):
@@ -212,9 +212,7 @@ def sample(store: Store, pair: Pair, how: Pass, stride: int) -> tuple[NDArray[np
     return found, p.state[::stride].copy()
 
 
-def probe(
-    store: Store, pair: Pair, how: Pass, kept: int, low: float, high: float
-) -> tuple[int, NDArray[np.uint64]]:
+def probe(store: Store, pair: Pair, how: Pass, kept: int, low: float, high: float) -> tuple[int, NDArray[np.uint64]]:
     """How many flips cost less than `low`, and the ranks of those that cost up to `high`."""
     p = _at_rest(store, pair, how)
     edges, costs = _costs(p, kept, high)

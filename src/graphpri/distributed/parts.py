@@ -74,7 +74,9 @@ def listed(url: str) -> list[Part]:
         paths = [root] if fs.exists(root) else []
     known = [path for path in sorted(paths) if path.lower().endswith((".parquet", ".pq", *TEXT))]
     if not known:
-        what = f"none of its {len(paths)} files ends in .parquet, .csv, .tsv or .txt" if paths else "there is no such file"
+        what = (
+            f"none of its {len(paths)} files ends in .parquet, .csv, .tsv or .txt" if paths else "there is no such file"
+        )
         raise FileError(f"{url}: {what}; the input is a folder of parts, one part, or a pattern")
     parts: list[Part] = []
     for path in known:

@@ -79,6 +79,20 @@ _WEIGHTS = {"reading": 3.0, "sorting": 3.0, "numbering": 1.0, "placing": 1.0, "t
 _ALL = sum(_WEIGHTS.values()) + 3 * SWINGS + ATTEMPTS + 2
 
 
+def connect(scheduler: str) -> Any:
+    """A client of the cluster at an address.
+
+    Raises
+    ------
+    ClusterError
+        Where no scheduler answers there.
+    """
+    try:
+        return find("distributed").Client(scheduler, timeout="20s")
+    except (OSError, ValueError) as error:  # a TimeoutError is an OSError
+        raise ClusterError(f"no Dask scheduler answers at {scheduler} ({_words(error)}): is it running?") from None
+
+
 class Cluster:
     """Runs tasks on the workers of a client, tells how far they are, and words what goes wrong.
 
@@ -192,9 +206,7 @@ class Policies(NamedTuple):
     parallel: str
 
 
-def read_all(
-    cluster: Cluster, store: Store, parts: list[Part], reading: Reading, policies: Policies
-) -> Numbers:
+def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading, policies: Policies) -> Numbers:
     """Read the input, number its nodes and deal its edges to pairs of blocks.
 
     Raises
@@ -343,7 +355,9 @@ class Search:
             scale = max(1.0, abs(self.setting.beta))
             self._through(moves.swap, "swaps", how._replace(numbers=(scale,)))
 
-    def _through(self, task: Any, label: str, how: Pass, extra: Callable[[Pair], tuple[Any, ...]] = lambda _: ()) -> None:
+    def _through(
+        self, task: Any, label: str, how: Pass, extra: Callable[[Pair], tuple[Any, ...]] = lambda _: ()
+    ) -> None:
         """Play all pairs in the order of the tournament; those that share no block may run side by side."""
         submit, store, blocks = self.cluster.submit, self.store, range(self.numbers.blocks)
         if how.before is None:
@@ -364,7 +378,9 @@ class Search:
 
     def _sample(self, how: Pass) -> list[Any]:
         stride = max(1, self.setting.edges // SAMPLE)
-        return self.cluster.all("prices", 0.0, 0, [(moves.sample, self.store, pair, how, stride) for pair in self.pairs])
+        return self.cluster.all(
+            "prices", 0.0, 0, [(moves.sample, self.store, pair, how, stride) for pair in self.pairs]
+        )
 
     def _price(self, how: Pass, k: int) -> float:
         """The price below which `k` edges lie, from a sample."""
