@@ -1,13 +1,12 @@
 """Graphs too large for the memory of one machine: files of edges in, files of kept edges out, on a Dask cluster.
 
-The search is that of :mod:`graphpri.solvers.sweeps`, on blocks of nodes that a hash of their ids deals: a task plays the
-edges between two blocks, and whatever runs the tasks, the result is the same. docs/scale.md says when that pays, and how
-a cluster is set up.
+The search is that of :mod:`graphpri.solvers.sweeps`, on blocks of nodes that a hash of their ids deals: a task plays
+the edges between two blocks, and whatever runs the tasks, the result is the same. docs/scale.md says when that pays,
+and how a cluster is set up.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -67,7 +66,7 @@ class Manifest:
 
     Examples
     --------
-    >>> import pathlib, tempfile, graphpri.distributed
+    >>> import json, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     facts = {"input": "edges/", "nodes": 3, "edges": 2, "kept": 1, "nodes_cut_off": 1, "objective": 1.1}
     ...     facts |= {"entropy": 0.7, "entropy_original": 1.0, "divergence": 0.05, "settings": {}, "notes": []}
@@ -205,12 +204,13 @@ def sparsify(
     real("alpha", alpha)
     if connected:
         raise OptionError(
-            f"{argument('connected', True)} can't be kept to over parts: a spanning forest of the kept edges takes rounds "
-            "over all of them, each waiting for the one before. Sparsify without it, or in memory on one machine"
+            f"{argument('connected', True)} can't be kept to over parts: a spanning forest of what is kept takes "
+            "rounds over all edges, each waiting for the one before. Sparsify without it, or in memory on one machine"
         )
     if (source is None) != (target is None):
         raise OptionError(f"{setting('source')} and {setting('target')} go together: pass both")
-    find("dask"), find("distributed"), find("pyarrow")
+    for library in ("dask", "distributed", "pyarrow"):
+        find(library)
     asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": "degree", "method": "pri"}
     settings = asked | {"loops": loops, "parallel": parallel, "source": source, "target": target}
     job = _Job(input, Store(output), Store(scratch or f"{output.rstrip('/')}.scratch"), settings, weight, resume)
@@ -278,8 +278,8 @@ class _Job:
         if not self.resume:
             if found is not None or self.scratch.exists():
                 raise FileError(
-                    f"{self.scratch.url}: an unfinished run left it: pass {setting('resume', True)} to go on from there, "
-                    "or remove it"
+                    f"{self.scratch.url}: an unfinished run left it: pass {setting('resume', True)} to go on "
+                    "from there, or remove it"
                 )
             self.scratch.make()
             journal = Journal(self.scratch, facts)

@@ -1,4 +1,4 @@
-"""From the input to numbered edges: tasks that deal rows to pairs of blocks, sort pairs, and number the nodes of blocks.
+"""From the input to numbered edges: tasks that deal rows to pairs of blocks, sort them, and number the nodes.
 
 Each task reads files and writes files, and returns a few facts; run again, it writes the same bytes.
 
@@ -51,7 +51,7 @@ class Dealt(NamedTuple):
 
 
 def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
-    """Write the keys of both ends of the rows of a piece, batch by batch, by pair of blocks; self-loops are left out."""
+    """Write the keys of both ends of a piece's rows, batch by batch, by pair of blocks; self-loops are left out."""
     pa, pc = find("pyarrow"), find("pyarrow.compute")
     rows = loops = loop = 0
     files: list[tuple[str, NDArray[np.int32]]] = []
@@ -125,7 +125,7 @@ def dealt_slices(files: list[tuple[str, NDArray[np.int32]]], pair: Pair, blocks:
 
 
 class Sorted(NamedTuple):
-    """What :func:`sort_pair` found: different edges, further rows that repeat one, and the keys of the first of these."""
+    """What :func:`sort_pair` found: different edges, further rows that repeat one, and the first of these."""
 
     edges: int
     repeats: int
@@ -142,18 +142,15 @@ def sort_pair(store: Store, pair: Pair, where: list[Slice]) -> Sorted:
 
     Written are the keys at either side, how many edges each has, and the edges as places among these keys.
     """
-    rows = [
-        np.frombuffer(store.read(one.name, 16 * one.start, 16 * one.stop), np.uint64).reshape(-1, 2) for one in where
-    ]
-    keys = np.concatenate(rows) if rows else np.empty((0, 2), np.uint64)
-    del rows
+    data = b"".join(store.read(one.name, 16 * one.start, 16 * one.stop) for one in where)
+    keys = np.frombuffer(data, np.uint64).reshape(-1, 2)
     if pair[0] == pair[1]:
         low = high = np.unique(keys)
     else:
         low, high = np.unique(keys[:, 0]), np.unique(keys[:, 1])
     # An edge as one number, so that they are sorted without their rows.
     edge = np.searchsorted(low, keys[:, 0]) * np.int64(max(high.size, 1)) + np.searchsorted(high, keys[:, 1])
-    del keys
+    del data, keys
     edge.sort()
     new = np.concatenate([[True], edge[1:] != edge[:-1]])[: edge.size]
     repeated = None

@@ -1,8 +1,8 @@
 """Numbers of 64 bits that stand for nodes, whatever part of the input names them, and the blocks they belong to.
 
-The key of an integer is a permutation of the 64-bit numbers, from which the integer can be had back; that of a text is a
-hash. A node's block is the first bits of its key, and its number within the block its place among the block's keys, so
-that both depend on nothing but the graph.
+The key of an integer is a permutation of the 64-bit numbers, from which the integer can be had back; that of a text is
+a hash. A node's block is the first bits of its key, and its number within the block its place among the block's keys,
+so that both depend on nothing but the graph.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Keys = NDArray[np.uint64]
 
 BITS = 6
 FINE = 1 << BITS
-"""Blocks that edges are first dealt to, before it is known how many blocks their number asks for: the most there are."""
+"""Most blocks, to which edges are dealt at first, before it is known how many their number asks for."""
 
 EDGES_A_PAIR = 250_000
 """About how many edges a pair of blocks should have: a task is long against what it takes to send and begin one."""

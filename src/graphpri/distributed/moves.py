@@ -16,7 +16,7 @@ from graphpri._entropy import Side, read_only
 from graphpri._objective import BARRIER_FLOOR, coefficients, mixture_scale
 from graphpri._runtime import in_threads
 from graphpri.distributed.ingest import TEXTS, Pair, pair_name
-from graphpri.distributed.keys import integers_of_keys
+from graphpri.distributed.keys import FINE, integers_of_keys
 from graphpri.distributed.store import Store, find
 from graphpri.solvers import sweeps
 from graphpri.solvers.sweeps import Coefficients, Table
@@ -77,7 +77,7 @@ class _Pair:
     ) -> None:
         self.store, self.pair = store, pair
         u, v = store.load(f"edges/{pair_name(pair)}")
-        self.ends = read_only(u), read_only(v), None
+        self.ends = read_only(u), read_only(v)
         self.state = np.zeros(u.size, np.uint8)
         if of is not None:
             bits = np.frombuffer(store.read(f"states/{pair_name(pair)}.{of}"), np.uint8)
@@ -91,8 +91,9 @@ class _Pair:
         self.drift = np.zeros((1, 8))
 
     @property
-    def edges(self) -> Any:
-        return *self.ends, None, self.state
+    def edges(self) -> tuple[Any, Any, None, None, Any]:
+        """Ends, weights, what each costs besides, and state."""
+        return *self.ends, None, None, self.state
 
     @property
     def size(self) -> int:
@@ -111,9 +112,8 @@ class _Pair:
     def hashes(self) -> NDArray[np.uint32]:
         """A hash of each edge, 32 bits, which says who is first where prices are equal."""
         numbers = np.arange(self.state.size, dtype=np.uint64)
-        return (
-            scrambled(numbers + (np.uint64(self.pair[0] * 64 + self.pair[1]) << np.uint64(40))) >> np.uint64(32)
-        ).astype(np.uint32)
+        numbers += np.uint64(self.pair[0] * FINE + self.pair[1]) << np.uint64(40)
+        return (scrambled(numbers) >> np.uint64(32)).astype(np.uint32)
 
 
 class Played(NamedTuple):
@@ -141,7 +141,7 @@ def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | 
     if p.state.size:
         sweeps.spread(p.state, keep, p.state.size)
     nodes, kept = p.model[1][:, 0], p.state > 0
-    for end in p.ends[:2]:
+    for end in p.ends:
         nodes += np.bincount(end[kept], minlength=nodes.size).astype(np.int32)
     return Played(*p.done(how.name), p.size, p.size)
 
@@ -162,7 +162,7 @@ def take(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) 
     """
     cut, kept, at_any_cost = (int(number) for number in how.numbers)
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
-    limit = _cost_of(cut)
+    limit = cost_of(cut)
     edges, costs = _costs(p.seen_before(how), kept, limit)
     ranks = ranked(costs, p.hashes()[edges])
     chosen = np.flatnonzero(ranks <= np.uint64(cut))
@@ -240,7 +240,7 @@ def ranked(costs: NDArray[np.float32], hashes: NDArray[np.uint32]) -> NDArray[np
     return (upper.astype(np.uint64) << np.uint64(32)) | hashes
 
 
-def _cost_of(rank: int) -> float:
+def cost_of(rank: int) -> float:
     """The cost in a rank."""
     upper = rank >> 32
     bits = upper ^ (1 << 31) if upper >> 31 else upper ^ 0xFFFFFFFF
@@ -248,7 +248,7 @@ def _cost_of(rank: int) -> float:
 
 
 class Sums(NamedTuple):
-    """Sums over the nodes of a block: −Σ d ln d of the kept graph and of the mixture, ln of the degrees, nodes cut off."""
+    """Sums over a block's nodes: −Σ d ln d of the kept graph and of the mixture, Σ ln d, and how many are cut off."""
 
     kept: float
     mixed: float

@@ -51,7 +51,7 @@ class Reading:
         """Refuse a part that has weights, which would otherwise be ignored unasked."""
         if self.weight in names:
             raise FileError(
-                f"{part.name}: its edges have weights, {self.weight!r}, which can't be taken into account over parts yet: "
+                f"{part.name}: its edges have weights, {self.weight!r}, which can't be used over parts yet: "
                 f"pass {setting('weight', None)} to take each edge for 1"
             )
 

@@ -30,6 +30,12 @@ SAMPLE = 50_000
 SWINGS, SWING = 4, 0.6
 """Rounds of sweeps above, below and at the size asked for, and by which share the first ones are."""
 
+INTERVAL = 0.2
+"""Seconds between two calls that tell how far a run is."""
+
+PATIENCE = "20s"
+"""How long to wait for a scheduler."""
+
 ATTEMPTS = 4
 """Passes to the exact size: the last one flips edges at any cost."""
 
@@ -88,7 +94,7 @@ def connect(scheduler: str) -> Any:
         Where no scheduler answers there.
     """
     try:
-        return find("distributed").Client(scheduler, timeout="20s")
+        return find("distributed").Client(scheduler, timeout=PATIENCE)
     except (OSError, ValueError) as error:  # a TimeoutError is an OSError
         raise ClusterError(f"no Dask scheduler answers at {scheduler} ({_words(error)}): is it running?") from None
 
@@ -129,13 +135,13 @@ class Cluster:
 
     def wait(self, stage: str, weight: float, edges: int, futures: Sequence[Any]) -> list[Any]:
         """Results of futures, in their order."""
-        begun, done, told = time.monotonic(), 0, 0.0
+        begun, told = time.monotonic(), 0.0
         results: dict[str, Any] = {}
-        for future, result in find("distributed").as_completed(futures, with_results=True):
+        finished = find("distributed").as_completed(futures, with_results=True)
+        for done, (future, result) in enumerate(finished, 1):
             results[future.key] = result
-            done += 1
             now = time.monotonic()
-            if self.tell is not None and (now - told > 0.2 or done == len(futures)):
+            if self.tell is not None and (now - told >= INTERVAL or done == len(futures)):
                 told, part = now, done / len(futures)
                 share = min(self._share + weight / _ALL * part, 1.0)
                 passed, worked = now - self._begun, share - self._resumed

@@ -1,0 +1,479 @@
+"""Sparsifying over parts: the same bytes whatever runs it, what is kept, faults, and what is refused."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphpri
+from commands import call
+from graphpri import datasets
+from graphpri._objective import Objective
+from graphpri._selection import count_edges
+from graphpri.graph import Graph
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+from graphpri.distributed import Manifest, Step, keys, moves, run, sparsify, store  # noqa: E402
+
+GRAPH = datasets.barabasi_albert(300, 5, seed=0)
+KEEP, BETA = 0.3, 4.0
+# Dask's own threads and sockets warn at their end.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning"),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_round() -> Iterator[None]:
+    """One round of sweeps, where each stage counts and not how good the result is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "SWINGS", 1)
+        yield
+
+
+def in_threads(workers: int) -> Any:
+    return distributed.Client(
+        processes=False, n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    )
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """One worker, a thread of this process."""
+    with in_threads(1) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Any]:
+    """Two workers, which are processes."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.Client(cluster) as found,
+    ):
+        yield found
+
+
+def ends(graph: Graph = GRAPH) -> tuple[Any, Any]:
+    return graph.source.astype(np.int64), graph.target.astype(np.int64)
+
+
+def write_parts(folder: Path, cuts: tuple[int, ...] = (500, 501), order: int | None = None, text: Any = None) -> str:
+    """Write the graph in parquet parts, cut at some rows; in another order and direction where a seed is given."""
+    u, v = ends()
+    if order is not None:
+        rng = np.random.default_rng(order)
+        at, flip = rng.permutation(u.size), rng.random(u.size) < 0.5
+        u, v = np.where(flip, v, u)[at], np.where(flip, u, v)[at]
+    folder.mkdir(exist_ok=True)
+    for i, (start, stop) in enumerate(zip((0, *cuts), (*cuts, u.size), strict=True)):
+        columns = [end[start:stop] if text is None else [text(x) for x in end[start:stop]] for end in (u, v)]
+        pq.write_table(pa.table(columns, names=["source", "target"]), folder / f"{i}.parquet")
+    return str(folder)
+
+
+def write_csv(folder: Path, rows: list[str], name: str = "a.csv") -> str:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("\n".join(rows) + "\n")
+    return str(folder)
+
+
+def contents(folder: Path | str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(Path(folder).glob("*.parquet"))}
+
+
+def edges_in(folder: Path | str) -> Any:
+    tables = [pq.read_table(path) for path in sorted(Path(folder).glob("*.parquet"))]
+    return pa.concat_tables(tables)
+
+
+def go(source: str, output: Path, client: Any, **options: Any) -> Manifest:
+    return sparsify(source, str(output), **({"keep": KEEP, "beta": BETA, "weight": None, "client": client} | options))
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_parts(tmp_path_factory.mktemp("parts") / "edges")
+
+
+@pytest.fixture(scope="module")
+def kept(parts: str, client: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one worker keeps of the parts."""
+    folder = tmp_path_factory.mktemp("kept") / "kept"
+    go(parts, folder, client)
+    return folder
+
+
+# Keys, and ranks of flips.
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, unique=True))
+def test_integers_come_back_from_their_keys_and_no_two_have_the_same(ids: list[int]) -> None:
+    numbers = np.array(ids, np.int64)
+    found = keys.keys_of_integers(numbers)
+    assert np.array_equal(keys.integers_of_keys(found), numbers)
+    assert np.unique(found).size == numbers.size
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5) | st.integers(-(10**17), 10**17).map(str)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=30, unique=True))
+@settings(max_examples=30, deadline=None)
+def test_a_text_has_the_key_of_the_integer_that_it_is_and_its_key_does_not_hang_on_others(words: list[str]) -> None:
+    found, turned = (keys.keys_of_texts(pa.array(some, pa.large_string()))[0] for some in (words, words[::-1]))
+    assert found.tolist() == turned[::-1].tolist()
+    assert np.unique(found).size == len(words)
+    whole = [word.isascii() and word.lstrip("-").isdecimal() and str(int(word)) == word for word in words]
+    numbers = np.array([int(word) for word, is_whole in zip(words, whole, strict=True) if is_whole], np.int64)
+    assert np.array_equal(found[np.array(whole)], keys.keys_of_integers(numbers))
+
+
+@pytest.mark.parametrize("blocks", [4, 8, 64])
+def test_fine_pairs_of_a_pair_of_blocks_are_consecutive(blocks: int) -> None:
+    a, b = np.triu_indices(keys.FINE)
+    place, width = keys.place_of(a, b), keys.FINE // blocks
+    for i in range(blocks):
+        for j in range(i, blocks):
+            first, stop = keys.places_within(i, j, blocks)
+            inside = (place >= first) & (place < stop)
+            assert np.array_equal(inside, (a // width == i) & (b // width == j))
+
+
+@given(st.lists(st.tuples(st.floats(-1e3, 1e3, width=32), st.integers(0, 2**32 - 1)), min_size=1))
+def test_ranks_sort_as_costs_and_then_hashes_and_tell_the_cost(flips: list[tuple[float, int]]) -> None:
+    costs, hashes = np.array([c for c, _ in flips], np.float32), np.array([h for _, h in flips], np.uint32)
+    ranks = moves.ranked(costs, hashes)
+    assert [flips[i] for i in np.argsort(ranks, kind="stable")] == sorted(flips)
+    assert [moves.cost_of(int(rank)) for rank in ranks] == costs.tolist()
+
+
+# What is kept.
+
+
+def test_exactly_k_edges_of_the_graph_are_kept_and_the_manifest_says_their_objective(kept: Path) -> None:
+    found, table = Manifest.read(str(kept)), edges_in(kept)
+    k = count_edges(KEEP, GRAPH.n_edges)
+    pairs = list(zip(table["source"].to_pylist(), table["target"].to_pylist(), strict=True))
+    mask = np.array([pair in set(pairs) for pair in zip(*map(np.ndarray.tolist, ends()), strict=True)])
+    assert len(set(pairs)) == len(pairs) == mask.sum() == k == found.kept
+    terms = Objective(GRAPH, BETA, entropy="degree").terms(mask.astype(float))
+    assert [found.objective, found.entropy, found.divergence] == pytest.approx(terms[:3], abs=1e-12)
+    assert (found.nodes, found.edges) == (GRAPH.n_nodes, GRAPH.n_edges)
+    degrees = np.bincount(np.concatenate([GRAPH.source[mask], GRAPH.target[mask]]), minlength=GRAPH.n_nodes)
+    assert found.nodes_cut_off == np.count_nonzero(degrees == 0)
+    assert [part["rows"] for part in found.parts] == [pq.read_metadata(kept / p["name"]).num_rows for p in found.parts]
+
+
+def test_the_objective_is_far_below_that_of_random_edges_and_near_that_in_memory(kept: Path) -> None:
+    found = Manifest.read(str(kept)).objective
+    at_random = graphpri.sparsify(GRAPH, keep=KEEP, beta=BETA, entropy="degree", method="random").objective
+    in_memory = graphpri.sparsify(GRAPH, keep=KEEP, beta=BETA, entropy="degree", effort="fast").objective
+    assert found - in_memory < 0.1 * (at_random - in_memory)
+
+
+def test_the_barrier_is_part_of_the_objective(parts: str, client: Any, tmp_path: Path) -> None:
+    found = go(parts, tmp_path / "kept", client, alpha=0.01)
+    assert found.objective > found.entropy + 2 * BETA * found.divergence
+    assert found.nodes_cut_off == 0
+
+
+def test_all_edges_are_kept_where_all_are_asked_for(parts: str, client: Any, tmp_path: Path) -> None:
+    found = go(parts, tmp_path / "kept", client, keep=1.0)
+    assert (found.kept, found.divergence) == (GRAPH.n_edges, pytest.approx(0, abs=1e-12))
+    assert edges_in(tmp_path / "kept").num_rows == GRAPH.n_edges
+
+
+# The same bytes.
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_the_result_is_the_same_for_any_workers_partition_order_and_format(
+    workers: int, kept: Path, tmp_path: Path
+) -> None:
+    with in_threads(workers) as client:
+        if workers == 1:
+            source = write_parts(tmp_path / "edges", (), order=1)
+        else:
+            rows = [f"{v}\t{u}" for u, v in zip(*ends(), strict=True)]
+            source = write_csv(tmp_path / "edges", ["# a comment", *rows[::2]], "a.tsv")
+            write_csv(tmp_path / "edges", rows[1::2], "b.tsv")
+        found = go(source, tmp_path / "kept", client)
+    assert contents(tmp_path / "kept") == contents(kept)
+    assert vars(found) | {"input": ""} == vars(Manifest.read(str(kept))) | {"input": ""}
+
+
+def test_text_ids_come_back_and_do_not_hang_on_the_partition(client: Any, tmp_path: Path) -> None:
+    names = {"one": (), "three": (30, 900)}
+    for i, (name, cuts) in enumerate(names.items()):
+        text = (lambda x: f"n{x}" if x % 3 else str(x)) if i < 2 else str
+        go(write_parts(tmp_path / name, cuts, i, text), tmp_path / f"{name}.kept", client)
+    assert contents(tmp_path / "one.kept") == contents(tmp_path / "three.kept")
+    table = edges_in(tmp_path / "one.kept")
+    known = {frozenset((text(u), text(v))) for u, v in zip(*map(np.ndarray.tolist, ends()), strict=True)}
+    assert {frozenset(pair) for pair in zip(*map(pa.ChunkedArray.to_pylist, table.columns), strict=True)} <= known
+
+
+# Faults.
+
+
+def test_workers_that_are_killed_at_each_stage_do_not_change_the_result(
+    processes: Any, parts: str, kept: Path, tmp_path: Path
+) -> None:
+    stages = ["reading", "sorting", "numbering", "sweep 2 of 3", "exact size", "writing"]
+    killed: list[str] = []
+
+    def kill(step: Step) -> None:
+        if step.stage in stages and step.stage not in killed and step.done < step.tasks:
+            killed.append(step.stage)
+            pids = list(processes.run(os.getpid).values())
+            os.kill(pids[len(killed) % len(pids)], signal.SIGKILL)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "INTERVAL", 0.0)
+        go(parts, tmp_path / "kept", processes, callback=kill)
+    assert killed == stages
+    assert contents(tmp_path / "kept") == contents(kept)
+    assert not (tmp_path / "kept.scratch").exists()
+
+
+_CLUSTER = """
+import sys, time, distributed
+client = distributed.Client(processes=False, protocol="tcp", n_workers=1, threads_per_worker=1, dashboard_address=None)
+print(client.scheduler.address, flush=True)
+time.sleep(600)
+"""
+
+
+def test_after_the_scheduler_dies_the_run_can_be_resumed(parts: str, kept: Path, client: Any, tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", _CLUSTER], stdout=subprocess.PIPE, text=True) as other:
+        try:
+            assert other.stdout is not None
+            address = other.stdout.readline().strip()
+            with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), distributed.Client(address) as theirs:
+
+                def kill(step: Step) -> None:
+                    if step.stage == "sweep 2 of 3":
+                        other.kill()
+
+                with pytest.raises(graphpri.ClusterError, match=r"scheduler was lost.*pass resume=True"):
+                    go(parts, tmp_path / "kept", theirs, callback=kill)
+        finally:
+            other.kill()
+    assert not (tmp_path / "kept").exists()
+    with pytest.raises(graphpri.FileError, match="the run there has other settings"):
+        go(parts, tmp_path / "kept", client, resume=True, beta=3.0)
+    stages: list[str] = []
+    go(parts, tmp_path / "kept", client, resume=True, callback=lambda step: stages.append(step.stage))
+    assert "reading" not in stages
+    assert "sweep 1 of 3" not in stages
+    assert contents(tmp_path / "kept") == contents(kept)
+
+
+def test_an_interruption_leaves_no_output_and_can_be_resumed(
+    parts: str, kept: Path, client: Any, tmp_path: Path
+) -> None:
+    def press(step: Step) -> None:
+        if step.stage == "writing":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        go(parts, tmp_path / "kept", client, callback=press)
+    assert not (tmp_path / "kept").exists()
+    with pytest.raises(graphpri.FileError, match="an unfinished run left it: pass resume=True"):
+        go(parts, tmp_path / "kept", client)
+    go(parts, tmp_path / "kept", client, resume=True)
+    assert contents(tmp_path / "kept") == contents(kept)
+
+
+@pytest.mark.parametrize("file", ["dealt/", "states/", "part-"])
+def test_a_full_disk_is_named_and_leaves_no_output(
+    file: str, parts: str, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = store.Store.write
+
+    def full(self: Any, name: str, data: bytes) -> int:
+        if name.startswith(file):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path(name))
+        return write(self, name, data)
+
+    monkeypatch.setattr(store.Store, "write", full)
+    with pytest.raises(graphpri.FileError, match=r"kept.*No space left on device") as caught:
+        go(parts, tmp_path / "kept", client)
+    assert isinstance(caught.value.__context__, OSError)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_scratch_disk_that_is_too_small_is_refused_before_the_work(
+    parts: str, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "BYTES_AN_EDGE", 1 << 60)
+    with pytest.raises(graphpri.FileError, match=r"needs about .* TB for 1475 rows.*scratch="):
+        go(parts, tmp_path / "kept", client)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("stage", ["sorting", "writing"])
+def test_a_part_that_is_added_or_changed_meanwhile_is_named(stage: str, client: Any, tmp_path: Path) -> None:
+    source = write_parts(tmp_path / "edges")
+
+    def add(step: Step) -> None:
+        if step.stage == stage:
+            if stage == "sorting":
+                (tmp_path / "edges" / "9.csv").write_text("1,2\n")
+            else:
+                os.utime(tmp_path / "edges" / "1.parquet", (1, 1))
+
+    what = "9.csv was added" if stage == "sorting" else "1.parquet was changed"
+    with pytest.raises(graphpri.FileError, match=what):
+        go(source, tmp_path / "kept", client, callback=add)
+    assert not (tmp_path / "kept").exists()
+
+
+# What is refused.
+
+
+ROWS: list[tuple[str, list[str], dict[str, Any], str]] = [
+    ("loops", ["1,2", "3,3", "4,4"], {}, r"2 self-loops, the first in b.csv, row 2: pass loops=\"drop\""),
+    (
+        "repeats",
+        ["1,2", "5,6", "2,1"],
+        {},
+        r"1 row repeats an edge of another, such as b.csv, row 3, that in b.csv, row 1",
+    ),
+    ("across parts", ["8,7"], {}, r"such as b.csv, row 1, that in a.csv, row 1: pass parallel=\"first\""),
+    ("missing end", ["1,2", "3,"], {}, r"b.csv, row 2: an end of the edge is missing"),
+    ("short row", ["1,2", "3"], {}, r"b.csv: the part is damaged"),
+    ("one cell", ["1", "3"], {}, r"b.csv, line 1: no comma, tab, semicolon or space"),
+    ("weights", ["source,target,weight", "1,2,3"], {"weight": "weight"}, r"b.csv: its edges have weights.*weight=None"),
+    ("unknown header", ["who,whom", "1,2"], {}, r"b.csv, line 1: the first row looks like a header.*pass source="),
+    ("no such column", ["from,to", "1,2"], {"source": "x", "target": "to"}, r"no column is called x"),
+    ("too many", ["1,2"], {"keep": 3}, r"keep=3 is not a count from 1 to the graph's 2 edges"),
+]
+
+
+@pytest.mark.parametrize(("rows", "options", "message"), [case[1:] for case in ROWS], ids=[case[0] for case in ROWS])
+def test_rows_that_cannot_be_used_are_named_by_part_and_row(
+    rows: list[str], options: dict[str, Any], message: str, client: Any, tmp_path: Path
+) -> None:
+    source = write_csv(tmp_path / "edges", ["7,8"] if "source" not in options else ["x,to", "7,8"])
+    write_csv(tmp_path / "edges", rows, "b.csv")
+    with pytest.raises(graphpri.GraphPRIError, match=message):
+        go(source, tmp_path / "kept", client, **options)
+    assert not (tmp_path / "kept").exists()
+    assert options.get("keep") or not (tmp_path / "kept.scratch").exists()
+
+
+def test_loops_and_repeats_are_left_out_where_that_is_asked_for(client: Any, tmp_path: Path) -> None:
+    source = write_csv(tmp_path / "edges", ["a b", "b a", "c c", "b c", "a b"])
+    found = go(source, tmp_path / "kept", client, keep=1.0, loops="drop", parallel="first")
+    assert found.notes == ["1 self-loop left out", "2 rows that repeat an edge left out"]
+    assert sorted(edges_in(tmp_path / "kept").to_pylist(), key=str) == [
+        {"source": "a", "target": "b"},
+        {"source": "b", "target": "c"},
+    ]
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.csv.gz"])
+def test_a_damaged_part_is_named(name: str, parts: str, client: Any, tmp_path: Path) -> None:
+    source = write_parts(tmp_path / "edges")
+    (tmp_path / "edges" / name).write_bytes(Path(parts, "0.parquet").read_bytes()[:-50])
+    with pytest.raises(graphpri.FileError, match=f"{name}: the part is damaged"):
+        go(source, tmp_path / "kept", client)
+
+
+def test_what_can_not_begin_is_refused(
+    parts: str, kept: Path, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(graphpri.FileError, match="kept: exists already"):
+        go(parts, kept, client)
+    with pytest.raises(graphpri.FileError, match="there is no such file"):
+        go(str(tmp_path / "nowhere"), tmp_path / "kept", client)
+    with pytest.raises(graphpri.FileError, match="no run to resume"):
+        go(parts, tmp_path / "kept", client, resume=True)
+    with pytest.raises(graphpri.OptionError, match="connected=True can't be kept to over parts"):
+        go(parts, tmp_path / "kept", client, connected=True)
+    with pytest.raises(graphpri.OptionError, match="go together"):
+        go(parts, tmp_path / "kept", client, source="a")
+    missing = importlib.import_module
+
+    def without_dask(name: str, package: str | None = None) -> Any:
+        if name == "dask":
+            raise ImportError(name)
+        return missing(name, package)
+
+    monkeypatch.setattr(store, "import_module", without_dask)
+    with pytest.raises(graphpri.MissingExtraError, match=r"needs dask.*graphpri\[distributed\]"):
+        go(parts, tmp_path / "kept", client)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_without_a_manifest_or_with_a_part_missing_is_no_result(kept: Path, tmp_path: Path) -> None:
+    with pytest.raises(graphpri.FileError, match=r"no manifest\.json there"):
+        Manifest.read(str(tmp_path))
+    for path in kept.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    assert Manifest.read(str(tmp_path)) == Manifest.read(str(kept))
+    next(tmp_path.glob("*.parquet")).write_bytes(b"")
+    with pytest.raises(graphpri.FileError, match="is missing or damaged"):
+        Manifest.read(str(tmp_path))
+
+
+# The command.
+
+
+def test_the_command_writes_what_the_call_does(parts: str, kept: Path, client: Any, tmp_path: Path) -> None:
+    output = tmp_path / "kept"
+    scheduler = ["--distributed", "--scheduler", client.scheduler.address]
+    common = ["sparsify", parts, "-o", output, "--keep", KEEP, "--beta", BETA, "--weight", "none", *scheduler]
+    found = call(*map(str, common), "--json")
+    assert (found.code, found.err) == (0, "")
+    assert json.loads(found.out)["objective"] == Manifest.read(str(kept)).objective
+    assert contents(output) == contents(kept)
+    again = call(*map(str, common))
+    assert (again.code, again.out) == (2, "")
+    assert "exists already" in again.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--keep", "0.3", "--scratch", "x"], "--scratch is for --distributed"),
+        (["--distributed", "--keep", "0.3"], "pass -o DIR/"),
+        (["--distributed", "-o", "x"], "needs --keep"),
+        (["--distributed", "-o", "x", "--keep", "0.3", "--connected"], "--connected can't be kept to over parts"),
+        (["--distributed", "-o", "x", "--keep", "0.3", "--method", "random"], "--method is not for --distributed"),
+        (
+            ["--distributed", "-o", "x", "--keep", "0.3", "--scheduler", "tcp://127.0.0.1:1"],
+            "no Dask scheduler answers",
+        ),
+    ],
+)
+def test_options_without_meaning_over_parts_are_refused(
+    options: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "PATIENCE", "1s")
+    found = call("sparsify", str(tmp_path), *options)
+    assert found.code == (1 if "answers" in message else 2)
+    assert message in found.err
