@@ -108,8 +108,8 @@ def edges_in(folder: Path | str) -> Any:
     return pa.concat_tables(tables)
 
 
-def go(source: str, output: Path, client: Any, **options: Any) -> Manifest:
-    return sparsify(source, str(output), **({"keep": KEEP, "beta": BETA, "weight": None, "client": client} | options))
+def go(folder: str, output: Path, client: Any, **options: Any) -> Manifest:
+    return sparsify(folder, str(output), **({"keep": KEEP, "beta": BETA, "weight": None, "client": client} | options))
 
 
 @pytest.fixture(scope="module")
@@ -241,7 +241,7 @@ def test_text_ids_come_back_and_do_not_hang_on_the_partition(client: Any, tmp_pa
 def test_workers_that_are_killed_at_each_stage_do_not_change_the_result(
     processes: Any, parts: str, kept: Path, tmp_path: Path
 ) -> None:
-    stages = ["reading", "sorting", "numbering", "sweep 2 of 3", "exact size", "writing"]
+    stages = ["reading", "numbering", "sweep 2 of 3", "exact size", "writing"]
     killed: list[str] = []
 
     def kill(step: Step) -> None:
@@ -377,10 +377,10 @@ ROWS: list[tuple[str, list[str], dict[str, Any], str]] = [
 def test_rows_that_cannot_be_used_are_named_by_part_and_row(
     rows: list[str], options: dict[str, Any], message: str, client: Any, tmp_path: Path
 ) -> None:
-    source = write_csv(tmp_path / "edges", ["7,8"] if "source" not in options else ["x,to", "7,8"])
+    folder = write_csv(tmp_path / "edges", ["7,8"] if "source" not in options else ["x,to", "7,8"])
     write_csv(tmp_path / "edges", rows, "b.csv")
     with pytest.raises(graphpri.GraphPRIError, match=message):
-        go(source, tmp_path / "kept", client, **options)
+        go(folder, tmp_path / "kept", client, **options)
     assert not (tmp_path / "kept").exists()
     assert options.get("keep") or not (tmp_path / "kept.scratch").exists()
 

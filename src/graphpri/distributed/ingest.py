@@ -19,6 +19,7 @@ from graphpri.distributed.keys import (
     FINE,
     Keys,
     block_of,
+    distinct,
     integers_in,
     integers_of_keys,
     keys_of_integers,
@@ -145,12 +146,12 @@ def sort_pair(store: Store, pair: Pair, where: list[Slice]) -> Sorted:
     data = b"".join(store.read(one.name, 16 * one.start, 16 * one.stop) for one in where)
     keys = np.frombuffer(data, np.uint64).reshape(-1, 2)
     if pair[0] == pair[1]:
-        low = high = np.unique(keys)
+        low, places = distinct(keys.ravel())
+        high, u, v = low, places[::2], places[1::2]
     else:
-        low, high = np.unique(keys[:, 0]), np.unique(keys[:, 1])
-    # An edge as one number, so that they are sorted without their rows.
-    edge = np.searchsorted(low, keys[:, 0]) * np.int64(max(high.size, 1)) + np.searchsorted(high, keys[:, 1])
-    del data, keys
+        (low, u), (high, v) = distinct(keys[:, 0]), distinct(keys[:, 1])
+    edge = u * max(high.size, 1) + v  # as one number, which sorts fast
+    del data, keys, u, v
     edge.sort()
     new = np.concatenate([[True], edge[1:] != edge[:-1]])[: edge.size]
     repeated = None

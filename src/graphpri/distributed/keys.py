@@ -98,6 +98,34 @@ def integers_in(pa: Any, pc: Any, texts: Any) -> tuple[NDArray[np.int64], NDArra
     return at, pc.cast(texts.take(pa.array(at)), pa.int64()).to_numpy()
 
 
+@compiled
+def look_up(keys: Keys, slots: NDArray[np.int32], found: Keys, codes: NDArray[np.int32]) -> int:
+    """Number different keys as they come, by a hash table of slots, a power of two; returns how many there are."""
+    last, n = slots.size - 1, 0
+    for i in range(keys.size):
+        key = keys[i]
+        at = np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & last
+        while slots[at] >= 0 and found[slots[at]] != key:
+            at = (at + 1) & last
+        if slots[at] < 0:
+            slots[at] = n
+            found[n] = key
+            n += 1
+        codes[i] = slots[at]
+    return n
+
+
+def distinct(keys: Keys) -> tuple[Keys, NDArray[np.int64]]:
+    """The different keys in order, and the place of each given one among them."""
+    slots = np.full(1 << (2 * keys.size).bit_length(), -1, np.int32)
+    found, codes = np.empty(keys.size, np.uint64), np.empty(keys.size, np.int32)
+    found = found[: look_up(np.ascontiguousarray(keys), slots, found, codes)]
+    order = np.argsort(found)
+    place = np.empty(found.size, np.int64)
+    place[order] = np.arange(found.size)
+    return found[order], place[codes]
+
+
 def spread_bits(numbers: NDArray[np.int64]) -> NDArray[np.uint16]:
     """Put a zero before each of the lowest bits of numbers below 64."""
     x = numbers.astype(np.uint16)

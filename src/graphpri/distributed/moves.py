@@ -25,6 +25,9 @@ from graphpri.solvers.tournament import scrambled
 Nodes = NDArray[np.int32]
 """The place of each node of a block in its table."""
 
+Played = tuple[Nodes, Nodes] | Nodes
+"""The nodes of both blocks after a pair was played, or of the one block that was paired with itself."""
+
 _GAIN = 1e-13
 
 
@@ -95,34 +98,21 @@ class _Pair:
         """Ends, weights, what each costs besides, and state."""
         return *self.ends, None, None, self.state
 
-    @property
-    def size(self) -> int:
-        return int(np.count_nonzero(self.state))
-
     def seen_before(self, how: Pass) -> _Pair:
         """The same as it was before the pass."""
         return _at_rest(self.store, self.pair, how)
 
-    def done(self, name: str) -> tuple[Nodes, Nodes | None]:
+    def done(self, name: str) -> Played:
         """Write what is kept, and give the nodes back."""
         self.store.write(f"states/{pair_name(self.pair)}.{name}", np.packbits(self.state).tobytes())
         nodes = self.model[1][:, 0]
-        return nodes[: self.at].copy(), nodes[self.at :] - self.shift if self.pair[0] != self.pair[1] else None
+        return nodes if self.pair[0] == self.pair[1] else (nodes[: self.at].copy(), nodes[self.at :] - self.shift)
 
     def hashes(self) -> NDArray[np.uint32]:
         """A hash of each edge, 32 bits, which says who is first where prices are equal."""
         numbers = np.arange(self.state.size, dtype=np.uint64)
         numbers += np.uint64(self.pair[0] * FINE + self.pair[1]) << np.uint64(40)
         return (scrambled(numbers) >> np.uint64(32)).astype(np.uint32)
-
-
-class Played(NamedTuple):
-    """Nodes of both blocks after a pair was played, and how many of its edges are kept."""
-
-    a: Nodes
-    b: Nodes | None
-    size: int
-    moves: int
 
 
 class Pass(NamedTuple):
@@ -143,7 +133,7 @@ def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | 
     nodes, kept = p.model[1][:, 0], p.state > 0
     for end in p.ends:
         nodes += np.bincount(end[kept], minlength=nodes.size).astype(np.int32)
-    return Played(*p.done(how.name), p.size, p.size)
+    return p.done(how.name)
 
 
 def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
@@ -151,7 +141,7 @@ def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None)
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
     zero, stop = np.zeros(1, np.int64), np.array([p.state.size])
     sweeps.play(zero.copy(), zero, stop, *p.edges, *p.model, float(how.numbers[0]), p.drift)
-    return Played(*p.done(how.name), p.size, 0)
+    return p.done(how.name)
 
 
 def take(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
@@ -168,8 +158,8 @@ def take(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) 
     chosen = np.flatnonzero(ranks <= np.uint64(cut))
     order = edges[chosen[np.argsort(ranks[chosen], kind="stable")]]
     most = np.inf if at_any_cost else limit + 1e-6 * abs(limit)  # costs are rounded
-    done, _ = sweeps.take(order, *p.edges, *p.model, most, order.size, p.drift[0])
-    return Played(*p.done(how.name), p.size, done)
+    sweeps.take(order, *p.edges, *p.model, most, order.size, p.drift[0])
+    return p.done(how.name)
 
 
 def swap(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
@@ -182,8 +172,8 @@ def swap(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) 
     total, gain = cost.sum(axis=1), _GAIN * how.numbers[0]
     at = np.flatnonzero(total < -gain)
     at = at[np.argsort(total[at], kind="stable")]
-    done, _ = sweeps.swap(at, edge, gain, *p.edges, *p.model, p.drift[0])
-    return Played(*p.done(how.name), p.size, done)
+    sweeps.swap(at, edge, gain, *p.edges, *p.model, p.drift[0])
+    return p.done(how.name)
 
 
 # Looks at the edges between passes.
@@ -194,9 +184,10 @@ def load_nodes(store: Store, block: int, name: str) -> Nodes:
     return store.load(f"nodes/{block}.{name}")[0]
 
 
-def save_nodes(store: Store, block: int, name: str, nodes: Nodes) -> int:
-    """Write the nodes of a block after a pass."""
-    return store.save(f"nodes/{block}.{name}", nodes)
+def save_nodes(store: Store, block: int, how: Pass, nodes: Nodes) -> int:
+    """Write the nodes of a block after a pass; returns the sum of their degrees in the kept graph."""
+    store.save(f"nodes/{block}.{how.name}", nodes)
+    return int((nodes - first_nodes(store, block, how.table)).sum(dtype=np.int64))
 
 
 def first_nodes(store: Store, block: int, table: str) -> Nodes:
@@ -259,8 +250,7 @@ class Sums(NamedTuple):
 def measure(store: Store, block: int, how: Pass) -> Sums:
     """The parts of J that belong to the nodes of a block."""
     degrees = store.load(f"blocks/{block}")[1].astype(np.float64)
-    first = store.load(f"tables/{block}.{how.table}")[1]
-    kept = (load_nodes(store, block, str(how.before)) - first).astype(np.float64)
+    kept = (load_nodes(store, block, str(how.before)) - first_nodes(store, block, how.table)).astype(np.float64)
     logs = float(np.log(np.maximum(kept, BARRIER_FLOOR)).sum()) if how.setting.alpha else 0.0
     return Sums(_f(kept), _f(kept + how.setting.traces[2] * degrees), logs, int(np.count_nonzero(kept == 0)))
 

@@ -276,7 +276,9 @@ def _text_batches(piece: Piece, reading: Reading) -> Iterator[Any]:
             return
         how = csv.ReadOptions(use_threads=False, block_size=_BLOCK, skip_rows=found.skip, column_names=found.names)
         kinds = dict.fromkeys(found.ends, pa.string())
-        convert = csv.ConvertOptions(column_types=kinds, include_columns=found.ends, strings_can_be_null=False)
+        convert = csv.ConvertOptions(
+            column_types=kinds, include_columns=found.ends, null_values=[""], strings_can_be_null=True
+        )
         with fs.open(path, "rb", compression=zipped) as stream:
             yield from csv.open_csv(stream, how, csv.ParseOptions(delimiter=found.delimiter), convert)
     except (pa.ArrowException, EOFError, OSError) as error:

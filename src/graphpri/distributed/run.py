@@ -139,6 +139,8 @@ class Cluster:
         results: dict[str, Any] = {}
         finished = find("distributed").as_completed(futures, with_results=True)
         for done, (future, result) in enumerate(finished, 1):
+            if isinstance(result, BaseException):  # of a future that was cancelled
+                raise result
             results[future.key] = result
             now = time.monotonic()
             if self.tell is not None and (now - told >= INTERVAL or done == len(futures)):
@@ -370,17 +372,16 @@ class Search:
             nodes = [submit(moves.first_nodes, store, b, how.table) for b in blocks]
         else:
             nodes = [submit(moves.load_nodes, store, b, how.before) for b in blocks]
-        sizes: list[Any] = []
         for pair in self.order:
             a, b = pair
             played = submit(task, store, pair, how, *extra(pair), nodes[a], *([nodes[b]] if a != b else []))
-            nodes[a] = submit(itemgetter(0), played)
-            if a != b:
-                nodes[b] = submit(itemgetter(1), played)
-            sizes.append(submit(itemgetter(2), played))
-        saved = [submit(moves.save_nodes, store, b, how.name, nodes[b]) for b in blocks]
-        del nodes
-        self.size = sum(self.cluster.wait(label, 1.0, self.setting.edges, [*sizes, *saved])[: len(sizes)])
+            if a == b:
+                nodes[a] = played
+            else:
+                nodes[a], nodes[b] = (submit(itemgetter(i), played) for i in (0, 1))
+        saved = [submit(moves.save_nodes, store, b, how, nodes[b]) for b in blocks]
+        del nodes, played
+        self.size = sum(self.cluster.wait(label, 1.0, self.setting.edges, saved)) // 2
 
     def _sample(self, how: Pass) -> list[Any]:
         stride = max(1, self.setting.edges // SAMPLE)
