@@ -153,6 +153,7 @@ ALSO = {
 
 MADE = {
     *("Comparison", "Estimates", "Exploration", "Report", "Sparsified", "baselines.Method", "baselines.Scored"),
+    *("distributed.Manifest", "distributed.Step"),
     *("datasets.Dataset", "datasets.ScanSet", "datasets.Scans", "datasets.Table", "io.Format", "measures.Cost"),
     *("measures.Measure", "measures.Settings", "measures.View", "studies.Result", "studies.StudyProgress"),
     *("studies.Verdict",),
@@ -175,6 +176,9 @@ OTHERS = {
 }
 """Functions that take what other functions of the library made, for those who extend it."""
 
+
+CLUSTERS = {"distributed.connect", "distributed.sparsify", "distributed.Manifest.read"}
+"""What needs a cluster or its files: tests/test_distributed.py calls these."""
 
 METHODS = {
     *("interop.Policies.for_type", "torch.EdgeGate.set_extra_state"),
@@ -395,7 +399,7 @@ def test_every_public_function_refuses_what_makes_no_sense(
 
 
 def test_every_public_function_is_called(calls: dict[str, tuple[Callable[..., Any], dict[str, Any]]]) -> None:
-    public, extra = {name for name, _ in _public()}, MADE | OTHERS | METHODS
+    public, extra = {name for name, _ in _public()}, MADE | OTHERS | METHODS | CLUSTERS
     missing, stale = public - extra - set(calls), extra - public | extra & set(calls)
     assert (missing, stale) == (set(), set())
 

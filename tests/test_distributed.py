@@ -112,6 +112,13 @@ def go(folder: str, output: Path, client: Any, **options: Any) -> Manifest:
     return sparsify(folder, str(output), **({"keep": KEEP, "beta": BETA, "weight": None, "client": client} | options))
 
 
+def mask_of(folder: Path) -> Any:
+    """Which edges of the graph are kept."""
+    table = edges_in(folder)
+    pairs = set(zip(table["source"].to_pylist(), table["target"].to_pylist(), strict=True))
+    return np.array([pair in pairs for pair in zip(*map(np.ndarray.tolist, ends()), strict=True)])
+
+
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write_parts(tmp_path_factory.mktemp("parts") / "edges")
@@ -175,9 +182,8 @@ def test_ranks_sort_as_costs_and_then_hashes_and_tell_the_cost(flips: list[tuple
 def test_exactly_k_edges_of_the_graph_are_kept_and_the_manifest_says_their_objective(kept: Path) -> None:
     found, table = Manifest.read(str(kept)), edges_in(kept)
     k = count_edges(KEEP, GRAPH.n_edges)
-    pairs = list(zip(table["source"].to_pylist(), table["target"].to_pylist(), strict=True))
-    mask = np.array([pair in set(pairs) for pair in zip(*map(np.ndarray.tolist, ends()), strict=True)])
-    assert len(set(pairs)) == len(pairs) == mask.sum() == k == found.kept
+    mask = mask_of(kept)
+    assert table.num_rows == mask.sum() == k == found.kept
     terms = Objective(GRAPH, BETA, entropy="degree").terms(mask.astype(float))
     assert [found.objective, found.entropy, found.divergence] == pytest.approx(terms[:3], abs=1e-12)
     assert (found.nodes, found.edges) == (GRAPH.n_nodes, GRAPH.n_edges)
@@ -195,7 +201,9 @@ def test_the_objective_is_far_below_that_of_random_edges_and_near_that_in_memory
 
 def test_the_barrier_is_part_of_the_objective(parts: str, client: Any, tmp_path: Path) -> None:
     found = go(parts, tmp_path / "kept", client, alpha=0.01)
-    assert found.objective > found.entropy + 2 * BETA * found.divergence
+    terms = Objective(GRAPH, BETA, 0.01, "degree").terms(mask_of(tmp_path / "kept").astype(float))
+    assert found.objective == pytest.approx(terms.objective, abs=1e-12)
+    assert terms.barrier != 0
     assert found.nodes_cut_off == 0
 
 
@@ -416,6 +424,10 @@ def test_what_can_not_begin_is_refused(
         go(parts, tmp_path / "kept", client, connected=True)
     with pytest.raises(graphpri.OptionError, match="go together"):
         go(parts, tmp_path / "kept", client, source="a")
+    wrong = {"keep": 1.5, "beta": -1, "alpha": "x", "loops": "keep", "client": 3, "callback": 1, "resume": "no"}
+    for name, value in wrong.items():
+        with pytest.raises(graphpri.OptionError, match=name):
+            go(parts, tmp_path / "kept", **({"client": client} | {name: value}))
     missing = importlib.import_module
 
     def without_dask(name: str, package: str | None = None) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from graphpri._arguments import checked, real
+from graphpri._arguments import WORDS, checked, real
 from graphpri._objective import Terms, check_beta, divergence_between
 from graphpri._runtime import workers
 from graphpri._selection import count_edges
@@ -202,6 +202,8 @@ def sparsify(
     """
     check_beta(beta)
     real("alpha", alpha)
+    if keep <= 0 or (isinstance(keep, float) and keep > 1):
+        raise OptionError(f"{argument('keep', keep)} must be {WORDS['keep']}")
     if connected:
         raise OptionError(
             f"{argument('connected', True)} can't be kept to over parts: a spanning forest of what is kept takes "
@@ -211,6 +213,8 @@ def sparsify(
         raise OptionError(f"{setting('source')} and {setting('target')} go together: pass both")
     for library in ("dask", "distributed", "pyarrow"):
         find(library)
+    if client is not None and not isinstance(client, find("distributed").Client):
+        raise OptionError(f"{argument('client', client)} must be a client of dask.distributed")
     asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": "degree", "method": "pri"}
     settings = asked | {"loops": loops, "parallel": parallel, "source": source, "target": target}
     job = _Job(input, Store(output), Store(scratch or f"{output.rstrip('/')}.scratch"), settings, weight, resume)

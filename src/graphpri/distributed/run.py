@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from graphpri._arguments import checked
 from graphpri._runtime import size_text
 from graphpri.distributed import ingest, moves
 from graphpri.distributed.ingest import Dealt, Pair, dealt_slices, pairs_of, slices
@@ -85,6 +86,7 @@ _WEIGHTS = {"reading": 3.0, "sorting": 3.0, "numbering": 1.0, "placing": 1.0, "t
 _ALL = sum(_WEIGHTS.values()) + 3 * SWINGS + ATTEMPTS + 2
 
 
+@checked
 def connect(scheduler: str) -> Any:
     """A client of the cluster at an address.
 
@@ -92,10 +94,17 @@ def connect(scheduler: str) -> Any:
     ------
     ClusterError
         Where no scheduler answers there.
+
+    Examples
+    --------
+    >>> connect("nowhere")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.ClusterError: no Dask scheduler answers at nowhere (...): is it running?
     """
     try:
         return find("distributed").Client(scheduler, timeout=PATIENCE)
-    except (OSError, ValueError) as error:  # a TimeoutError is an OSError
+    except (OSError, ValueError, TypeError) as error:  # a TimeoutError is an OSError
         raise ClusterError(f"no Dask scheduler answers at {scheduler} ({_words(error)}): is it running?") from None
 
 
