@@ -177,7 +177,7 @@ OTHERS = {
 """Functions that take what other functions of the library made, for those who extend it."""
 
 
-CLUSTERS = {"distributed.connect", "distributed.sparsify", "distributed.Manifest.read"}
+CLUSTERS = {"distributed.connect", "distributed.sparsify"}
 """What needs a cluster or its files: tests/test_distributed.py calls these."""
 
 METHODS = {
