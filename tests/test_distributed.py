@@ -75,6 +75,12 @@ def processes() -> Iterator[Any]:
         yield found
 
 
+@pytest.fixture
+def few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three pairs of blocks, where more would only take longer."""
+    monkeypatch.setattr(keys, "LEAST", 2)
+
+
 def ends(graph: Graph = GRAPH) -> tuple[Any, Any]:
     return graph.source.astype(np.int64), graph.target.astype(np.int64)
 
@@ -199,6 +205,7 @@ def test_the_objective_is_far_below_that_of_random_edges_and_near_that_in_memory
     assert found - in_memory < 0.1 * (at_random - in_memory)
 
 
+@pytest.mark.usefixtures("few_blocks")
 def test_the_barrier_is_part_of_the_objective(parts: str, client: Any, tmp_path: Path) -> None:
     found = go(parts, tmp_path / "kept", client, alpha=0.01)
     terms = Objective(GRAPH, BETA, 0.01, "degree").terms(mask_of(tmp_path / "kept").astype(float))
@@ -207,6 +214,7 @@ def test_the_barrier_is_part_of_the_objective(parts: str, client: Any, tmp_path:
     assert found.nodes_cut_off == 0
 
 
+@pytest.mark.usefixtures("few_blocks")
 def test_all_edges_are_kept_where_all_are_asked_for(parts: str, client: Any, tmp_path: Path) -> None:
     found = go(parts, tmp_path / "kept", client, keep=1.0)
     assert (found.kept, found.divergence) == (GRAPH.n_edges, pytest.approx(0, abs=1e-12))
@@ -232,6 +240,7 @@ def test_the_result_is_the_same_for_any_workers_partition_order_and_format(
     assert vars(found) | {"input": ""} == vars(Manifest.read(str(kept))) | {"input": ""}
 
 
+@pytest.mark.usefixtures("few_blocks")
 def test_text_ids_come_back_and_do_not_hang_on_the_partition(client: Any, tmp_path: Path) -> None:
     names = {"one": (), "three": (30, 900)}
     for i, (name, cuts) in enumerate(names.items()):
@@ -315,6 +324,7 @@ def test_an_interruption_leaves_no_output_and_can_be_resumed(
     assert contents(tmp_path / "kept") == contents(kept)
 
 
+@pytest.mark.usefixtures("few_blocks")
 @pytest.mark.parametrize("file", ["dealt/", "states/", "part-"])
 def test_a_full_disk_is_named_and_leaves_no_output(
     file: str, parts: str, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -342,6 +352,7 @@ def test_a_scratch_disk_that_is_too_small_is_refused_before_the_work(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("few_blocks")
 @pytest.mark.parametrize("stage", ["sorting", "writing"])
 def test_a_part_that_is_added_or_changed_meanwhile_is_named(stage: str, client: Any, tmp_path: Path) -> None:
     source = write_parts(tmp_path / "edges")
@@ -393,6 +404,7 @@ def test_rows_that_cannot_be_used_are_named_by_part_and_row(
     assert options.get("keep") or not (tmp_path / "kept.scratch").exists()
 
 
+@pytest.mark.usefixtures("few_blocks")
 def test_loops_and_repeats_are_left_out_where_that_is_asked_for(client: Any, tmp_path: Path) -> None:
     source = write_csv(tmp_path / "edges", ["a b", "b a", "c c", "b c", "a b"])
     found = go(source, tmp_path / "kept", client, keep=1.0, loops="drop", parallel="first")

@@ -90,7 +90,7 @@ class _Pair:
         near = np.concatenate(rises) if b is not None else rises[0].copy()
         nodes = a.copy() if b is None else np.concatenate([a, b + np.int32(rises[0].size)])
         self.shift = np.int32(0 if b is None else rises[0].size)
-        self.model = near[:, None], nodes[:, None], None, setting.c
+        self.model: tuple[Any, Any, None, Coefficients] = near[:, None], nodes[:, None], None, setting.c
         self.drift = np.zeros((1, 8))
 
     @property

@@ -389,7 +389,7 @@ class Search:
             else:
                 nodes[a], nodes[b] = (submit(itemgetter(i), played) for i in (0, 1))
         saved = [submit(moves.save_nodes, store, b, how, nodes[b]) for b in blocks]
-        del nodes, played
+        del nodes
         self.size = sum(self.cluster.wait(label, 1.0, self.setting.edges, saved)) // 2
 
     def _sample(self, how: Pass) -> list[Any]:
