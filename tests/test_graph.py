@@ -8,13 +8,16 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
 
 import zoo
+from graphpri._runtime import read_only
 from graphpri._selection import best_forest, check_budget, count_edges, forest_size, rank, select_top
 from graphpri.errors import GraphError, OptionError
-from graphpri.graph import EdgeTable, Graph
+from graphpri.graph import EdgeTable, Graph, joined_sets
 
 ALL = pytest.mark.parametrize("graph", zoo.ALL.values(), ids=zoo.ALL)
 GRAPHS = pytest.mark.parametrize("graph", zoo.GRAPHS.values(), ids=zoo.GRAPHS)
@@ -193,6 +196,15 @@ def test_components_match_networkx(graph):
         assert len({member[i] for i in range(graph.n_nodes) if graph.label(i) in nodes}) == 1
     assert graph.components(np.zeros(graph.n_edges, bool))[0] == graph.n_nodes
     assert forest_size(graph) == graph.n_nodes - count
+
+
+@given(st.integers(1, 40), st.integers(0, 60), st.integers(0, 2**32 - 1))
+def test_components_of_large_graphs_are_numbered_as_those_of_small_ones(n, m, seed):
+    u, v = np.random.default_rng(seed).integers(0, n, (2, m)).astype(np.int32)
+    count, member = joined_sets(n, read_only(u), read_only(v))
+    expected = connected_components(sp.coo_array((np.ones(m), (u, v)), shape=(n, n)), directed=False)
+    assert count == expected[0]
+    np.testing.assert_array_equal(member, expected[1])
 
 
 @GRAPHS

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._runtime import compiled, in_chunks, inlined, require, single_thread
+from graphpri._runtime import compiled, in_chunks, inlined, read_only, require, single_thread
 from graphpri.graph import FloatArray, Graph, IntArray, stacks
 
 _NEAR = 0.1  # relative gap of two numbers below which Λ is taken from its series
@@ -265,13 +265,6 @@ class EdgeSums:
 
         in_chunks(run, self.n_edges)
         return out
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A contiguous view that can't be written to: loops are compiled for such arrays alone."""
-    view = np.ascontiguousarray(array).view()
-    view.setflags(write=False)
-    return view
 
 
 EIGENVALUE_FLOOR = 1e-12

@@ -438,6 +438,13 @@ def in_chunks(task: Callable[[int, int], Any], size: int, chunk: int = CHUNK) ->
         return list(pool.map(task, *zip(*pieces, strict=True)))
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A contiguous view that can't be written to: loops are compiled for such arrays alone."""
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view
+
+
 T = TypeVar("T")
 R = TypeVar("R")
 

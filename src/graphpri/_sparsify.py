@@ -97,7 +97,8 @@ class Sparsified:
     weights : ndarray of float64, shape (M,)
         Weights of the kept edges, 0 for the others.
     scores : ndarray of float64, shape (M,)
-        −∂J/∂w at the solution for method "pri", the method's own scores otherwise; higher = keep.
+        −∂J/∂w at the solution for method "pri", computed when first asked for; the method's own scores otherwise;
+        higher = keep.
     objective, entropy, divergence : float
         J_β, S and D of what was kept, in nats, by the entropy that :meth:`report` names.
     errors : Terms or None
@@ -136,7 +137,6 @@ class Sparsified:
     kept: Graph
     mask: BoolArray
     weights: FloatArray
-    scores: FloatArray
     terms: Terms
     errors: Terms | None
     status: Status
@@ -148,6 +148,7 @@ class Sparsified:
     _original_entropy: float
     _original_error: float
     _rebuild: Callable[[], Any] = field(repr=False)
+    _score: Callable[[], FloatArray] = field(repr=False)
 
     @cached_property
     def graph(self) -> Any:
@@ -156,8 +157,15 @@ class Sparsified:
         del self.__dict__["_rebuild"]  # lets go of the input
         return graph
 
+    @cached_property
+    def scores(self) -> FloatArray:
+        """How much each edge is worth keeping, shape (M,)."""
+        scores = self._score()
+        del self.__dict__["_score"]  # lets go of the objective
+        return scores
+
     def __getstate__(self) -> dict[str, Any]:
-        _ = self.graph  # what builds it refers to the input, and can't be pickled
+        _ = self.graph, self.scores  # what makes them refers to the input, and can't be pickled
         return dict(self.__dict__)
 
     @property
@@ -581,7 +589,7 @@ def _measured(source: Source, objective: Objective, solution: Solution, settings
 
 def _result(source: Source, objective: Objective, solution: Solution, settings: dict[str, Any]) -> Sparsified:
     graph, mask, order = source.graph, solution.mask, source.edges
-    selection, new, scores, terms, errors = objective.selection(mask), solution.weights, solution.scores, None, None
+    selection, new, terms, errors = objective.selection(mask), solution.weights, None, None
     new = None if new is None else np.where(mask, new, 0.0)
     w = selection if new is None else new / graph.weights
     is_late = False
@@ -589,14 +597,15 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
         begun = time.monotonic()
         terms, errors = objective.estimated(w)
         is_late = deadline().is_over(in_seconds=time.monotonic() - begun)
-    if scores is None:
-        # Estimating slopes takes about as long again: where the time is up, those of the local entropy have to do.
-        sloped = _local_if_stochastic(objective) if is_late else objective
-        found, gradient = sloped.terms_and_gradient(selection)
-        scores = -gradient
-        terms = found if terms is None and new is None else terms
-    if terms is None:
+    else:
         terms = objective.terms(w)
+    # Estimating slopes takes about as long again: where the time is up, those of the local entropy have to do.
+    sloped = _local_if_stochastic(objective) if is_late else objective
+
+    def score() -> FloatArray:
+        found = -sloped.gradient(selection) if solution.scores is None else solution.scores
+        return found[order]
+
     if new is not None:  # the barrier is that of the degrees before
         terms = Terms.of(objective.beta, terms.entropy, terms.divergence, objective.barrier.at(selection))
     weights = np.where(mask, graph.weights, 0.0) if new is None else new
@@ -606,7 +615,6 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
         kept=graph.select(mask, new),
         mask=mask[order],
         weights=weights[order],
-        scores=scores[order],
         terms=terms,
         errors=errors,
         status=solution.status.noted(_imprecise(errors) if is_late else ""),
@@ -618,6 +626,7 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
         _original_entropy=objective.original_entropy,
         _original_error=objective.original_estimate.error if objective.is_stochastic else 0.0,
         _rebuild=partial(source.rebuild, mask, new),
+        _score=score,
     )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from graphpri._arguments import checked, chosen, whole
-from graphpri._runtime import CHUNK, compiled, in_chunks, require
+from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks, read_only, require
 from graphpri.errors import GraphError, Note, OptionError, argument, setting
 
 FloatArray = NDArray[np.float64]
@@ -1068,7 +1068,33 @@ def edge_values(graph: Graph, name: str, values: Any, kinds: str, *, several: bo
     return values
 
 
+@compiled
+def joined_sets(n_nodes: int, u: IntArray, v: IntArray) -> tuple[int, NDArray[np.int32]]:
+    """Number of components, in the order of their first nodes, and that of each node: union–find, paths halved."""
+    parent = np.arange(n_nodes).astype(np.int32)
+    for e in range(u.size):
+        a, b = u[e], v[e]
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
+        parent[max(a, b)] = min(a, b)
+    count = 0
+    for i in range(n_nodes):
+        # A parent comes before its children, and has the number of its component by then.
+        if parent[i] == i:
+            parent[i] = count
+            count += 1
+        else:
+            parent[i] = parent[parent[i]]
+    return count, parent
+
+
 def _components(n_nodes: int, u: IntArray, v: IntArray) -> tuple[int, NDArray[np.int32]]:
+    if u.size >= LARGE_GRAPH and n_nodes < 2**31:
+        return joined_sets(n_nodes, read_only(u), read_only(v))
     links = sp.coo_array((np.ones(u.size, np.int8), (u, v)), shape=(n_nodes, n_nodes))
     count, member = connected_components(links, directed=False)
     return int(count), member

@@ -32,16 +32,16 @@ from graphpri.solvers.tournament import Places, Tournament, scrambled
 # Compiled moves of the solver for large graphs: one edge after the other, each seeing the degrees as they are.
 #
 # At fixed trace, J is a sum over nodes of a potential of the degree, less a term of each edge (the local entropy's).
-# Two arrays describe it, of three kinds:
+# What is known of the nodes is of two kinds:
 #
-# - degree entropy, equal weights: ``near``, shape (., 1), is a table of what one more edge does to the potential, and
-#   ``nodes``, shape (N, 1), the place of each node in it; see :class:`Table`.
-# - local entropy, equal weights: ``near``, shape (N, 2), is the change of a node's potential when an edge comes and
-#   when one goes, and ``nodes``, shape (N, 2), the degree in the kept graph and what the mixture adds to it.
-# - weights: ``near``, shape (N, 2), has the logarithms of both degrees, and ``nodes`` is as above.
+# - degree entropy, equal weights: ``table`` says what one more edge does to the potential, and ``nodes``, shape (N, 1),
+#   is the place of each node in it; see :class:`Table`.
+# - else ``table`` is None, and ``nodes`` has a row for each node, so that one look into memory finds it: its degree in
+#   the kept graph and what the mixture adds to that; the change of its potential when an edge comes and when one goes,
+#   or, where edges differ in weight, the logarithms of both degrees.
 #
-# ``bend``, shape (N, 4), for the local entropy: the strength of the neighbours' terms on both sides, and the smallest
-# degree that they are followed to, with its logarithm.
+# ``bend`` has a row for each node for the local entropy, and none else: the strength of the neighbours' terms on both
+# sides, and the smallest degree that they are followed to, with its logarithm.
 #
 # ``drift``, for weights: what has changed since `c` was made, of the trace and of both of the local entropy's sums, and
 # by how much the trace may.
@@ -49,16 +49,23 @@ from graphpri.solvers.tournament import Places, Tournament, scrambled
 # All are float32 where the edges weigh the same: every result is checked by J itself.
 #
 # ``c``: the factors of F of the kept graph and of the mixture, α, the barrier's floor, dJ/dt, 1 + 2κ, and for weights
-# the trace t with the two factors of what the slope leaves out, see :func:`at_new_trace`.
+# the trace t with the two factors of what the slope leaves out, see :func:`at_new_trace`; the last is 1 for the local
+# entropy.
 #
 # ``extra``, float32 of shape (M,): what keeping each edge costs besides, where another entropy corrects this one.
 #
-# `bend` is None for the degree entropy, `mu`, the edges' weights, where all of them weigh 1, and `extra` mostly: loops
-# are then compiled without what they don't need.
+# `mu`, the edges' weights, is None where all of them weigh 1, and `extra` mostly: loops are then compiled without what
+# they don't need.
 # ---------------------------------------------------------------------------------------------------------------------
 
+DEGREE, ADDED = 0, 1
+RISE, FALL = 2, 3  # equal weights
+LOG, LOG_MIXED = 2, 3  # weights
+PULL, PULL_MIXED, LEAST, FLOOR = 0, 1, 2, 3
+
 Nodes = NDArray[np.float32] | NDArray[np.float64]
-Coefficients = tuple[float, float, float, float, float, float, float, float, float]
+Rises = NDArray[np.float32] | None
+Coefficients = tuple[float, float, float, float, float, float, float, float, float, float]
 Weights = FloatArray | None
 Extra = NDArray[np.float32] | None
 State = NDArray[np.uint8]
@@ -115,37 +122,43 @@ def rows(
 @inlined
 def potential(d: float, i: int, nodes: Nodes, bend: Nodes, c: Coefficients) -> float:
     """The part of J that hangs on the degree of one node, by the local entropy."""
-    m = d + np.float64(nodes[i, 1])
-    return sum_of_logs(d, log_of(d), m, log_of(m), bend[i, 0], bend[i, 1], bend[i, 3], c)
+    m = d + np.float64(nodes[i, ADDED])
+    return sum_of_logs(d, log_of(d), m, log_of(m), bend[i, PULL], bend[i, PULL_MIXED], bend[i, FLOOR], c)
 
 
 @compiled
-def look_around(start: int, stop: int, near: Nodes, nodes: Nodes, bend: Nodes, c: Coefficients) -> None:
-    """Fill in `near` for many nodes, by the local entropy where all edges weigh 1."""
+def look_around(start: int, stop: int, nodes: Nodes, bend: Nodes, c: Coefficients) -> None:
+    """Fill in what a step does to the potentials of many nodes, by the local entropy where all edges weigh 1."""
     for i in range(start, stop):
-        d = np.float64(nodes[i, 0])
-        value = potential(d, i, nodes, bend, c)
-        near[i, 0] = potential(d + 1, i, nodes, bend, c) - value
-        near[i, 1] = potential(d - 1, i, nodes, bend, c) - value if d > 0.5 else np.inf
+        d, below, here = np.float64(nodes[i, DEGREE]), 0.0, 0.0
+        for step in range(-1, 2):
+            value = potential(max(d + step, 0.0), i, nodes, bend, c)
+            if step < 0:
+                below = value
+            elif step == 0:
+                here = value
+                nodes[i, FALL] = below - here if d > 0.5 else np.inf
+            else:
+                nodes[i, RISE] = value - here
 
 
 @inlined
-def moved(i: int, step: int, near: Nodes, nodes: Nodes, bend: Nodes | None, c: Coefficients) -> None:
+def moved(i: int, step: int, table: Rises, nodes: Nodes, bend: Nodes, c: Coefficients) -> None:
     """Follow a change of one degree by 1 or −1, where all edges weigh 1."""
-    if bend is None:
-        nodes[i, 0] += step
+    if table is not None:
+        nodes[i, DEGREE] += step
     else:
-        d = max(np.float64(nodes[i, 0]) + step, 0.0)
-        nodes[i, 0] = d
+        d = max(np.float64(nodes[i, DEGREE]) + step, 0.0)
+        nodes[i, DEGREE] = d
         further = np.inf
         if d + step > -0.5:
             further = potential(d + step, i, nodes, bend, c) - potential(d, i, nodes, bend, c)
         if step > 0:
-            near[i, 1] = -near[i, 0]
-            near[i, 0] = further
+            nodes[i, FALL] = -nodes[i, RISE]
+            nodes[i, RISE] = further
         else:
-            near[i, 0] = -near[i, 1]
-            near[i, 1] = further
+            nodes[i, RISE] = -nodes[i, FALL]
+            nodes[i, FALL] = further
 
 
 @inlined
@@ -162,13 +175,22 @@ def own_sums(m: float, x: float, y: float, at_x: float, at_y: float, c: Coeffici
 
 @inlined
 def own_term(
-    i: int, j: int, m: float, kept: int, more: float, nodes: Nodes, bend: Nodes | None, c: Coefficients
+    i: int,
+    j: int,
+    m: float,
+    kept: int,
+    more: float,
+    mu: Weights,
+    table: Rises,
+    nodes: Nodes,
+    c: Coefficients,
 ) -> float:
     """Change of the edge's own term in J when it flips, `more` of it arriving at node i; 0 for the degree entropy."""
     square = 0.0
-    if bend is not None:
-        x, y = nodes[i, 0] + (1 - kept) * more, nodes[j, 0] + (1 - kept) * m
-        of_kept, of_mixed = own_sums(m, x, y, nodes[i, 1], nodes[j, 1], c)
+    # Where all edges weigh 1 there is nothing to ask at run time, so that both ends are computed side by side.
+    if table is None and (mu is None or c[9] > 0):
+        x, y = nodes[i, DEGREE] + (1 - kept) * more, nodes[j, DEGREE] + (1 - kept) * m
+        of_kept, of_mixed = own_sums(m, x, y, nodes[i, ADDED], nodes[j, ADDED], c)
         square = c[0] * of_kept + c[1] * of_mixed
     return (2 * kept - 1) * square
 
@@ -211,58 +233,32 @@ def shifted(
 
 
 @compiled
-def shift(
-    i: int,
-    step: float,
-    kept: int,
-    of_kept: float,
-    of_mixed: float,
-    drift: FloatArray,
-    near: Nodes,
-    nodes: Nodes,
-    bend: Nodes | None,
-) -> None:
-    """Follow a change of one degree by an edge with its own pulls, and count what the pulls do to both sums."""
-    d = max(nodes[i, 0] + step, 0.0)
-    m = d + nodes[i, 1]
-    log_d, log_m = log_of(d), log_of(m)
-    if bend is not None:
-        floor, was, had = bend[i, 3], nodes[i, 0], nodes[i, 0] + nodes[i, 1]
-        on_kept, on_mixed = bend[i, 0] - kept * of_kept, bend[i, 1] - kept * of_mixed
-        drift[1] += on_kept * (raised(log_d, d, floor) - raised(near[i, 0], was, floor))
-        drift[2] += on_mixed * (raised(log_m, m, floor) - raised(near[i, 1], had, floor))
-        bend[i, 0] = on_kept + (1 - kept) * of_kept
-        bend[i, 1] = on_mixed + (1 - kept) * of_mixed
-    nodes[i, 0] = d
-    near[i, 0] = log_d
-    near[i, 1] = log_m
-
-
-@compiled
 def flip_weighted(
-    i: int,
-    j: int,
-    m: float,
-    kept: int,
-    drift: FloatArray,
-    near: Nodes,
-    nodes: Nodes,
-    bend: Nodes | None,
-    c: Coefficients,
+    i: int, j: int, m: float, kept: int, drift: FloatArray, nodes: Nodes, bend: Nodes, c: Coefficients
 ) -> bool:
     """Follow the flip of an edge, and count it in `drift`; whether the trace has moved too far for `c` by now."""
     sign = 1 - 2 * kept
     drift[0] += 2 * sign * m
-    at_i = at_j = (0.0, 0.0)
-    if bend is not None:
-        x, y = nodes[i, 0] + (1 - kept) * m, nodes[j, 0] + (1 - kept) * m
-        of_kept, of_mixed = own_sums(m, x, y, nodes[i, 1], nodes[j, 1], c)
+    x, y = nodes[i, DEGREE] + (1 - kept) * m, nodes[j, DEGREE] + (1 - kept) * m
+    at_x, at_y = nodes[i, ADDED], nodes[j, ADDED]
+    if c[9] > 0:
+        of_kept, of_mixed = own_sums(m, x, y, at_x, at_y, c)
         drift[1] += sign * of_kept
         drift[2] += sign * of_mixed
-        at_i = own_pulls(m, x, y, nodes[i, 1], nodes[j, 1], bend[i, 2], c)
-        at_j = own_pulls(m, y, x, nodes[j, 1], nodes[i, 1], bend[j, 2], c)
-    shift(i, sign * m, kept, at_i[0], at_i[1], drift, near, nodes, bend)
-    shift(j, sign * m, kept, at_j[0], at_j[1], drift, near, nodes, bend)
+    for n in (i, j):
+        was, added, had = nodes[n, DEGREE], nodes[n, ADDED], nodes[n, DEGREE] + nodes[n, ADDED]
+        d = max(was + sign * m, 0.0)
+        log_d, log_m = log_of(d), log_of(d + added)
+        if c[9] > 0:
+            of_kept, of_mixed = own_pulls(m, x, y, at_x, at_y, bend[n, LEAST], c)
+            floor = bend[n, FLOOR]
+            on_kept, on_mixed = bend[n, PULL] - kept * of_kept, bend[n, PULL_MIXED] - kept * of_mixed
+            drift[1] += on_kept * (raised(log_d, d, floor) - raised(nodes[n, LOG], was, floor))
+            drift[2] += on_mixed * (raised(log_m, d + added, floor) - raised(nodes[n, LOG_MIXED], had, floor))
+            bend[n, PULL] = on_kept + (1 - kept) * of_kept
+            bend[n, PULL_MIXED] = on_mixed + (1 - kept) * of_mixed
+        nodes[n, DEGREE], nodes[n, LOG], nodes[n, LOG_MIXED] = d, log_d, log_m
+        x, y, at_x, at_y = y, x, at_y, at_x
     return abs(drift[0]) > drift[3]
 
 
@@ -274,27 +270,29 @@ def node_change(
     kept: int,
     step: float,
     mu: Weights,
-    near: Nodes,
+    table: Rises,
     nodes: Nodes,
-    bend: Nodes | None,
+    bend: Nodes,
     c: Coefficients,
 ) -> float:
     """Change of the potential of one node, i, by a step, when an edge of weight m to node j comes or goes."""
     value = 0.0
-    if mu is None:
-        if bend is None:
-            value = np.float64(near[np.int64(nodes[i, 0]) - kept, 0]) * (1 - 2 * kept)
-        else:
-            value = np.float64(near[i, kept])
-    else:
+    if mu is not None:
         of_kept = of_mixed = 0.0
         floor = -np.inf
-        if bend is not None:
-            of_kept, of_mixed, floor = bend[i, 0], bend[i, 1], bend[i, 3]
+        if c[9] > 0:
+            of_kept, of_mixed, floor = bend[i, PULL], bend[i, PULL_MIXED], bend[i, FLOOR]
             if kept == 1:
-                own = own_pulls(m, nodes[i, 0], nodes[j, 0], nodes[i, 1], nodes[j, 1], bend[i, 2], c)
+                own = own_pulls(
+                    m, nodes[i, DEGREE], nodes[j, DEGREE], nodes[i, ADDED], nodes[j, ADDED], bend[i, LEAST], c
+                )
                 of_kept, of_mixed = of_kept - own[0], of_mixed - own[1]
-        value = shifted(nodes[i, 0], nodes[i, 1], step, near[i, 0], near[i, 1], of_kept, of_mixed, floor, c)
+        logs = nodes[i, LOG], nodes[i, LOG_MIXED]
+        value = shifted(nodes[i, DEGREE], nodes[i, ADDED], step, logs[0], logs[1], of_kept, of_mixed, floor, c)
+    elif table is None:
+        value = np.float64(nodes[i, RISE + kept])
+    else:
+        value = np.float64(table[np.int64(nodes[i, DEGREE]) - kept]) * (1 - 2 * kept)
     return value
 
 
@@ -329,16 +327,16 @@ def change(
     kept: int,
     mu: Weights,
     extra: Extra,
-    near: Nodes,
+    table: Rises,
     nodes: Nodes,
-    bend: Nodes | None,
+    bend: Nodes,
     c: Coefficients,
 ) -> float:
     """Change of J when the edge flips."""
     step = (1 - 2 * kept) * m
-    total = node_change(i, j, m, kept, step, mu, near, nodes, bend, c)
-    total += node_change(j, i, m, kept, step, mu, near, nodes, bend, c)
-    total += own_term(i, j, m, kept, m, nodes, bend, c)
+    total = node_change(i, j, m, kept, step, mu, table, nodes, bend, c)
+    total += node_change(j, i, m, kept, step, mu, table, nodes, bend, c)
+    total += own_term(i, j, m, kept, m, mu, table, nodes, c)
     if mu is None:
         total += 2 * step * c[4]
     else:
@@ -348,6 +346,7 @@ def change(
 
 @compiled
 def sweep(
+    order: NDArray[np.int64],
     start: int,
     stop: int,
     source: IntArray,
@@ -355,32 +354,53 @@ def sweep(
     mu: Weights,
     extra: Extra,
     state: State,
-    near: Nodes,
+    table: Rises,
     nodes: Nodes,
-    bend: Nodes | None,
+    bend: Nodes,
     c: Coefficients,
     price: float,
+    tie: float,
+    most: int,
     drift: FloatArray,
-) -> int:
-    """Keep each edge exactly where that costs J less than `price`, until the trace has moved too far for `c`.
+) -> tuple[int, int]:
+    """Keep each edge exactly where that costs J less than `price`, for a flip by at least `tie`.
 
-    Returns the edge to go on with. `drift` counts changes since `c` was made, see :meth:`Sweeps.sweep`.
+    Parameters
+    ----------
+    order : ndarray of int64
+        The edges to visit; where empty all of them, one after the other.
+    start, stop : int
+        Places in that order.
+    most : int
+        Flips after which it ends.
+    drift : ndarray
+        Changes since `c` was made, see :meth:`Sweeps.sweep`. Once the trace has moved too far for `c`, it ends.
+
+    Returns
+    -------
+    flips, place : int
+        How many edges were flipped, and the place to go on at.
     """
-    tie = TIE * abs(price)
-    for e in range(start, stop):
+    done, is_listed = 0, order.size > 0
+    for place in range(start, stop):
+        if done == most:
+            return done, place
+        e = order[place] if is_listed else place
         if state[e] > 1:
             continue
         i, j, m = source[e], target[e], weight_of(mu, e)
         kept = np.int64(state[e])
         sign = 1 - 2 * kept
-        if change(e, i, j, m, kept, mu, extra, near, nodes, bend, c) < sign * price - tie:
+        if change(e, i, j, m, kept, mu, extra, table, nodes, bend, c) <= sign * price - tie:
             state[e] = 1 - kept
-            if mu is None:
-                moved(i, sign, near, nodes, bend, c)
-                moved(j, sign, near, nodes, bend, c)
-            elif flip_weighted(i, j, m, kept, drift, near, nodes, bend, c):
-                return e + 1
-    return stop
+            done += 1
+            if mu is not None:
+                if flip_weighted(i, j, m, kept, drift, nodes, bend, c):
+                    return done, place + 1
+            else:
+                moved(i, sign, table, nodes, bend, c)
+                moved(j, sign, table, nodes, bend, c)
+    return done, stop
 
 
 @compiled
@@ -400,115 +420,32 @@ def prices(
     start: int,
     stop: int,
     stride: int,
+    idle: int,
     source: IntArray,
     target: IntArray,
     mu: Weights,
     extra: Extra,
     state: State,
-    near: Nodes,
+    table: Rises,
     nodes: Nodes,
-    bend: Nodes | None,
+    bend: Nodes,
     c: Coefficients,
     out: NDArray[np.float32],
 ) -> None:
-    """What keeping each stride-th edge costs J, with the edge gone where it is kept; ∓∞ where it can't flip."""
+    """What keeping each stride-th edge costs J, with the edge gone where it is kept.
+
+    It is ∓∞ for edges that can't flip, and ±∞ where the kept or the dropped ones are not wanted, as `idle` says.
+    """
     for p in range(start, stop):
         e = p * stride
         kept = np.int64(state[e] & 1)
-        if state[e] > 1:
+        if kept == idle:
+            out[p] = (2 * kept - 1) * np.inf
+        elif state[e] > 1:
             out[p] = (1 - 2 * kept) * np.inf
         else:
-            flip = change(e, source[e], target[e], weight_of(mu, e), kept, mu, extra, near, nodes, bend, c)
+            flip = change(e, source[e], target[e], weight_of(mu, e), kept, mu, extra, table, nodes, bend, c)
             out[p] = (1 - 2 * kept) * flip
-
-
-@compiled
-def collect(
-    start: int,
-    stop: int,
-    source: IntArray,
-    target: IntArray,
-    mu: Weights,
-    extra: Extra,
-    state: State,
-    near: Nodes,
-    nodes: Nodes,
-    bend: Nodes | None,
-    c: Coefficients,
-    kept: int,
-    limit: float,
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Edges, kept or dropped, whose flip changes J by at most `limit`, and the changes."""
-    edges, changes = np.empty(stop - start, np.int64), np.empty(stop - start, np.float32)
-    found = 0
-    for e in range(start, stop):
-        if state[e] == kept:
-            flip = change(e, source[e], target[e], weight_of(mu, e), kept, mu, extra, near, nodes, bend, c)
-            if flip <= limit:
-                edges[found], changes[found] = e, flip
-                found += 1
-    return edges[:found].copy(), changes[:found].copy()
-
-
-@compiled
-def take(
-    order: NDArray[np.int64],
-    source: IntArray,
-    target: IntArray,
-    mu: Weights,
-    extra: Extra,
-    state: State,
-    near: Nodes,
-    nodes: Nodes,
-    bend: Nodes | None,
-    c: Coefficients,
-    limit: float,
-    most: int,
-    drift: FloatArray,
-) -> tuple[int, int]:
-    """Flip the edges of `order`, at most `most`, that still change J by at most `limit` when their turn comes.
-
-    It ends early as :func:`sweep`; returns how many were flipped and the place to go on at.
-    """
-    done = 0
-    for place in range(order.size):
-        if done == most:
-            break
-        e = order[place]
-        i, j, m = source[e], target[e], weight_of(mu, e)
-        kept = np.int64(state[e])
-        sign = 1 - 2 * kept
-        if change(e, i, j, m, kept, mu, extra, near, nodes, bend, c) <= limit:
-            state[e] = 1 - kept
-            done += 1
-            if mu is None:
-                moved(i, sign, near, nodes, bend, c)
-                moved(j, sign, near, nodes, bend, c)
-            elif flip_weighted(i, j, m, kept, drift, near, nodes, bend, c):
-                return done, place + 1
-    return done, order.size
-
-
-@compiled
-def play(
-    pairs: Places,
-    start: Places,
-    stop: Places,
-    source: IntArray,
-    target: IntArray,
-    mu: Weights,
-    extra: Extra,
-    state: State,
-    near: Nodes,
-    nodes: Nodes,
-    bend: Nodes | None,
-    c: Coefficients,
-    price: float,
-    drifts: FloatArray,
-) -> None:
-    """Sweep over the edges of some pairs of blocks, each from its `start` on, which is moved to where it ended."""
-    for p in pairs:
-        start[p] = sweep(start[p], stop[p], source, target, mu, extra, state, near, nodes, bend, c, price, drifts[p])
 
 
 @inlined
@@ -521,39 +458,39 @@ def cost_from(
     pull: float,
     mu: Weights,
     extra: Extra,
-    near: Nodes,
+    table: Rises,
     nodes: Nodes,
-    bend: Nodes | None,
+    bend: Nodes,
     c: Coefficients,
 ) -> float:
     """Change of J when an edge flips and the degree of its end i stays nearly as it is; `pull` is the slope there."""
     sign = 1 - 2 * kept
-    value = node_change(j, i, m, kept, sign * m, mu, near, nodes, bend, c)
-    value += own_term(i, j, m, kept, 0.0, nodes, bend, c)
+    value = node_change(j, i, m, kept, sign * m, mu, table, nodes, bend, c)
+    value += own_term(i, j, m, kept, 0.0, mu, table, nodes, c)
     return value + extra_of(extra, e, kept) + sign * pull * m
 
 
 @inlined
-def slope_at(i: int, mu: Weights, near: Nodes, c: Coefficients) -> float:
+def slope_at(i: int, mu: Weights, nodes: Nodes, c: Coefficients) -> float:
     """Slope of a node's own potential, which ranks edges of different weights."""
     slope = 2 * c[4]
-    if mu is not None and near[i, 0] != 0:
-        slope -= c[0] * (near[i, 0] + 1) + c[1] * (near[i, 1] + 1)
+    if mu is not None and nodes[i, LOG] != 0:
+        slope -= c[0] * (nodes[i, LOG] + 1) + c[1] * (nodes[i, LOG_MIXED] + 1)
     return slope
 
 
 @compiled
 def find_swaps(
-    pairs: Places,
-    start: Places,
+    start: int,
+    stop: int,
     source: IntArray,
     target: IntArray,
     mu: Weights,
     extra: Extra,
     state: State,
-    near: Nodes,
+    table: Rises,
     nodes: Nodes,
-    bend: Nodes | None,
+    bend: Nodes,
     c: Coefficients,
     cost: NDArray[np.float32],
     edge: IntArray,
@@ -562,19 +499,18 @@ def find_swaps(
 
     `cost` and `edge`, shape (N, 2), have the dropped edge first.
     """
-    for p in pairs:
-        for e in range(start[p], start[p + 1]):
-            i, j = source[e], target[e]
-            if state[e] > 1:
-                continue
-            m, kept = weight_of(mu, e), np.int64(state[e])
-            at_i, at_j = slope_at(i, mu, near, c), slope_at(j, mu, near, c)
-            value = np.float32(cost_from(i, j, e, m, kept, at_i, mu, extra, near, nodes, bend, c))
-            if value < cost[i, kept]:
-                cost[i, kept], edge[i, kept] = value, e
-            value = np.float32(cost_from(j, i, e, m, kept, at_j, mu, extra, near, nodes, bend, c))
-            if value < cost[j, kept]:
-                cost[j, kept], edge[j, kept] = value, e
+    for e in range(start, stop):
+        if state[e] > 1:
+            continue
+        i, j = source[e], target[e]
+        m, kept = weight_of(mu, e), np.int64(state[e])
+        at_i, at_j = slope_at(i, mu, nodes, c), slope_at(j, mu, nodes, c)
+        value = np.float32(cost_from(i, j, e, m, kept, at_i, mu, extra, table, nodes, bend, c))
+        if value < cost[i, kept]:
+            cost[i, kept], edge[i, kept] = value, e
+        value = np.float32(cost_from(j, i, e, m, kept, at_j, mu, extra, table, nodes, bend, c))
+        if value < cost[j, kept]:
+            cost[j, kept], edge[j, kept] = value, e
 
 
 @compiled
@@ -587,9 +523,9 @@ def swap(
     mu: Weights,
     extra: Extra,
     state: State,
-    near: Nodes,
+    table: Rises,
     nodes: Nodes,
-    bend: Nodes | None,
+    bend: Nodes,
     c: Coefficients,
     drift: FloatArray,
 ) -> tuple[int, int]:
@@ -603,28 +539,31 @@ def swap(
         f, e = edge[i, 0], edge[i, 1]
         if state[e] != 1 or state[f] != 0:
             continue
-        p, q = source[e] + target[e] - i, source[f] + target[f] - i
-        less, more = weight_of(mu, e), weight_of(mu, f)
-        pull = slope_at(i, mu, near, c)
-        value = cost_from(i, p, e, less, 1, pull, mu, extra, near, nodes, bend, c)
-        value += cost_from(i, q, f, more, 0, pull, mu, extra, near, nodes, bend, c)
+        pull, value = slope_at(i, mu, nodes, c), 0.0
+        for kept in range(2):
+            x = edge[i, kept]
+            other = source[x] + target[x] - i
+            value += cost_from(i, other, x, weight_of(mu, x), kept, pull, mu, extra, table, nodes, bend, c)
         if not value < -gain:
             continue
         if mu is not None:
+            less, more = weight_of(mu, e), weight_of(mu, f)
             value += pull * (less - more)
-            value += node_change(i, p, less, 1, more - less, mu, near, nodes, bend, c)
+            value += node_change(i, source[e] + target[e] - i, less, 1, more - less, mu, table, nodes, bend, c)
             if not at_new_trace(value, more - less, c) < -gain:
                 continue
-        state[e], state[f] = 0, 1
         done += 1
-        if mu is None:
-            moved(p, -1, near, nodes, bend, c)
-            moved(q, 1, near, nodes, bend, c)
-        else:
-            too_far = flip_weighted(i, p, less, 1, drift, near, nodes, bend, c)
-            too_far = flip_weighted(i, q, more, 0, drift, near, nodes, bend, c) or too_far
-            if too_far:
-                return done, place + 1
+        is_too_far = False
+        for new in range(2):
+            x = edge[i, 1 - new]
+            other = source[x] + target[x] - i
+            state[x] = new
+            if mu is None:
+                moved(other, 2 * new - 1, table, nodes, bend, c)
+            elif flip_weighted(i, other, weight_of(mu, x), 1 - new, drift, nodes, bend, c):
+                is_too_far = True
+        if is_too_far:
+            return done, place + 1
     return done, at.size
 
 
@@ -638,6 +577,9 @@ _SMALL_GAIN = 1e-3  # share of J; the endings name it
 _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
 _EXACT_GAIN = 1e-13
+_ANY_GAIN = 1e-300
+_FINITE = float(np.finfo(np.float32).max)
+_ONE_BY_ONE = np.empty(0, np.int64)
 _SPREAD_BETA = 5.0  # from which edges of equal price are better taken far from each other than side by side
 _BYTES_AN_EDGE, _BYTES_A_NODE = 30, 200  # beside the graph itself
 
@@ -719,14 +661,13 @@ class Sweeps:
             if mask is not None:
                 self._fixed[self.order.dealt(mask)] = code
         self._table = Table(self.graph.degrees()) if self.equal and not self.local else None
-        self._near: Nodes
         self._nodes: Nodes
         if self._table is None:
-            self._near, self._nodes = np.zeros((n, 2), kind), np.zeros((n, 2), kind)
+            self._nodes = np.zeros((n, 4), kind)
         else:
-            self._near, self._nodes = self._table.rises[:, None], cast("Any", self._table.first[:, None].copy())
-        self._bend: Nodes | None = np.zeros((n, 4), kind) if self.local else None
-        self._c: Coefficients = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+            self._nodes = cast("Any", self._table.first[:, None].copy())
+        self._bend: Nodes = np.zeros((n if self.local else 0, 4), kind)
+        self._c: Coefficients = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.extra: NDArray[np.float32] | None = None
 
     @property
@@ -818,8 +759,8 @@ class Sweeps:
     def _sides_now(self) -> tuple[Side, Side]:
         """Both sides where the degrees are known and nothing has changed that moves are set up with."""
         original = self.entropies.original_degrees
-        at = self._nodes[:, 0] if self._table is None else self._nodes[:, 0] - self._table.first
-        degrees = at.astype(np.float64)
+        at = self._nodes[:, DEGREE]
+        degrees = (at if self._table is None else at - self._table.first).astype(np.float64)
         zeros, (kappa, _) = (
             np.empty(0, np.uint8),
             mixture_scale(self.objective.mixture, float(degrees.sum()), float(original.sum())),
@@ -829,19 +770,19 @@ class Sweeps:
 
     def _set_up(self, kept: Side, mixed: Side) -> None:
         if self._table is not None:
-            self._nodes[:, 0] = self._table.first + np.rint(kept.degrees)
+            self._nodes[:, DEGREE] = self._table.first + np.rint(kept.degrees)
             self._set_trace(kept, mixed)
             self._table.fill(mixed.kappa, self._c)
             return
-        self._nodes[:, 0] = kept.degrees
+        self._nodes[:, DEGREE] = kept.degrees
         self._set_trace(kept, mixed)
-        if self._bend is not None:
-            self._bend[:, 0] = kept.pull * np.maximum(kept.degrees, self._mean_weights)
-            self._bend[:, 1] = mixed.pull * mixed.degrees
-            self._bend[:, 2] = self._mean_weights
-            self._bend[:, 3] = np.log(np.maximum(self._mean_weights, LIGHTEST))
+        if self.local:
+            self._bend[:, PULL] = kept.pull * np.maximum(kept.degrees, self._mean_weights)
+            self._bend[:, PULL_MIXED] = mixed.pull * mixed.degrees
+            self._bend[:, LEAST] = self._mean_weights
+            self._bend[:, FLOOR] = np.log(np.maximum(self._mean_weights, LIGHTEST))
         if self.equal:
-            in_chunks(lambda a, b: look_around(a, b, *self._model), self.graph.n_nodes)
+            in_chunks(lambda a, b: look_around(a, b, self._nodes, self._bend, self._c), self.graph.n_nodes)
 
     def _set_trace(self, kept: Side, mixed: Side) -> None:
         """Set up what depends on the trace."""
@@ -856,29 +797,29 @@ class Sweeps:
             bend = float((added * (added / np.maximum(mixed.degrees, LIGHTEST))).sum())
             of_kappa = -mixed.f + mixed.kappa * self._along(mixed) + 0.5 * bend
             exact = t, of_kept + of_mixed, -of_kept * kept.f / t + of_mixed * of_kappa / m
-        self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa, *exact)
+        self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa, *exact, float(self.local))
         self._drift[3] = DRIFT * self._c[6]
         if self._table is None:
-            self._nodes[:, 1] = mixed.degrees - kept.degrees
+            self._nodes[:, ADDED] = mixed.degrees - kept.degrees
         if not self.equal:
             self._sides = kept, mixed
-            self._near[:, 0], self._near[:, 1] = kept.logs, mixed.logs
+            self._nodes[:, LOG], self._nodes[:, LOG_MIXED] = kept.logs, mixed.logs
 
     def _follow(self) -> None:
         """Set up for the trace as it is now, from the degrees and what moves have counted."""
         kept, mixed = self._sides_now()
-        if self._bend is not None:
+        if self.local:
             was_kept, was_mixed = self._sides
             of_kappa = was_mixed.along + float(was_mixed.pull @ self.entropies.original_degrees)
             counted = self._drift[2] + (mixed.kappa - was_mixed.kappa) * of_kappa
-            pull = self._bend[:, 1] / np.maximum(mixed.degrees, LIGHTEST)
+            pull = self._bend[:, PULL_MIXED] / np.maximum(mixed.degrees, LIGHTEST)
             kept = kept._replace(correction=was_kept.correction + self._drift[1])
             mixed = mixed._replace(correction=was_mixed.correction + counted, along=was_mixed.along, pull=pull)
         self._set_trace(kept, mixed)
 
     @property
-    def _model(self) -> tuple[Nodes, Nodes, Nodes | None, Coefficients]:
-        return self._near, self._nodes, self._bend, self._c
+    def _model(self) -> tuple[Rises, Nodes, Nodes, Coefficients]:
+        return None if self._table is None else self._table.rises, self._nodes, self._bend, self._c
 
     @property
     def _edges(self) -> tuple[Any, Any, Any, Extra, State]:
@@ -914,13 +855,18 @@ class Sweeps:
         """
         price, start, drifts = self.market_price(k), self._start, self._drifts
         start[:] = self.order.first[:-1]
+
+        def play(pairs: Places) -> None:
+            # A flip gains more than rounding, so that equal prices are not told apart by it.
+            tie, edges, model = max(TIE * abs(price), _ANY_GAIN), self._edges, self._model
+            for p in pairs:
+                where = _ONE_BY_ONE, start[p], self._stop[p]
+                start[p] = sweep(*where, *edges, *model, price, tie, edges[-1].size, drifts[p])[1]
+
         for pairs in self.order.rounds:
             while pairs.size:
                 drifts[pairs, :3], drifts[pairs, 3] = 0.0, self._drift[3] / pairs.size
-                self.order.side_by_side(
-                    lambda some, price=price: play(some, start, self._stop, *self._edges, *self._model, price, drifts),
-                    pairs,
-                )
+                self.order.side_by_side(play, pairs)
                 if self.equal:
                     break
                 self._drift[:3] += drifts[pairs, :3].sum(axis=0)
@@ -937,13 +883,10 @@ class Sweeps:
         """What keeping each edge of the given graph costs, J without it held against J with it."""
         return self.order.listed(self._prices())
 
-    def _prices(self, stride: int = 1) -> NDArray[np.float32]:
-        """What keeping each stride-th edge costs, in tournament order."""
+    def _prices(self, stride: int = 1, idle: int = -1) -> NDArray[np.float32]:
+        """What keeping each stride-th edge costs, in tournament order, `idle` as in :func:`prices`."""
         out = np.empty(-(-self.graph.n_edges // stride), np.float32)
-        in_chunks(
-            lambda a, b: prices(a, b, stride, *self._edges, *self._model, out),
-            out.size,
-        )
+        in_chunks(lambda a, b: prices(a, b, stride, idle, *self._edges, *self._model, out), out.size)
         return out
 
     def correct(self, mask: BoolArray, prices: FloatArray, inertia: float) -> None:
@@ -986,23 +929,32 @@ class Sweeps:
     def _candidates(self, need: int) -> tuple[NDArray[np.int64], float]:
         """Edges whose flip brings the size nearer to the goal, best first, and the change of J of the last."""
         kept = need < 0
-        sample = self._prices(self._stride)
-        sample = (-sample if kept else sample)[self.state[:: self._stride] == kept]
+        sample = self._flips(kept, self._stride)
+        sample = sample[self.state[:: self._stride] == kept]
         few = int(2.5 * abs(need) / self._stride) + 8
         limit = float(np.partition(sample, few)[few]) if few < sample.size else np.inf
         limit += 1e-6 * abs(limit)  # prices are rounded
-        pieces = in_chunks(lambda a, b: collect(a, b, *self._edges, *self._model, int(kept), limit), self.graph.n_edges)
-        edges, changes = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        flips = self._flips(kept)
+        edges = np.flatnonzero(flips <= min(limit, _FINITE))
+        changes = flips[edges]
         if self.objective.beta < _SPREAD_BETA:
             return edges[np.argsort(changes, kind="stable")], limit
         # Equal prices by a hash: in the order of the list, edges of the first blocks would crowd there.
         return edges[np.lexsort((scrambled(edges.astype(np.uint64)), changes))], limit
 
+    def _flips(self, kept: bool, stride: int = 1) -> NDArray[np.float32]:
+        """Change of J when each stride-th edge flips; ∞ where its state is another one."""
+        prices = self._prices(stride, 1 - kept)
+        return np.negative(prices, out=prices) if kept else prices
+
     def _take(self, edges: NDArray[np.int64], limit: float, most: int) -> int:
+        """Flip edges of one state, at most so many, that change J by at most `limit` when their turn comes."""
         done = place = 0
         while place < edges.size and done < most:
-            found, on = take(edges[place:], *self._edges, *self._model, limit, most - done, self._drift)
-            done, place = done + found, place + on
+            price = limit if self.state[edges[place]] == 0 else -limit
+            where = edges, place, edges.size
+            found, place = sweep(*where, *self._edges, *self._model, price, 0.0, most - done, self._drift)
+            done += found
             if self._has_drifted:
                 self._follow()
         return done
@@ -1016,10 +968,13 @@ class Sweeps:
         """
         n, gain = self.graph.n_nodes, _EXACT_GAIN * max(1.0, abs(self.value))
         cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), self.order.edge.dtype)
+
+        def find(pairs: Places) -> None:
+            for p in pairs:
+                find_swaps(self.order.first[p], self.order.first[p + 1], *self._edges, *self._model, cost, edge)
+
         for pairs in self.order.rounds:
-            self.order.side_by_side(
-                lambda some: find_swaps(some, self.order.first, *self._edges, *self._model, cost, edge), pairs
-            )
+            self.order.side_by_side(find, pairs)
         total = cost.sum(axis=1)
         at = np.flatnonzero(total < -gain)
         at = at[np.argsort(total[at], kind="stable")]
