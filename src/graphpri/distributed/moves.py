@@ -51,7 +51,7 @@ class Setting(NamedTuple):
         kept, mixed, kappa = self.traces
         of_kept, of_mixed, _ = coefficients(self.beta)
         floor = BARRIER_FLOOR if self.alpha else 1.0
-        return of_kept / kept, of_mixed / mixed, self.alpha, floor, 0.0, 1 + 2 * kappa, np.inf, 0.0, 0.0
+        return of_kept / kept, of_mixed / mixed, self.alpha, floor, 0.0, 1 + 2 * kappa, np.inf, 0.0, 0.0, 0.0
 
 
 def tabulate(store: Store, block: int, setting: Setting, name: str) -> float:
@@ -90,8 +90,8 @@ class _Pair:
         near = np.concatenate(rises) if b is not None else rises[0].copy()
         nodes = a.copy() if b is None else np.concatenate([a, b + np.int32(rises[0].size)])
         self.shift = np.int32(0 if b is None else rises[0].size)
-        self.model: tuple[Any, Any, None, Coefficients] = near[:, None], nodes[:, None], None, setting.c
-        self.drift = np.zeros((1, 8))
+        self.model: tuple[Any, Any, Any, Coefficients] = near, nodes[:, None], np.empty((0, 4), np.float32), setting.c
+        self.drift = np.zeros(4)
 
     @property
     def edges(self) -> tuple[Any, Any, None, None, Any]:
@@ -139,8 +139,8 @@ def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | 
 def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
     """Keep each edge exactly where that costs J less than the price, one after the other."""
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
-    zero, stop = np.zeros(1, np.int64), np.array([p.state.size])
-    sweeps.play(zero.copy(), zero, stop, *p.edges, *p.model, float(how.numbers[0]), p.drift)
+    price, size = float(how.numbers[0]), p.state.size
+    sweeps.sweep(sweeps.ONE_BY_ONE, 0, size, *p.edges, *p.model, price, sweeps.tie_of(price), size, p.drift)
     return p.done(how.name)
 
 
@@ -158,7 +158,8 @@ def take(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) 
     chosen = np.flatnonzero(ranks <= np.uint64(cut))
     order = edges[chosen[np.argsort(ranks[chosen], kind="stable")]]
     most = np.inf if at_any_cost else limit + 1e-6 * abs(limit)  # costs are rounded
-    sweeps.take(order, *p.edges, *p.model, most, order.size, p.drift[0])
+    price = -most if kept else most
+    sweeps.sweep(order, 0, order.size, *p.edges, *p.model, price, 0.0, order.size, p.drift)
     return p.done(how.name)
 
 
@@ -167,12 +168,11 @@ def swap(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) 
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
     n = p.model[1].shape[0]
     cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), np.int32)
-    whole = np.array([0, p.state.size])
-    sweeps.find_swaps(np.zeros(1, np.int64), whole, *p.edges, *p.model, cost, edge)
+    sweeps.find_swaps(0, p.state.size, *p.edges, *p.model, cost, edge)
     total, gain = cost.sum(axis=1), _GAIN * how.numbers[0]
     at = np.flatnonzero(total < -gain)
     at = at[np.argsort(total[at], kind="stable")]
-    sweeps.swap(at, edge, gain, *p.edges, *p.model, p.drift[0])
+    sweeps.swap(at, edge, gain, *p.edges, *p.model, p.drift)
     return p.done(how.name)
 
 
@@ -199,7 +199,7 @@ def sample(store: Store, pair: Pair, how: Pass, stride: int) -> tuple[NDArray[np
     """What keeping each stride-th edge costs, and whether it is kept."""
     p = _at_rest(store, pair, how)
     found = np.empty(-(-p.state.size // stride), np.float32)
-    sweeps.prices(0, found.size, stride, *p.edges, *p.model, found)
+    sweeps.prices(0, found.size, stride, -1, *p.edges, *p.model, found)
     return found, p.state[::stride].copy()
 
 
@@ -217,11 +217,13 @@ def _at_rest(store: Store, pair: Pair, how: Pass) -> _Pair:
 
 
 def _costs(p: _Pair, kept: int, high: float) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Kept or dropped edges whose flip costs at most `high`, up to rounding, and what it costs."""
-    above = float(np.nextafter(np.float32(high), np.float32(np.inf)))
-    edges, costs = sweeps.collect(0, p.state.size, *p.edges, *p.model, kept, above)
-    inside = costs <= np.float32(high)
-    return edges[inside], costs[inside]
+    """Kept or dropped edges whose flip costs at most `high`, and what it costs."""
+    costs = np.empty(p.state.size, np.float32)
+    sweeps.prices(0, costs.size, 1, 1 - kept, *p.edges, *p.model, costs)
+    if kept:
+        np.negative(costs, out=costs)
+    edges = np.flatnonzero((costs <= np.float32(high)) & (costs < np.inf))
+    return edges, costs[edges]
 
 
 def ranked(costs: NDArray[np.float32], hashes: NDArray[np.uint32]) -> NDArray[np.uint64]:

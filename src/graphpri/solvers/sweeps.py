@@ -71,8 +71,17 @@ Extra = NDArray[np.float32] | None
 State = NDArray[np.uint8]
 """0 for a dropped edge and 1 for a kept one, plus 2 where it must stay as it is."""
 
+ONE_BY_ONE = np.empty(0, np.int64)
+"""The order of :func:`sweep` in which all edges have their turns."""
+
 TIE = 1e-6
 """Share of the price by which a flip must gain, so that equal prices are not told apart by rounding."""
+
+
+def tie_of(price: float) -> float:
+    """By how much a flip must gain at that price; above zero where the price is zero."""
+    return max(TIE * abs(price), 1e-300)
+
 
 DRIFT = 0.1
 """Share by which the trace may move before what depends on it is computed anew, where edges weigh differently."""
@@ -577,9 +586,7 @@ _SMALL_GAIN = 1e-3  # share of J; the endings name it
 _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
 _EXACT_GAIN = 1e-13
-_ANY_GAIN = 1e-300
 _FINITE = float(np.finfo(np.float32).max)
-_ONE_BY_ONE = np.empty(0, np.int64)
 _SPREAD_BETA = 5.0  # from which edges of equal price are better taken far from each other than side by side
 _BYTES_AN_EDGE, _BYTES_A_NODE = 30, 200  # beside the graph itself
 
@@ -857,11 +864,10 @@ class Sweeps:
         start[:] = self.order.first[:-1]
 
         def play(pairs: Places) -> None:
-            # A flip gains more than rounding, so that equal prices are not told apart by it.
-            tie, edges, model = max(TIE * abs(price), _ANY_GAIN), self._edges, self._model
+            edges, model, least = self._edges, self._model, tie_of(price)
             for p in pairs:
-                where = _ONE_BY_ONE, start[p], self._stop[p]
-                start[p] = sweep(*where, *edges, *model, price, tie, edges[-1].size, drifts[p])[1]
+                where = ONE_BY_ONE, start[p], self._stop[p]
+                start[p] = sweep(*where, *edges, *model, price, least, edges[-1].size, drifts[p])[1]
 
         for pairs in self.order.rounds:
             while pairs.size:
