@@ -306,10 +306,12 @@ def test_every_method_keeps_exactly_the_budget(method: str, connected: str, cli:
 
 def test_options_reach_the_solver(cli: Cli):
     arguments = ["--keep", "0.3", "--beta", "1.5", "--alpha", "0.01", "--entropy", "local", "--mixture", "listing"]
-    report = cli("sparsify", "karate", *arguments, "--effort", "fast", "--seed", "7", "--reweight", "--json").json
+    report = cli(
+        "sparsify", "karate", *arguments, "--effort", "fast", "--seed", "7", "--reweight", "rescale", "--json"
+    ).json
     expected = {"beta": 1.5, "alpha": 0.01, "entropy_by": "local", "mixture": "listing", "effort": "fast", "seed": 7}
     assert expected.items() <= report.items()
-    assert report["reweight"]
+    assert report["reweight"] == "rescale"
 
 
 def test_options_of_a_method_and_of_algorithm_1(cli: Cli):
@@ -658,8 +660,21 @@ def test_attributes_survive(cli: Cli, tmp_path: Path):
 
 
 def test_reweighted_edges_carry_their_weights(cli: Cli, square: Path, tmp_path: Path):
-    cli("sparsify", square, "--keep", "3", "--reweight", "-o", "small.csv")
+    cli("sparsify", square, "--keep", "3", "--reweight", "divergence", "-o", "small.csv")
     assert sum(read(tmp_path / "small.csv").edge_attributes["weight"]) == pytest.approx(15)
+
+
+def test_new_weights_are_reported_with_what_they_change(cli: Cli):
+    arguments = ["karate", "--keep", "0.5", "--method", "random", "--reweight"]
+    text = cli("sparsify", *arguments, "diffusion", "--scale", "3").out.partition("new weights")[2].splitlines()[0]
+    assert "diffusion at scale 3" in text
+    report = cli("sparsify", *arguments, "divergence", "--json").json
+    assert set(report["changes"]) == {"divergence", "quadratic_error", "eigenvalue_error"}
+    before, after = report["changes"]["divergence"]
+    assert after == pytest.approx(report["divergence"])
+    assert before == pytest.approx(report["divergence_before"])
+    assert after < before
+    refused(cli("sparsify", "karate", "--keep", "0.5", "--scale", "3"), "--scale 3.0", "--reweight diffusion")
 
 
 def test_data_set_names_stand_for_files(cli: Cli):

@@ -812,7 +812,41 @@ def test_new_weights_keep_the_trace_and_lower_the_divergence(method, weight):
     kept = dict(zip(new.graph.edges, new.graph.edges(data="weight"), strict=True))
     edges = [edge for edge, is_kept in zip(KARATE.edges, new.mask, strict=True) if is_kept]
     assert [kept[edge][-1] for edge in edges] == new.weights[new.mask].tolist()
-    assert new.report()["reweight"] is True
+    assert new.report()["reweight"] == "divergence"
+    assert new.report()["divergence_before"] == pytest.approx(plain.divergence, rel=1e-12)
+    assert plain.report()["reweight"] is None
+
+
+@pytest.mark.parametrize("method", ["pri", "random", OWN_WEIGHTS])
+@pytest.mark.parametrize("name", ["rescale", "divergence", "diffusion"])
+def test_new_weights_of_every_name_follow_every_method(method, name):
+    plain, new = (sparsify(KARATE, keep=0.5, reweight=r, **quick(method)) for r in (None, name))
+    assert np.array_equal(plain.mask, new.mask)
+    assert new.weights.sum() == pytest.approx(plain.original.weights.sum(), rel=1e-9)
+    assert np.array_equal(new.weights > 0, new.mask)
+    assert np.array_equal(new.before.weights, plain.kept.weights)
+    factor = new.report()["weight_factor"]
+    assert factor == pytest.approx(plain.original.weights.sum() / plain.kept.weights.sum(), rel=1e-9)
+    is_one_factor = np.allclose(new.kept.weights, factor * plain.kept.weights, rtol=1e-9)
+    assert is_one_factor == (name == "rescale")
+    assert new.report().get("scale") == (10 if name == "diffusion" else None)
+
+
+def test_true_is_the_least_divergence_and_false_leaves_weights_as_they_are():
+    weights = [sparsify(KARATE, keep=0.5, reweight=r, **FAST).weights for r in (True, "divergence", False, None)]
+    assert np.array_equal(weights[0], weights[1])
+    assert np.array_equal(weights[2], weights[3])
+
+
+def test_one_factor_for_all_weights_changes_no_divergence():
+    plain, new = (sparsify(KARATE, keep=0.3, reweight=r, **FAST) for r in (None, "rescale"))
+    assert new.divergence == pytest.approx(plain.divergence, rel=1e-9)
+
+
+def test_diffusion_is_refused_before_the_search_where_a_component_is_too_large(monkeypatch):
+    monkeypatch.setattr("graphpri._sparsify.solve", None)
+    with pytest.raises(OptionError, match=r"reweight='diffusion'.*the largest has 2001 nodes where 2000 is the most"):
+        sparsify(zoo.path(2001), keep=0.5, reweight="diffusion")
 
 
 def test_new_weights_of_all_edges_are_the_old_ones():
@@ -1202,7 +1236,10 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     *(({"alpha": alpha}, r"alpha=.*finite number, 0 or more") for alpha in (-1, np.nan, np.inf, "4", None, True)),
     *(({"seed": seed}, "seed=.*a whole number, 0 or more") for seed in (-1, 1.0, "a", True, np.random.default_rng())),
     *(({"connected": value}, "connected=.* must be True or False") for value in (1, "no", [], "True")),
-    *(({"reweight": value}, "reweight=.* must be True or False") for value in (None, 1, "no")),
+    *(({"reweight": value}, "reweight=.* must be 'rescale', 'divergence', 'diffusion', True") for value in (1, "no")),
+    ({"scale": 3}, "scale=3 is that of reweight='diffusion' alone"),
+    ({"scale": 3, "reweight": True}, "scale=3 is that of reweight='diffusion' alone"),
+    *(({"scale": s, "reweight": "diffusion"}, "scale=.* must be a number") for s in (0, -1, np.nan, np.inf, "1")),
     *(({"entropy": name}, "entropy='.*choose from.*exact") for name in ("shannon", "von neumann", "")),
     *(({"entropy": name}, "entropy=.* must be text") for name in (None, ["exact"], 3)),
     *(({"method": name}, "method=.* must be text") for name in (None, ["pri"], 3)),
@@ -1236,7 +1273,6 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"solver": "gumbel", "exponent": 1}, "gumbel' does not use exponent"),
     ({"solver": "gumbel", "step": 1}, "no such argument: step; did you mean steps"),
     ({"solver": "gumbel", "steps": 0}, "steps=0 must be a whole number, 1 or more"),
-    ({"method": OWN_WEIGHTS, "reweight": True}, "sets weights of its own: leave reweight out"),
     ({"method": "local-degree", "exponent": 2}, "exponent=2"),
     ({"method": "random", "keep": None}, r"method 'random' needs a budget: pass keep=, a share"),
     # Budgets and constraints that don't go together.

@@ -27,8 +27,9 @@ from graphpri.io.pieces import Pieces
 from graphpri.measures import MEASURES, Measure, Settings, View, choose
 from graphpri.measures.information import check_edges, check_unit
 from graphpri.measures.registry import Unit
-from graphpri.measures.reports import describe
+from graphpri.measures.reports import describe, note_scale
 from graphpri.solvers.budgeted import EffortName
+from graphpri.solvers.reweight import NewWeights, ReweightName
 
 MethodWithOptions = str | tuple[str, Mapping[str, Any]]
 _FIXED = ("G", "keep", "seed", "method", "callback", *(f.name for f in fields(Policies)))
@@ -199,6 +200,8 @@ def compare(
     seeds: int | Iterable[int] = (0,),
     connected: bool | None = False,
     measures: str | Iterable[str] = "core",
+    reweight: ReweightName | bool | None = None,
+    scale: float | None = None,
     entropy: str = "auto",
     mixture: Mixture = "equation",
     unit: Unit = "nats",
@@ -223,7 +226,7 @@ def compare(
         As in :func:`graphpri.sparsify`.
     methods : str, pair, or iterable of these
         Names of methods, ``"pri"`` among them; a pair of a name and a dict gives options to that method, or
-        other arguments of :func:`graphpri.sparsify`: ``("pri", {"beta": 2, "reweight": True})``,
+        other arguments of :func:`graphpri.sparsify`: ``("pri", {"beta": 2, "reweight": "divergence"})``,
         ``("local-degree", {"exponent": 0.5})``.
     keep : float, int, None, or iterable of these
         Budgets: shares or numbers of edges; None leaves the size to β, for ``"pri"`` only.
@@ -238,6 +241,8 @@ def compare(
         Keep the number of components.
     measures : str or iterable of str
         As in :func:`graphpri.report`.
+    reweight, scale
+        New weights after every method, unless its own options say otherwise; as in :func:`graphpri.sparsify`.
     unit : {"nats", "bits"}
         Of entropy, divergence and objective.
     effort, time_limit
@@ -285,6 +290,8 @@ def compare(
     check_unit(unit)
     by = entropy_for(graph, entropy)
     given = {"alpha": alpha, "connected": connected, "entropy": by, "mixture": mixture}
+    if (new_weights := NewWeights.asked(reweight, scale)) is not None:
+        given |= new_weights.settings()
     solver = {name: value for name, value in (("effort", effort), ("time_limit", time_limit)) if value is not None}
     tables: list[_Table] = []
     for b in betas:
@@ -389,6 +396,7 @@ class _Table:
         seconds = time.perf_counter() - start
         view = View(result.kept, self.origin.settings, self.origin)
         values = _measured(view, self.chosen)
+        note_scale(view, self.chosen)
         row = {"K": result.kept.n_edges, **values, "seconds": seconds, "status": result.status}
         return {"row": row, "notes": view.notes, "notes of the original": self.origin.notes}
 
@@ -398,7 +406,8 @@ class _Table:
         solver = dict(self.solver) if name == "pri" else {}
         if options.get("solver") == "gumbel":
             solver.pop("effort", None)
-        arguments = {**self.given, **solver, **options}
+        given = {key: value for key, value in self.given.items() if not (key == "scale" and "reweight" in options)}
+        arguments = {**given, **solver, **options}
         return sparsify(self.origin.graph, keep=keep, method=name, seed=seed, **arguments)
 
 

@@ -35,7 +35,7 @@ from graphpri.solvers.budgeted import EffortName, least_size, solve
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.path import solve_betas
-from graphpri.solvers.reweight import Reweighting, reweighted
+from graphpri.solvers.reweight import NewWeights, Reweighting, ReweightName
 from graphpri.solvers.solution import Callback, Ending, Outcome, Progress, Solution, Status
 
 SolverName = Literal["auto", "budgeted", "gumbel"]
@@ -58,7 +58,10 @@ class ResultFacts(TypedDict):
     seed: int
     solver: NotRequired[str]
     effort: NotRequired[str]
-    reweight: bool
+    reweight: str | None
+    scale: NotRequired[float]
+    weight_factor: NotRequired[float]
+    divergence_before: NotRequired[float]
     weights: str
     nodes: int
     edges: int
@@ -115,6 +118,8 @@ class Sparsified:
         Both graphs in canonical form.
     reweighted : bool
         Whether kept edges have new weights: by ``reweight``, or from a method that sets some.
+    before : Graph or None
+        The kept graph with its weights before ``reweight``; None where that was not asked for.
     settings : dict of str to object
         What was asked, as in the report.
     notes : tuple of str
@@ -143,8 +148,10 @@ class Sparsified:
     trace: tuple[Progress, ...]
     probabilities: FloatArray | None
     reweighted: bool
+    before: Graph | None
     notes: tuple[str, ...]
     settings: dict[str, Any]
+    _divergence_before: float | None
     _original_entropy: float
     _original_error: float
     _rebuild: Callable[[], Any] = field(repr=False)
@@ -203,6 +210,7 @@ class Sparsified:
         facts = {
             "graphpri": __version__,
             **self.settings,
+            **self._changes(),
             "weights": "; ".join(self.notes),
             "nodes": self.original.n_nodes,
             "edges": self.original.n_edges,
@@ -221,6 +229,15 @@ class Sparsified:
             "status": self.status,
         }
         return cast("ResultFacts", facts)
+
+    def _changes(self) -> dict[str, float]:
+        """What new weights changed: the sum of weights, and D unless it is an estimate."""
+        if self.before is None:
+            return {}
+        unit = self.before.weights.max()
+        factor = float((self.kept.weights / unit).sum()) / float((self.before.weights / unit).sum())
+        before = {} if self._divergence_before is None else {"divergence_before": self._divergence_before}
+        return {"weight_factor": factor} | before
 
     def _error_values(self) -> dict[str, float]:
         if self.errors is None:
@@ -246,7 +263,8 @@ def sparsify(
     connected: bool | None = None,
     protect: Any = None,
     forbid: Any = None,
-    reweight: bool = False,
+    reweight: ReweightName | bool | None = None,
+    scale: float | None = None,
     entropy: str = "auto",
     solver: SolverName = "auto",
     mixture: Mixture = "equation",
@@ -289,8 +307,13 @@ def sparsify(
         Keep the number of components. True without a budget, False with one where absent.
     protect, forbid : object, optional
         Edges that must stay and edges that must go: pairs of labels, a mask, or edge numbers.
-    reweight : bool
-        Choose new weights for the kept edges that minimise D; their sum is that of the original's.
+    reweight : {"rescale", "divergence", "diffusion"}, bool or None
+        New weights of the kept edges, after any method: all times one factor, those of least D (True is the same), or
+        those of the most similar diffusion. The sum of weights is then the original's (with "diffusion" that of each
+        component). None leaves weights as they are.
+    scale : float, optional
+        For ``reweight="diffusion"``: its time in units of 1 / mean degree, 10 where absent; small ones look at single
+        edges, large ones at the slowest modes.
     entropy : {"auto", "exact", "local", "degree", "stochastic"}
         How entropies are computed; "auto" goes by size: exact up to 500 nodes in the largest component, local up
         to 2·10⁷ edges, degree beyond. "stochastic" searches by the local entropy, and estimates the exact J, S
@@ -368,23 +391,24 @@ def sparsify(
         is_connected, k = _budget(graph, keep, connected, method, solver)
         constraints = _constraints(loaded, is_connected, protect, forbid)
         _check_fits(graph, k, constraints)
+        new_weights = NewWeights.asked(reweight, scale)
         objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
+        if new_weights is not None:
+            new_weights.check(graph)
         if solver == "gumbel" and objective.is_stochastic:
             raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
-        settings = (
-            _settings(objective, keep, constraints, run_by.seed) | run_by.settings() | {"reweight": bool(reweight)}
-        )
+        settings = _settings(objective, keep, constraints, run_by.seed, new_weights) | run_by.settings()
 
         def search() -> Solution:
             if method != "pri":
                 return run_by.score(graph, cast("int", k), constraints)
-            with within(_before(limit, int(reweight) + objective.is_stochastic)):
+            with within(_before(limit, (new_weights is not None) + objective.is_stochastic)):
                 return run_by.solve(objective, k, constraints)
 
         def weigh(solution: Solution) -> Solution:
             # What was interrupted is finished as quickly as can be.
             with within(Deadline(0.0) if solution.status.interrupted else _before(limit, objective.is_stochastic)):
-                return _with_new_weights(solution, objective, method) if reweight else solution
+                return _with_new_weights(solution, objective, new_weights)
 
         def measure(solution: Solution) -> Sparsified:
             with within(limit):
@@ -494,7 +518,9 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, Integral) else float(value)
 
 
-def _settings(objective: Objective, keep: Any, constraints: Constraints, seed: int) -> dict[str, Any]:
+def _settings(
+    objective: Objective, keep: Any, constraints: Constraints, seed: int, new_weights: NewWeights | None
+) -> dict[str, Any]:
     return {
         "method": "pri",
         "keep": _plain(keep),
@@ -504,6 +530,7 @@ def _settings(objective: Objective, keep: Any, constraints: Constraints, seed: i
         "mixture": objective.mixture,
         "connected": constraints.connected,
         "seed": seed,
+        **({"reweight": None} if new_weights is None else new_weights.settings()),
     }
 
 
@@ -562,16 +589,18 @@ def _explained(solution: Solution, objective: Objective, k: int | None, constrai
     return replace(solution, status=status)
 
 
-def _with_new_weights(solution: Solution, objective: Objective, method: str) -> Solution:
-    """The solution with the weights that minimise D; where that ended early, its status says so."""
-    if solution.weights is not None:
-        raise OptionError(f"method {method!r} sets weights of its own: leave reweight out")
+def _with_new_weights(solution: Solution, objective: Objective, new_weights: NewWeights | None) -> Solution:
+    """The solution with the weights that were asked for; where that ended early, its status says so."""
+    if new_weights is None:
+        return solution
+    given = np.where(solution.mask, objective.graph.weights if solution.weights is None else solution.weights, 0.0)
 
     def weighted(found: Reweighting) -> Solution:
         is_cut = found.status is not None and not solution.status.interrupted
-        return replace(solution, weights=found.weights, status=found.status if is_cut else solution.status)
+        status = found.status if is_cut else solution.status
+        return replace(solution, weights=found.weights, before=given, status=status)
 
-    return in_stages(lambda: reweighted(_local_if_stochastic(objective), solution.mask), weighted)
+    return in_stages(lambda: new_weights.find(_local_if_stochastic(objective), solution.mask, given), weighted)
 
 
 def _measured(source: Source, objective: Objective, solution: Solution, settings: dict[str, Any]) -> Sparsified:
@@ -609,6 +638,9 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
     if new is not None:  # the barrier is that of the degrees before
         terms = Terms.of(objective.beta, terms.entropy, terms.divergence, objective.barrier.at(selection))
     weights = np.where(mask, graph.weights, 0.0) if new is None else new
+    given, divergence_before = solution.before, None
+    if given is not None and not objective.is_stochastic:
+        divergence_before = objective.terms(given / graph.weights).divergence
     chances = solution.probabilities
     return Sparsified(
         original=graph,
@@ -621,8 +653,10 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
         trace=solution.trace,
         probabilities=None if chances is None else chances[order],
         reweighted=new is not None,
+        before=None if given is None else graph.select(mask, given),
         notes=source.notes,
         settings=settings,
+        _divergence_before=divergence_before,
         _original_entropy=objective.original_entropy,
         _original_error=objective.original_estimate.error if objective.is_stochastic else 0.0,
         _rebuild=partial(source.rebuild, mask, new),
@@ -724,7 +758,7 @@ def path(
     seed = whole("seed", seed or 0)
 
     def result(at: Objective, solution: Solution, asked: Any) -> Sparsified:
-        settings = _settings(at, asked, constraints, seed) | {"solver": "budgeted", "reweight": False}
+        settings = _settings(at, asked, constraints, seed, None) | {"solver": "budgeted"}
         return _measured(loaded, at, solution, settings)
 
     if name == "beta":

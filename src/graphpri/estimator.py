@@ -15,6 +15,7 @@ from graphpri.errors import GraphError, MissingExtraError, OptionError, argument
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative, check_policies
 from graphpri.interop import Policies, Source, load
 from graphpri.solvers.budgeted import EffortName
+from graphpri.solvers.reweight import ReweightName
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -53,7 +54,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    keep, beta, alpha, connected, reweight, entropy, solver, mixture, method, effort, time_limit
+    keep, beta, alpha, connected, reweight, scale, entropy, solver, mixture, method, effort, time_limit
         As in :func:`graphpri.sparsify`.
     method_options : mapping of str to object, optional
         Options of the method, such as ``{"exponent": 0.5}`` for ``"local-degree"``.
@@ -130,7 +131,8 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         *,
         alpha: float = 0.0,
         connected: bool | None = None,
-        reweight: bool = False,
+        reweight: ReweightName | bool | None = None,
+        scale: float | None = None,
         entropy: str = "auto",
         solver: SolverName = "auto",
         mixture: Mixture = "equation",
@@ -148,7 +150,8 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.beta = beta
         self.alpha = alpha
         self.connected = connected
-        self.reweight = reweight
+        self.reweight: ReweightName | bool | None = reweight
+        self.scale = scale
         self.entropy = entropy
         self.solver: SolverName = solver
         self.mixture: Mixture = mixture
@@ -197,6 +200,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             alpha=self.alpha,
             connected=self.connected,
             reweight=self.reweight,
+            scale=self.scale,
             entropy=self.entropy,
             solver=self.solver,
             mixture=self.mixture,

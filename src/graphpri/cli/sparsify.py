@@ -81,11 +81,16 @@ class Asked:
         ),
     ] = "pri"
     reweight: Annotated[
-        bool,
+        Literal["rescale", "divergence", "diffusion"] | None,
         Parameter(
-            negative="", show_default=False, help="Choose new weights for the kept edges, for the least divergence."
+            help="New weights for the kept edges, after any method: all times one factor, those of least divergence, "
+            "or those of the most similar diffusion; their sum is the original's. Weights stay as they are without it."
         ),
-    ] = False
+    ] = None
+    scale: Annotated[
+        float | None,
+        Parameter(help="For --reweight diffusion: its time in units of 1 / mean degree; 10 where absent."),
+    ] = None
     solver: Annotated[
         Literal["auto", "budgeted", "gumbel"], Parameter(help="For pri; 'gumbel' is the paper's Algorithm 1.")
     ] = "auto"
@@ -216,6 +221,7 @@ class Job(NamedTuple):
     def run(self, target: outputs.Target, watch: Watch) -> dict[str, Any]:
         """Sparsify one input, write the results, and report."""
         from graphpri._sparsify import sparsify
+        from graphpri.measures.reports import changed
 
         begin = time.perf_counter()
         with naming(target.input):
@@ -231,6 +237,8 @@ class Job(NamedTuple):
             watch.stage("writing")
             written = self._write(target, result, watch)
         facts = {**result.report(), "weights": notes_in_words(result.notes)}
+        if result.before is not None:
+            facts["changes"] = changed(result)
         return {"input": target.input, **facts, **written, "seconds": time.perf_counter() - begin}
 
     def _write(self, target: outputs.Target, result: Sparsified, watch: Watch) -> dict[str, Any]:
@@ -274,8 +282,7 @@ def _report(r: dict[str, Any]) -> str:
     lost = f", {cut} node{'s' * (cut > 1)} lost all of {'their' if cut > 1 else 'its'} edges" if cut else ""
     before, after = r["components"], r["components_kept"]
     how = [r["method"], *([f"solver {r['solver']}"] if r.get("solver", "budgeted") != "budgeted" else [])]
-    own = {"connected": "components kept", "reweight": "reweighted"}
-    how += [text for key, text in own.items() if r[key]]
+    how += ["components kept"] * r["connected"]
     head = f"{r['input']}: {r['edges_kept']} of {r['edges']} edges kept ({r['share_kept']:.1%}) of {r['nodes']} nodes"
     notes = r.get("output_notes", [])
     return f"{head}\n" + show.fields(
@@ -283,6 +290,7 @@ def _report(r: dict[str, Any]) -> str:
             ("method", ", ".join(how)),
             ("budget", f"{budget}, beta {r['beta']:g}" + (f", alpha {r['alpha']:g}" if r["alpha"] else "")),
             ("weights", r["weights"].removeprefix("weights: ")),
+            ("new weights", _new_weights(r)),
             ("entropy S", f"{_told(r, 'entropy')} nats, original {_told(r, 'entropy_original')} ({r['entropy_by']})"),
             ("divergence D", f"{_told(r, 'divergence')} nats"),
             ("objective J", f"{_told(r, 'objective')} = S + 2·{r['beta']:g}·D" + (" + barrier" if r["alpha"] else "")),
@@ -295,6 +303,16 @@ def _report(r: dict[str, Any]) -> str:
             ("page", r.get("page")),
         ]
     )
+
+
+def _new_weights(r: dict[str, Any]) -> str | None:
+    """What was done to the weights, and what it changed."""
+    if r["reweight"] is None:
+        return None
+    scale = f" at scale {r['scale']:g}" if "scale" in r else ""
+    changes = [f"sum times {r['weight_factor']:.4g}"]
+    changes += [f"{name} {before:.4g} -> {after:.4g}" for name, (before, after) in r["changes"].items()]
+    return f"{r['reweight']}{scale}: {', '.join(changes)}"
 
 
 def _told(r: dict[str, Any], name: str) -> str:

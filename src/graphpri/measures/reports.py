@@ -14,7 +14,7 @@ from graphpri._stochastic import Estimate
 from graphpri.graph import Directed, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies
 from graphpri.measures.information import check_unit, load_pair, view_of
-from graphpri.measures.registry import MEASURES, Measure, Unit, View, choose
+from graphpri.measures.registry import MEASURES, Measure, Settings, Unit, View, choose
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,6 +204,9 @@ def report(
         view.note(f'entropies are by {settings.entropy} at this size; entropy="stochastic" estimates the exact ones')
     chosen, left_out = choose(measures, max(graph, kept, key=lambda g: g.n_edges))
     values = evaluate(view, chosen)
+    if is_result and getattr(H, "before", None) is not None:
+        view.note(_changes_in_words(H))
+    note_scale(view, chosen)
     notes = (*loaded.notes, *_weights_differ(graph, kept), *origin.notes, *view.notes)
     return Report(values, left_out, tuple(dict.fromkeys(notes)), asdict(settings))
 
@@ -218,6 +221,44 @@ def evaluate(view: View, chosen: Iterable[Measure]) -> dict[str, float]:
             if m.name in of.errors:
                 values[f"{name}_error"] = of.errors[m.name]
     return values
+
+
+SCALED = ("quadratic_error", "eigenvalue_error", "spectral_distance", "flow_ratio")
+"""Measures that one factor for all weights changes."""
+_SHORT = 0.9
+"""Share of the original's weight below which the missing rest is what these measure first."""
+
+
+def note_scale(view: View, chosen: Iterable[Measure]) -> None:
+    """Say so where weights as given make measures tell how much of the weight is missing."""
+    named = [m.name for m in chosen if m.name in SCALED]
+    before = view.overlay.original.max()
+    share = float((view.overlay.kept / before).sum()) / float((view.overlay.original / before).sum())
+    if named and share < _SHORT:
+        view.note(
+            f"weights as given add up to less than the original's, which {', '.join(named)} "
+            f'tell{"s" * (len(named) < 2)} first: reweight="rescale" holds the sum'
+        )
+
+
+def changed(result: Any) -> dict[str, tuple[float, float]]:
+    """What new weights of a result of ``sparsify`` changed: measures before and after, where they can be had in time.
+
+    D, the error of the quadratic form and that of the lowest eigenvalues, by the entropy that the result was made with,
+    the local one where that was estimated.
+    """
+    graph, by = result.original, result.settings["entropy_by"]
+    s = Settings(DEFAULT_BETA, 0.0, "local" if by == "stochastic" else by, result.settings["mixture"], "nats", 0)
+    chosen, _ = choose("all", graph)
+    kinds = [m for m in chosen if m.name in ("divergence", "quadratic_error", "eigenvalue_error")]
+    origin = View(graph, s)
+    before, after = (evaluate(View(kept, s, origin), kinds) for kept in (result.before, result.kept))
+    return {name: (before[name], after[name]) for name in before}
+
+
+def _changes_in_words(result: Any) -> str:
+    values = ", ".join(f"{name} {before:.4g} -> {after:.4g}" for name, (before, after) in changed(result).items())
+    return f'reweight="{result.settings["reweight"]}" changed {values}'
 
 
 def _weights_differ(graph: Graph, kept: Graph) -> list[str]:

@@ -172,6 +172,8 @@ class Solution:
         Selection probabilities, for solvers that have them.
     scores, weights : ndarray of float64, shape (M,), or None
         Scores that decided, and new weights, for methods that have them.
+    before : ndarray of float64, shape (M,), or None
+        Weights before these, where they were asked for.
     """
 
     mask: BoolArray
@@ -181,6 +183,7 @@ class Solution:
     probabilities: FloatArray | None = None
     scores: FloatArray | None = None
     weights: FloatArray | None = None
+    before: FloatArray | None = None
 
 
 class Stop(Exception):

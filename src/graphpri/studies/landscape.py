@@ -5,12 +5,15 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from graphpri._compare import compare
-from graphpri._objective import DEFAULT_BETA
-from graphpri._selection import count_edges
-from graphpri._sparsify import methods, path
-from graphpri.graph import Graph
-from graphpri.measures import MEASURES
+import numpy as np
+
+from graphpri._entropies import entropy_for
+from graphpri._objective import DEFAULT_BETA, Objective
+from graphpri._sparsify import Sparsified, methods, path, sparsify
+from graphpri.graph import FloatArray, Graph
+from graphpri.measures import MEASURES, Settings, View
+from graphpri.measures.reports import evaluate
+from graphpri.solvers.reweight import rescaled, reweighted
 from graphpri.studies.figures import PAGE, panels
 from graphpri.studies.graphs import load
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
@@ -21,59 +24,69 @@ if TYPE_CHECKING:
 
 # What is run
 
-BETAS = (0.5, 1, 2, 4, 8, 16, 50)
-_MOST = (0.2, 0.4, 0.6, 0.8)
-_GRAPHS: dict[str, tuple[tuple[float, ...], int, bool]] = {
-    "us-airports": ((0.2, 0.4, 0.8), 1, True),
-    "as-caida": ((0.6,), 1, False),
-    "ca-grqc": ((0.6,), 1, False),
-    "facebook": ((0.6,), 1, False),
-    "celegans": ((0.2, 0.4, 0.8), 1, True),
-    "polblogs": ((0.4, 0.8), 1, False),
-    "power-grid": ((0.4, 0.8), 1, False),
-    "netscience": ((0.4, 0.8), 1, True),
-    "jazz": (_MOST, 3, False),
-    "polbooks": (_MOST, 3, False),
-    "lesmis": (_MOST, 3, True),
-    "madrid": (_MOST, 3, True),
-    "karate": (_MOST, 3, False),
+BETAS = (0.5, 1, 2, 4, 8, 16, 50, 200, 1000)
+_BOTH = (False, True)
+_GRAPHS: dict[str, tuple[tuple[float, ...], tuple[bool, ...]]] = {
+    "us-airports": ((0.4,), _BOTH),
+    "polblogs": ((0.5,), (False,)),
+    "power-grid": ((0.8,), (False,)),
+    "netscience": ((0.5,), (True,)),
+    "celegans": ((0.4,), _BOTH),
+    "jazz": ((0.3, 0.6), (False,)),
+    "polbooks": ((0.3, 0.5, 0.7), (False,)),
+    "lesmis": ((0.4, 0.7), _BOTH),
+    "madrid": ((0.3, 0.6), _BOTH),
+    "karate": ((0.5, 0.7), _BOTH),
 }
-"""Keep ratios, seeds and whether weights are read; those that take longest first."""
+"""Keep ratios, all of which leave enough edges to hold components together, and whether weights are read; those that
+take longest first."""
 _EIGENVALUES = 20_000
 """Edges up to which the ten lowest eigenvalues are computed; they take seconds for each subgraph above."""
+_STEPS = 30
+"""Of the search for new weights, which come within 2 % of its end in a small part of the time."""
 _FREE = ("celegans", "jazz", "polbooks", "lesmis", "madrid", "karate")
 """Graphs on which β is tried without a budget too."""
 _QUICK = ("random", "local-degree", "effective-resistance")
+
+WEIGHTS = ("given", "rescaled", "reweighted")
+"""Weights of what is kept: as the method leaves them, times one factor that holds the sum, or those of least D."""
+SCALED = frozenset({"quadratic_error", "eigenvalue_error", "spectral_distance", "flow_ratio"})
+"""Measures that one factor for all weights changes."""
+WEIGHED = SCALED | {"divergence", "entropy", "eigenvector_rank", "pagerank_rank", "community_nmi", "community_ari"}
+"""Measures that depend on weights at all: the others are taken once for a subset."""
 
 
 def cells(quick: bool) -> list[Cell]:
     """One for each graph, keep ratio, and whether components are held together; and one a graph without a budget."""
     names, betas = [name for name in methods() if name != "pri"], list(BETAS)
     if quick:
-        common = {"keep": 0.6, "seeds": 1, "methods": list(_QUICK), "betas": [1, 4, 50]}
+        common = {"keep": 0.6, "methods": list(_QUICK), "betas": [1, 4, 50]}
         both = product((("lesmis", True), ("karate", False)), (False, True))
         compared = [{"graph": name, "weighted": w, "connected": joined, **common} for (name, w), joined in both]
         return [*compared, {"graph": "karate", "weighted": False, "free": common["betas"]}]
-    free = [{"graph": g, "weighted": _GRAPHS[g][2], "free": betas} for g in _FREE]
+    free = [{"graph": g, "weighted": _GRAPHS[g][1][-1], "free": betas} for g in _FREE]
     return free + [
-        {"graph": g, "weighted": w, "keep": keep, "connected": c, "seeds": seeds, "methods": names, "betas": betas}
-        for g, (keeps, seeds, w) in _GRAPHS.items()
-        for keep, c in product(keeps, (False, True))
+        {"graph": g, "weighted": w, "keep": keep, "connected": c, "methods": names, "betas": betas}
+        for g, (keeps, read) in _GRAPHS.items()
+        for w, keep, c in product(read, keeps, (False, True))
     ]
 
 
 def work(cell: Cell, seed: int) -> Tables:
-    """Sparsify a graph by all methods, and measure; nothing where the budget is too small for connectivity."""
+    """Sparsify a graph by all methods, and measure each subset with the three kinds of weights."""
     graph = load(cell["graph"], weighted=cell["weighted"])
     if "free" in cell:
         return {"free": _free(graph, cell)}
-    needed = graph.n_nodes - graph.components()[0]
-    if cell["connected"] and count_edges(cell["keep"], graph.n_edges) < needed:
-        return {"landscape": []}
-    seeds = generator(seed, "landscape", cell["graph"], cell["keep"]).integers(2**31, size=cell["seeds"]).tolist()
-    ours = [("pri", {"beta": beta, "effort": "fast"}) for beta in cell["betas"]]
-    rows = _compared(graph, cell, [(name, {}) for name in cell["methods"]], seeds)
-    return {"landscape": rows + _compared(graph, cell, ours, seeds[:1])}
+    seed = int(generator(seed, "landscape", cell["graph"], cell["keep"]).integers(2**31))
+    settings = Settings(DEFAULT_BETA, 0.0, entropy_for(graph, "auto"), "equation", "nats", 0)
+    origin, rows = View(graph, settings), list[dict[str, Any]]()
+    ways: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in cell["methods"]]
+    for name, options in ways + [("pri", {"beta": beta, "effort": "fast"}) for beta in cell["betas"]]:
+        result = sparsify(graph, cell["keep"], method=name, seed=seed, connected=cell["connected"], **options)
+        head = {key: cell[key] for key in ("graph", "weighted", "keep", "connected")}
+        head |= {"nodes": graph.n_nodes, "edges": graph.n_edges, "method": name, "beta": options.get("beta")}
+        rows += [head | {"weights": kind} | values for kind, values in _measured(origin, result).items()]
+    return {"landscape": rows}
 
 
 def _free(graph: Graph, cell: Cell) -> list[dict[str, Any]]:
@@ -83,28 +96,22 @@ def _free(graph: Graph, cell: Cell) -> list[dict[str, Any]]:
     return [head | {"beta": point.settings["beta"], "K": point.kept.n_edges} for point in points]
 
 
-def _compared(
-    graph: Graph, cell: Cell, settings: list[tuple[str, dict[str, Any]]], seeds: list[int]
-) -> list[dict[str, Any]]:
-    found = compare(
-        graph,
-        settings,
-        cell["keep"],
-        seeds=seeds,
-        connected=cell["connected"],
-        measures=_measures(graph),
-        weight="weight",
-    )
-    head = {"graph": cell["graph"], "nodes": graph.n_nodes, "edges": graph.n_edges, "weighted": cell["weighted"]}
-    original = {f"{name}_original": value for name, value in found.original.items()}
-    return [
-        head
-        | {"keep": cell["keep"], "connected": cell["connected"], "method": name, "beta": options.get("beta")}
-        | {"seed": row["seed"], "K": row["K"]}
-        | {measure: row[measure] for measure in found.measures}
-        | original
-        for (name, options), row in zip((setting for setting in settings for _ in seeds), found, strict=True)
-    ]
+def _measured(origin: View, result: Sparsified) -> dict[str, dict[str, float]]:
+    """What a subset keeps, and its share of the weight, by the kind of weights."""
+    graph, wanted = origin.graph, _measures(origin.graph)
+    objective = Objective(graph, DEFAULT_BETA, 0.0, origin.settings.entropy)
+    new: dict[str, FloatArray] = {
+        "given": result.weights,
+        "rescaled": rescaled(objective, result.weights).weights,
+        "reweighted": reweighted(objective, result.mask, _STEPS).weights,
+    }
+    found, values = dict[str, dict[str, float]](), dict[str, float]()
+    for kind, weights in new.items():
+        asked = {"given": wanted, "rescaled": SCALED, "reweighted": WEIGHED}[kind]
+        view = View(graph.select(result.mask, weights), origin.settings, origin)
+        values = values | evaluate(view, [MEASURES[name] for name in wanted if name in asked])
+        found[kind] = values | {"share": float(weights.sum() / graph.weights.sum())}
+    return found
 
 
 def _measures(graph: Graph) -> list[str]:
@@ -140,8 +147,9 @@ UNRANKED = ("stretch", "effective_diameter")
 """Measures that are taken and not ranked by."""
 
 ALL = "all purposes"
-SETTING = ["method", "beta", "connected"]
-_CELL = ["graph", "keep"]
+SETTING = ["method", "beta", "connected", "weights"]
+_CELL = ["graph", "weighted", "keep"]
+_RESAMPLES = 2000
 
 
 def _with_distances(table: Any) -> Any:
@@ -168,59 +176,88 @@ def _losses(table: Any) -> Any:
 
 
 def by_cell(frames: Frames) -> Any:
-    """Share of the other settings that do better, in percent, by measure and cell of graph and keep ratio.
+    """Share of the other ways that do better, in percent, by measure and cell of graph and keep ratio.
 
-    A setting is a method with its β and its connectivity; values are medians over the seeds. Where a measure is not
-    defined for a setting it ranks last, and where it was not computed it is NaN.
+    A way is a method with its β, its connectivity and its weights. Where a measure is not defined for a way it ranks
+    last, and where it was not computed it is NaN.
     """
     table = _with_distances(frames["landscape"])
     losses = _losses(table)
     table = table[[*_CELL, *SETTING]].assign(beta=table["beta"].fillna(-1)).join(losses)
-    median = table.groupby([*_CELL, *SETTING])[list(losses)].median()
-    cells = median.groupby(_CELL)
+    values = table.set_index([*_CELL, *SETTING])[list(losses)]
+    # Equal but for rounding is equal: one factor for all weights changes no D.
+    cells = values.map(_nine_digits).groupby(_CELL)
     measured = cells.transform("count") > 0
     better = cells.rank(method="min", na_option="bottom") - 1
     return (100 * better.div(cells["divergence"].transform("size") - 1, axis=0)).where(measured)
 
 
-def by_measure(ranks: Any) -> Any:
-    """Mean rank of each setting by each measure: over the keep ratios of a graph, then over graphs."""
-    return ranks.groupby(["graph", *SETTING]).mean().groupby(SETTING).mean()
+def _nine_digits(value: float) -> float:
+    return float(f"{value:.9g}")
 
 
-def by_purpose(scores: Any) -> Any:
-    """Mean rank of each setting for each purpose, over its measures; and for all purposes alike."""
+def by_graph(ranks: Any) -> Any:
+    """Mean rank of each way for each purpose on each graph: over keep ratios and kinds of input, then over measures.
+
+    Rows are ways and graphs; the last column is the mean over all purposes.
+    """
     import pandas as pd
 
+    scores = ranks.groupby([*SETTING, "graph"]).mean()
     measured = {purpose: [name for name in kinds if name in scores] for purpose, kinds in PURPOSES.items()}
-    found = {purpose: scores[names].mean(axis=1) for purpose, names in measured.items() if names}
-    table = pd.DataFrame(found)
+    table = pd.DataFrame({purpose: scores[names].mean(axis=1) for purpose, names in measured.items() if names})
     return table.assign(**{ALL: table.mean(axis=1)})
 
 
-def setting_name(setting: tuple[str, float, bool]) -> str:
-    """How texts call a setting."""
-    method, beta, connected = setting
-    return (f"pri β={beta:g}" if method == "pri" else method) + ", connected" * bool(connected)
+def resampled(values: Any, resamples: int = _RESAMPLES) -> FloatArray:
+    """Means over graphs drawn with replacement (Efron's bootstrap), shape (B, n), of values by graph, shape (n, G)."""
+    values = np.asarray(values, np.float64)
+    rng = generator(0, "landscape", "graphs", values.shape[1])
+    weights = rng.multinomial(values.shape[1], np.full(values.shape[1], 1 / values.shape[1]), resamples)
+    return weights @ values.T / values.shape[1]
+
+
+def interval(values: Any) -> tuple[float, float]:
+    """95 % interval of the mean over graphs of values by graph, shape (G,)."""
+    low, high = np.percentile(resampled(np.atleast_2d(values))[:, 0], (2.5, 97.5))
+    return float(low), float(high)
+
+
+def setting_name(setting: tuple[str, float, bool, str]) -> str:
+    """How texts call a way."""
+    method, beta, connected, weights = setting
+    name = f"pri β={beta:g}" if method == "pri" else method
+    return name + ", connected" * bool(connected) + f", {weights}" * (weights != "given")
 
 
 def derive(frames: Frames) -> Frames:
-    """Tables of ranks, of the best for each purpose, and of Graph-PRI's β for each purpose."""
-    scores = by_measure(by_cell(frames))
-    purposes, ranks = by_purpose(scores), scores.round(1).reset_index()
-    ranks = ranks.assign(beta=ranks["beta"].where(ranks["beta"] >= 0))
-    return {"ranks": ranks, "purposes": _purposes(purposes), "betas": _betas(purposes)}
+    """Tables of ranks, of the best for each purpose, of all that tie with it, and of Graph-PRI's β for each purpose."""
+    graphs = by_graph(by_cell(frames))
+    means = graphs.groupby(SETTING).mean()
+    ranks = means.round(1).reset_index()
+    return {
+        "ranks": ranks.assign(beta=ranks["beta"].where(ranks["beta"] >= 0)),
+        "purposes": _purposes(graphs, means),
+        "ties": _ties(graphs, means),
+        "betas": _betas(means),
+    }
 
 
-def _purposes(scores: Any) -> Any:
+def _of(graphs: Any, purpose: str, setting: Any) -> Any:
+    """Ranks of a way for a purpose, by graph."""
+    return graphs[purpose].xs(setting, level=SETTING)
+
+
+def _purposes(graphs: Any, means: Any) -> Any:
     import pandas as pd
 
-    ours = scores.index.get_level_values("method") == "pri"
-    default = scores[scores.index.get_level_values("beta") == DEFAULT_BETA]
+    ours = means.index.get_level_values("method") == "pri"
+    default = means[means.index.get_level_values("beta") == DEFAULT_BETA]
     rows: list[dict[str, Any]] = []
-    for purpose in scores:
-        order, own = scores[purpose].sort_values(kind="stable"), scores[purpose][ours].sort_values(kind="stable")
-        other = scores[purpose][~ours].sort_values(kind="stable")
+    for purpose in means:
+        order, own = means[purpose].sort_values(kind="stable"), means[purpose][ours].sort_values(kind="stable")
+        other = means[purpose][~ours].sort_values(kind="stable")
+        low, high = interval(_of(graphs, purpose, other.index[0]) - _of(graphs, purpose, own.index[0]))
         rows.append(
             {
                 "purpose": purpose,
@@ -231,27 +268,55 @@ def _purposes(scores: Any) -> Any:
                 "other_rank": other.iloc[0],
                 "best_pri": _first(own),
                 "pri_rank": own.iloc[0],
+                "lead_low": low,
+                "lead_high": high,
                 "default_beta_rank": default[purpose].min(),
             }
         )
     return pd.DataFrame(rows).round(1)
 
 
+def _ties(graphs: Any, means: Any) -> Any:
+    """The ways whose distance to the best for a purpose may be chance, by purpose and rank, with their intervals."""
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    for purpose in means:
+        wide = graphs[purpose].unstack("graph")
+        draws = resampled(wide)
+        best = int(np.argmin(means[purpose].reindex(wide.index).to_numpy()))
+        behind = np.percentile(draws - draws[:, [best]], 2.5, axis=0)
+        bounds = np.percentile(draws, (2.5, 97.5), axis=0)
+        found = wide.index.to_frame(index=False).assign(
+            purpose=purpose, rank=wide.mean(axis=1).to_numpy(), low=bounds[0], high=bounds[1]
+        )
+        found = found[behind <= 0].sort_values("rank", kind="stable")
+        rows += found[["purpose", *SETTING, "rank", "low", "high"]].to_dict("records")
+    table = pd.DataFrame(rows).round(1)
+    return table.assign(beta=table["beta"].where(table["beta"] >= 0))
+
+
 def _first(order: Any) -> str:
-    """The best setting; where all that hold the graph together are best alike, all of these."""
+    """The best way; where all that hold the graph together are best alike, all of these."""
     tied = order[order == order.iloc[0]].index
     joined = order.xs(True, level="connected")
     if len(tied) == len(joined) > 1 and tied.get_level_values("connected").all():
         return "any method, connected"
-    return setting_name(order.index[0])
+    return setting_name(_plainest(tied))
 
 
-def _betas(scores: Any) -> Any:
+def _plainest(tied: Any) -> Any:
+    """Of ways that are alike the one with the fewest wishes."""
+    return min(tied, key=lambda way: (way[2], WEIGHTS.index(way[3])))
+
+
+def _betas(means: Any) -> Any:
+    """Graph-PRI's ranks by β, with rescaled weights."""
     import pandas as pd
 
-    ours = scores[scores.index.get_level_values("method") == "pri"]
+    ours = means[means.index.get_level_values("method") == "pri"].xs("rescaled", level="weights")
     rows: list[dict[str, Any]] = []
-    for purpose in scores:
+    for purpose in means:
         for connected in (False, True):
             along = ours[purpose].xs(connected, level="connected").droplevel("method")
             row = {"purpose": purpose, "connected": connected, "best_beta": along.idxmin()}
@@ -262,8 +327,6 @@ def _betas(scores: Any) -> Any:
 # What the numbers say
 
 _SOURCE = "graphpri"
-NARROW = 5.0
-"""Ranks by which a lead may be chance."""
 
 _WORDS = {
     "information": "information (low divergence D from the original)",
@@ -280,14 +343,16 @@ _WORDS = {
 
 
 def judge(frames: Frames, facts: Facts) -> list[Verdict]:
-    """One verdict for each purpose; then the lowest divergence by cell, what β does, and the default."""
+    """One verdict for each purpose; then what weights do, the lowest divergence by cell, what β does, the default."""
     table = frames["landscape"]
     facts.add("graphs", table["graph"].nunique(), "landscape", "graphs")
-    facts.add("cells", len(table[["graph", "keep"]].drop_duplicates()), "landscape", "cells of graph and keep ratio")
+    facts.add("cells", len(table[_CELL].drop_duplicates()), "landscape", "cells of graph, its weights, and keep ratio")
     settings = table[SETTING].drop_duplicates()
-    facts.add("ways", len(settings), "landscape", "methods with their β, with and without connectivity")
+    facts.add("ways", len(settings), "landscape", "methods with their β, connectivity and weights")
     return [
         *(_purpose(row, facts) for row in frames["purposes"].itertuples() if row.purpose in PURPOSES),
+        _scale(frames, facts),
+        *_new_weights(frames, facts),
         _divergence(frames, facts),
         _direction(frames, facts),
         _default(frames, facts),
@@ -298,40 +363,102 @@ def _purpose(row: Any, facts: Facts) -> Verdict:
     name = row.purpose
     facts.add(f"{name}_pri", row.pri_rank, "purposes", f"mean percentile rank for {name} of {row.best_pri}")
     facts.add(f"{name}_other", row.other_rank, "purposes", f"mean percentile rank for {name} of {row.best_other}")
-    facts.add(f"{name}_default", row.default_beta_rank, "purposes", f"lower mean percentile rank for {name}, default β")
+    facts.add(f"{name}_low", row.lead_low, "purposes", f"lower end of the lead of Graph-PRI for {name}, 95 %")
+    facts.add(f"{name}_high", row.lead_high, "purposes", f"upper end of the lead of Graph-PRI for {name}, 95 %")
+    facts.add(
+        f"{name}_default", row.default_beta_rank, "purposes", f"lowest mean percentile rank for {name}, default β"
+    )
     ours = facts.add_setting(f"{name}_best", row.best_pri, "purposes")
-    wins = row.pri_rank <= row.other_rank
-    narrow = 0 < row.other_rank - row.pri_rank < NARROW
+    alike = row.pri_rank == row.other_rank
+    is_noise = row.lead_low <= 0 <= row.lead_high and not alike
     return Verdict(
         f"Graph-PRI at its best β keeps {_WORDS[name]} at least as well as the best other method",
         _SOURCE,
-        f"of a hundred others {{{name}_pri:.0f}} do better than {ours} on average, {{{name}_other:.0f}} better "
-        f"than {row.best_other}, {{{name}_default:.0f}} better than the default β",
-        grade(wins and not narrow, narrow),
-        _remark(row, narrow),
+        f"of a hundred other ways {{{name}_pri:.0f}} do better than {ours}, {{{name}_other:.0f}} better than "
+        f"{row.best_other}: a lead of {{{name}_low:.0f}} to {{{name}_high:.0f}} ranks (95 % over graphs); "
+        f"{{{name}_default:.0f}} better than the default β",
+        grade(alike or row.lead_low > 0, is_noise),
+        _remark(row, alike, is_noise),
     )
 
 
-def _remark(row: Any, narrow: bool) -> str:
-    if narrow:
-        return "a narrow lead, and the best of many settings, chosen after the fact"
-    if row.pri_rank == row.other_rank:
+def _remark(row: Any, alike: bool, is_noise: bool) -> str:
+    if alike:
         return "a tie"
-    return "" if row.pri_rank < row.other_rank else f"for this purpose take {row.best_other}"
+    if is_noise:
+        leader = row.best_pri if row.pri_rank < row.other_rank else row.best_other
+        return f"a tie: the lead of {leader} may be chance"
+    return "" if row.lead_low > 0 else f"for this purpose take {row.best_other}"
+
+
+def _scale(frames: Frames, facts: Facts) -> Verdict:
+    """Whether the quadratic form of what is kept with its weights as given measures anything but the missing scale."""
+    table = frames["landscape"]
+    given = where(table, weights="given")
+    given = given[given["method"] != "effective-resistance-sampling"]
+    apart = (given["quadratic_error"] - (1 - given["share"])).abs()
+    facts.add("apart", apart.median(), "landscape", "median |quadratic_error − (1 − share of the weight)|, as given")
+    for kind in WEIGHTS:
+        values = where(table, weights=kind)["quadratic_error"]
+        facts.add(f"quadratic_{kind}", values.median(), "landscape", f"median quadratic_error, {kind}")
+    return Verdict(
+        "With weights as given, the error of the quadratic form is one minus the share of the weight that is kept",
+        _SOURCE,
+        "apart by {apart:.3f} (median; methods that set no weights); the error itself is {quadratic_given:.2f} as "
+        "given, {quadratic_rescaled:.3f} rescaled, {quadratic_reweighted:.3f} with weights of least D (medians)",
+        grade(facts["apart"] < 0.05),
+        "compare kept graphs with their sum of weights held",
+    )
+
+
+def _new_weights(frames: Frames, facts: Facts) -> list[Verdict]:
+    """Rescaled against given, and new weights against rescaled, for Graph-PRI where one of them matters."""
+    graphs = by_graph(by_cell(frames))
+    ours = graphs.xs("pri", level="method")
+    found: list[Verdict] = []
+    for kind, before, claim in (
+        ("rescaled", "given", "One factor for all weights is better than weights as given"),
+        ("reweighted", "rescaled", "Weights of least D are better than one factor for all"),
+    ):
+        change = ours.xs(before, level="weights") - ours.xs(kind, level="weights")
+        better: list[str] = []
+        worse: list[str] = []
+        for purpose in ("information", "spectrum", "flows", "centralities", "communities", ALL):
+            key = f"{kind}_{purpose.split()[0]}"
+            by_graphs = change[purpose].groupby("graph").mean()
+            low, high = interval(by_graphs)
+            facts.add(key, by_graphs.mean(), "landscape", f"mean ranks that pri gains for {purpose}: {kind}, {before}")
+            (better if low > 0 else worse if high < 0 else []).append(purpose)
+        names = ("information", "spectrum", "flows", "centralities", "communities", "all")
+        gains = ", ".join(f"{name} {{{kind}_{name}:+.1f}}" for name in names)
+        found.append(
+            Verdict(
+                f"{claim}, after Graph-PRI of any β",
+                _SOURCE,
+                f"ranks gained, mean over β and graphs: {gains}",
+                grade(len(better) == len(names), len(better) > len(worse)),
+                "; ".join(
+                    f"{word} for {', '.join(some)}"
+                    for word, some in (("better beyond noise", better), ("worse", worse))
+                    if some
+                ),
+            )
+        )
+    return found
 
 
 def _divergence(frames: Frames, facts: Facts) -> Verdict:
-    ranks = by_cell(frames)["divergence"].reset_index()
-    first = ranks.loc[ranks.groupby(["graph", "keep"])["divergence"].idxmin()]
+    ranks = by_cell(frames)["divergence"].xs("given", level="weights").reset_index()
+    first = ranks.loc[ranks.groupby(_CELL)["divergence"].idxmin()]
     facts.add(
         "least_D", (first["method"] == "pri").mean(), "landscape", "share of cells where Graph-PRI has the lowest D"
     )
     share = facts["least_D"]
     lost = first[first["method"] != "pri"].drop_duplicates(["method", "graph"])
     return Verdict(
-        "In each cell of graph and keep ratio, the lowest divergence D is Graph-PRI's",
+        "In each cell of graph and keep ratio, the lowest divergence D with weights as given is Graph-PRI's",
         _SOURCE,
-        "in {least_D:.0%} of {cells:.0f} cells on {graphs:.0f} graphs, against {ways:.0f} methods and settings",
+        "in {least_D:.0%} of {cells:.0f} cells on {graphs:.0f} graphs, among {ways:.0f} ways",
         grade(share == 1, share > 0.5),
         "" if share == 1 else "lower: " + ", ".join(f"{row.method} on {row.graph}" for row in lost.itertuples()),
     )
@@ -406,32 +533,10 @@ def _why(frames: Frames, facts: Facts, table: Any) -> str:
 # Pictures
 
 _ROW = 0.142
-_SHORT = {
-    "divergence": "divergence D",
-    "quadratic_error": "quadratic form",
-    "eigenvalue_error": "eigenvalues",
-    "spectral_distance": "distance $d_x$",
-    "flow_ratio": "max flow",
-    "components": "components",
-    "connected_pairs": "connected pairs",
-    "cut_off": "nodes cut off",
-    "kept_distances": "distances",
-    "betweenness_rank": "betweenness",
-    "closeness_rank": "closeness",
-    "eigenvector_rank": "eigenvector",
-    "pagerank_rank": "PageRank",
-    "degree_shape_ks": "degree shape",
-    "degree_rank": "degree order",
-    "clustering": "clustering",
-    "community_nmi": "community NMI",
-    "community_ari": "community ARI",
-    "centralisation": "centralisation",
-    "entropy": "low entropy S",
-}
 
 
 def draw(frames: Frames) -> list[Picture]:
-    """Methods without connectivity above, with it below."""
+    """Methods without connectivity above, with it below; purposes side by side for each kind of weights."""
     table = frames["ranks"]
     table = table.assign(beta=table["beta"].fillna(-1))
     blocks = [_sorted(where(table, connected=joined)) for joined in (False, True)]
@@ -439,29 +544,29 @@ def draw(frames: Frames) -> list[Picture]:
     figure, axes = panels(2, 1, width=PAGE, height=_ROW * sum(sizes) / 2 + 0.55, height_ratios=sizes)
     for ax, block, title in zip(axes[:, 0], blocks, ("edges chosen freely", "connected=True"), strict=True):
         _block(ax, block)
-        ax.set_title(title, loc="left", pad=3)
+        ax.set_title(f"{title}: weights {', '.join(WEIGHTS)}", loc="left", pad=3)
     axes[0, 0].set_xticklabels([])
     return [
         Picture(
             "landscape",
             figure,
-            "How well each method keeps each property: the share of all other methods and settings that do better, in "
-            "percent, on average over keep ratios and real graphs (0: the best of all), with and without connectivity. "
-            "Darker is better. Vertical lines separate purposes; other methods stand in the order of their mean.",
+            "How well each method serves each purpose: the share of all other ways that do better, in percent, on "
+            "average over keep ratios and real graphs (0: the best of all), with weights as given, rescaled to the sum "
+            "of the original, and chosen for the least divergence. Darker is better. Other methods stand in the order "
+            "of their mean.",
         )
     ]
 
 
 def _sorted(block: Any) -> Any:
-    """Other methods by their mean over all measures, then Graph-PRI by β."""
-    measures = [name for kinds in PURPOSES.values() for name in kinds if name in block]
-    names = [setting_name((row.method, row.beta, row.connected)) for row in block.itertuples()]
-    block = block.assign(mean=block[measures].mean(axis=1), setting=names)
-    ours = block["method"] == "pri"
-    both = block[~ours].sort_values("mean"), block[ours].sort_values("beta")
-    records = [record for part in both for record in part.to_dict("records")]
-    table = type(block)(records).set_index("setting")[measures]
-    return table.rename({name: name.removesuffix(", connected") for name in names})
+    """Rows: other methods by their mean, then Graph-PRI by β. Columns: purposes, for each kind of weights."""
+    purposes = [name for name in (*PURPOSES, ALL) if name in block]
+    wide = block.pivot(index=["method", "beta"], columns="weights", values=purposes).swaplevel(axis=1)
+    wide = wide[[(kind, name) for kind in WEIGHTS for name in purposes]]
+    ours = wide.index.get_level_values("method") == "pri"
+    order = wide.mean(axis=1)
+    rows = [*order[~ours].sort_values(kind="stable").index, *sorted(wide.index[ours], key=lambda way: way[1])]
+    return wide.loc[rows]
 
 
 def _block(ax: Axes, block: Any) -> None:
@@ -469,14 +574,13 @@ def _block(ax: Axes, block: Any) -> None:
     ax.imshow(values, cmap="gray", vmin=-40, vmax=110, aspect="auto")
     for i, j in product(*map(range, values.shape)):
         shade, text = ("w" if values[i, j] < 30 else "k"), f"{values[i, j]:.0f}"
-        ax.text(j, i, text, ha="center", va="center", fontsize=5, color=shade)
-    labels = [_SHORT[name] for name in block.columns]
-    ax.set_yticks(range(len(block)), block.index, fontsize=5.5)
-    ax.set_xticks(range(len(labels)), labels, rotation=60, ha="right", fontsize=5.5)
+        ax.text(j, i, text, ha="center", va="center", fontsize=4.5, color=shade)
+    names = [f"pri β={beta:g}" if method == "pri" else method for method, beta in block.index]
+    labels = [purpose for _, purpose in block.columns]
+    ax.set_yticks(range(len(block)), names, fontsize=5.5)
+    ax.set_xticks(range(len(labels)), labels, rotation=60, ha="right", fontsize=5)
     ax.tick_params(length=0, pad=2)
-    end = -0.5
-    for kinds in PURPOSES.values():
-        end += sum(name in block for name in kinds)
-        ax.axvline(end, color="w", linewidth=1.5)
-    ax.axhline(sum("β" not in name for name in block.index) - 0.5, color="w", linewidth=1.5)
+    for end in range(1, len(WEIGHTS)):
+        ax.axvline(end * len(labels) / len(WEIGHTS) - 0.5, color="w", linewidth=1.5)
+    ax.axhline(sum("β" not in name for name in names) - 0.5, color="w", linewidth=1.5)
     ax.spines[:].set_visible(False)
