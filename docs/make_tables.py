@@ -28,6 +28,7 @@ from graphpri._entropy import exact_entropies
 from graphpri._objective import Objective
 from graphpri.graph import Graph
 from graphpri.solvers.moves import ExactEvaluator
+from graphpri.solvers.reweight import NewWeights
 
 Row = dict[str, Any]
 
@@ -244,11 +245,20 @@ def effort() -> Iterator[Row]:
 
 
 def reweight() -> Iterator[Row]:
-    """D before and after new weights for the kept edges."""
+    """D, the quadratic form and the lowest eigenvalues with weights of every kind for the kept edges."""
+    measures = ["divergence", "quadratic_error", "eigenvalue_error"]
     for name in PAPER_GRAPHS:
+        graph = graphpri.as_graph(unweighted(name))
         for keep in (0.3, 0.5):
-            plain, new = (graphpri.sparsify(unweighted(name), keep=keep, reweight=r) for r in (False, True))
-            yield {"graph": name, "keep": keep, "D": plain.divergence, "D_reweighted": new.divergence}
+            result = graphpri.sparsify(graph, keep=keep)
+            objective = Objective(graph, 4.0)
+            weights = {"given": result.weights} | {
+                kind: NewWeights.asked(kind, None).find(objective, result.mask, result.weights).weights
+                for kind in ("rescale", "divergence", "diffusion")
+            }
+            for kind, w in weights.items():
+                found = graphpri.report(graph, graph.select(result.mask, w), measures=measures)
+                yield {"graph": name, "keep": keep, "reweight": kind, **{m: found[m] for m in measures}}
 
 
 MEASUREMENTS: dict[str, Callable[[], Iterator[Row]]] = {

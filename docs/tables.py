@@ -257,7 +257,10 @@ TABLES: dict[str, tuple[str, str, Table]] = {
     "reweight": (
         MEASURE,
         "reweight.csv",
-        columns({"graph": "graph", "keep": "keep", "D": decimals("D"), "D with new weights": decimals("D_reweighted")}),
+        columns(
+            {"graph": "graph", "keep": "keep", "weights": "reweight", "D": decimals("divergence")}
+            | {"quadratic form": decimals("quadratic_error", 3), "lowest eigenvalues": decimals("eigenvalue_error", 2)}
+        ),
     ),
     "claims-paper": (REPRODUCE, "claims.csv", claims(lambda row: row["source"] != "graphpri")),
     "claims-tasks": (REPRODUCE, "claims.csv", claims(lambda row: row["study"].startswith("mtl-"))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import graphpri
 from graphpri import studies
 from graphpri.measures import MEASURES, Settings
 from graphpri.studies import find, landscape
-from graphpri.studies.study import Study
+from graphpri.studies.study import Facts, Study
 from judging import about, judged, read
 
 # As the fixture quick_study runs them: pieces of work that are done again must give the same.
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.usefixtures("brief_searches")
 NAMES = ("spectral-distance", "centrality", "landscape")
 HOW = Settings(4.0, 0.0, "exact", "equation", "nats", 0)
 Row = dict[str, str]
+HEAD = {"graph": "g", "weighted": False, "keep": 0.5, "beta": np.nan, "connected": False, "weights": "given"}
 
 
 @pytest.fixture(scope="module")
@@ -84,11 +86,8 @@ def test_a_percentile_is_the_share_of_the_others_that_do_better() -> None:
     values = {"a": 0.3, "b": 0.1, "c": 0.1, "d": np.nan, "e": 0.2}
     rows = [
         {
-            "graph": "g",
-            "keep": 0.5,
+            **HEAD,
             "method": m,
-            "beta": np.nan,
-            "connected": False,
             "divergence": x,
             "flow_ratio": 1 - x,
         }
@@ -102,9 +101,8 @@ def test_a_percentile_is_the_share_of_the_others_that_do_better() -> None:
 def test_distances_to_nodes_that_are_cut_off_are_not_kept() -> None:
     pd = pytest.importorskip("pandas")
     ways = {"whole": (1.0, 1.5), "torn": (0.3, 1.0), "edge": (0.0, np.nan)}
-    head = {"graph": "g", "keep": 0.5, "beta": np.nan, "connected": False}
     rows = [
-        {**head, "method": name, "divergence": 0.1, "connected_pairs": pairs, "stretch": stretch}
+        {**HEAD, "method": name, "divergence": 0.1, "connected_pairs": pairs, "stretch": stretch}
         for name, (pairs, stretch) in ways.items()
     ]
     found = landscape.by_cell({"landscape": pd.DataFrame(rows)}).reset_index().set_index("method")
@@ -129,16 +127,65 @@ def test_the_best_method_for_a_purpose_follows_the_numbers(done: dict[str, studi
 def test_a_tie_of_all_that_hold_the_graph_together_is_said_to_be_one() -> None:
     pd = pytest.importorskip("pandas")
     rows = [
-        {"graph": "g", "keep": 0.5, "method": m, "beta": b, "connected": c, "divergence": d, "components": 2 - c}
+        {**HEAD, "method": m, "beta": b, "connected": c, "divergence": d, "components": 2 - c}
         for d, (m, b, c) in enumerate(product_of(("pri", 4.0), ("random", np.nan)))
     ]
-    purposes = landscape.derive({"landscape": pd.DataFrame(rows)})["purposes"].set_index("purpose")
+    rescaled = [row | {"weights": "rescaled"} for row in rows]
+    purposes = landscape.derive({"landscape": pd.DataFrame(rows + rescaled)})["purposes"].set_index("purpose")
     assert set(purposes.loc["connectivity", ["best", "best_pri", "best_other"]]) == {
         "any method, connected",
         "pri β=4, connected",
         "random, connected",
     }
     assert purposes.loc["information", "best"] == "pri β=4"
+
+
+def test_measures_are_taken_again_where_weights_change_them() -> None:
+    graph = graphpri.as_graph(graphpri.datasets.load("lesmis"))
+    mask = np.random.default_rng(0).random(graph.n_edges) < 0.6
+    names = [name for kinds in landscape.PURPOSES.values() for name in kinds if name in MEASURES]
+    names += landscape.UNRANKED
+    factors = np.random.default_rng(1).uniform(0.3, 3, graph.n_edges)
+    given, scaled, new = (
+        graphpri.report(graph, graph.select(mask, mask * graph.weights * f), measures=names)
+        for f in (1.0, 1.7, factors)
+    )
+    for name in names:
+        assert given[name] == pytest.approx(scaled[name], rel=1e-9) or name in landscape.SCALED
+        assert given[name] == new[name] or name in landscape.WEIGHED
+
+
+def leads(purpose: list[float]) -> Any:
+    """Ranks by graph of Graph-PRI, and of another method that is so much behind."""
+    pd = pytest.importorskip("pandas")
+    ways = [("pri", 4.0, False, "given"), ("random", -1.0, False, "given")]
+    index = pd.MultiIndex.from_tuples(
+        [(*way, g) for way in ways for g in range(len(purpose))], names=[*landscape.SETTING, "graph"]
+    )
+    return pd.DataFrame({"flows": [20.0] * len(purpose) + [20 + x for x in purpose]}, index=index)
+
+
+@pytest.mark.parametrize(("lead", "outcome"), [([9, 5, 7, 8], "reproduced"), ([9, -8, 1, 3], "conditional")])
+def test_a_lead_that_graphs_do_not_agree_on_is_a_tie(lead: list[float], outcome: str) -> None:
+    graphs = leads(lead)
+    means = graphs.groupby(landscape.SETTING).mean()
+    (row,) = landscape._purposes(graphs, means).itertuples()
+    verdict = landscape._purpose(row, Facts())
+    assert verdict.outcome == outcome
+    assert ("may be chance" in verdict.condition) == (outcome == "conditional")
+    ties = landscape._ties(graphs, means)
+    assert list(ties["method"]) == (["pri", "random"] if outcome == "conditional" else ["pri"])
+    assert (ties["low"] <= ties["rank"]).all()
+    assert (ties["rank"] <= ties["high"]).all()
+    worse = landscape._purpose(next(landscape._purposes(leads([-x for x in (9, 5, 7)]), means).itertuples()), Facts())
+    assert worse.condition == "for this purpose take random"
+
+
+def test_intervals_are_those_of_the_mean_over_graphs() -> None:
+    assert landscape.interval([3.0, 3.0, 3.0]) == (3.0, 3.0)
+    values = np.random.default_rng(0).normal(10, 4, 100)
+    low, high = landscape.interval(values)
+    assert np.array([low, high]) == pytest.approx(values.mean() + np.array([-1, 1]) * 1.96 * values.std() / 10, abs=0.2)
 
 
 def product_of(*ways: tuple[str, float]) -> list[tuple[str, float, bool]]:
