@@ -28,7 +28,7 @@ from graphpri._entropy import exact_entropies
 from graphpri._objective import Objective
 from graphpri.graph import Graph
 from graphpri.solvers.moves import ExactEvaluator
-from graphpri.solvers.reweight import NewWeights
+from graphpri.solvers.reweight import weigh
 
 Row = dict[str, Any]
 
@@ -253,8 +253,7 @@ def reweight() -> Iterator[Row]:
             result = graphpri.sparsify(graph, keep=keep)
             objective = Objective(graph, 4.0)
             weights = {"given": result.weights} | {
-                kind: NewWeights.asked(kind, None).find(objective, result.mask, result.weights).weights
-                for kind in ("rescale", "divergence", "diffusion")
+                kind: weigh(kind, objective, result.mask, result.weights).weights for kind in ("rescale", "divergence")
             }
             for kind, w in weights.items():
                 found = graphpri.report(graph, graph.select(result.mask, w), measures=measures)

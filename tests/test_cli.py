@@ -666,15 +666,15 @@ def test_reweighted_edges_carry_their_weights(cli: Cli, square: Path, tmp_path: 
 
 def test_new_weights_are_reported_with_what_they_change(cli: Cli):
     arguments = ["karate", "--keep", "0.5", "--method", "random", "--reweight"]
-    text = cli("sparsify", *arguments, "diffusion", "--scale", "3").out.partition("new weights")[2].splitlines()[0]
-    assert "diffusion at scale 3" in text
+    text = cli("sparsify", *arguments, "rescale").out.partition("new weights")[2].splitlines()[0]
+    assert "rescale: sum times" in text
     report = cli("sparsify", *arguments, "divergence", "--json").json
     assert set(report["changes"]) == {"divergence", "quadratic_error", "eigenvalue_error"}
     before, after = report["changes"]["divergence"]
     assert after == pytest.approx(report["divergence"])
     assert before == pytest.approx(report["divergence_before"])
     assert after < before
-    refused(cli("sparsify", "karate", "--keep", "0.5", "--scale", "3"), "--scale 3.0", "--reweight diffusion")
+    refused(cli("sparsify", *arguments, "diffusion"), "--reweight", "diffusion")
 
 
 def test_data_set_names_stand_for_files(cli: Cli):

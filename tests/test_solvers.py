@@ -21,12 +21,11 @@ from graphpri.errors import Interrupted, OptionError
 from graphpri.graph import Graph
 from graphpri.solvers import budgeted
 from graphpri.solvers.budgeted import EVALUATORS, solve
-from graphpri.solvers.diffusion import Diffusion
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.local_search import BridgeFinder, Constraints
 from graphpri.solvers.moves import quadrature
 from graphpri.solvers.path import solve_betas
-from graphpri.solvers.reweight import diffused, reweighted
+from graphpri.solvers.reweight import reweighted
 from graphpri.solvers.solution import Outcome
 
 ROOT = Path(__file__).parents[1]
@@ -511,128 +510,6 @@ def test_reweighting_is_a_stationary_point_of_the_divergence():
     _, gradient = objective.divergence_and_gradient(weights)
     inner = mask & (weights > 1e-4 * weights.max())
     assert np.abs(gradient * weights)[inner].max() < 1e-5
-
-
-# Weights of diffusion.
-
-DIFFUSED = zoo.disjoint(karate(True), zoo.ring(7), zoo.path(2), isolated=1)
-
-
-def kept_half(graph, seed=0):
-    rng = np.random.default_rng(seed)
-    return (rng.random(graph.n_edges) < 0.6) * rng.uniform(0.2, 2, graph.n_edges)
-
-
-@pytest.mark.parametrize("scale", [0.3, 3.0, 30.0])
-def test_gradient_of_the_relative_entropy_is_that_of_central_differences(scale):
-    diffusion, step = Diffusion(DIFFUSED, scale), 1e-5
-    y = diffusion.weights * (0.1 + kept_half(DIFFUSED))
-    _, gradient = diffusion.relative_entropy(y)
-    for edge in range(0, y.size, 5):
-        change = np.zeros(y.size)
-        change[edge] = step * y[edge]
-        up, down = (diffusion.relative_entropy(y + sign * change)[0] for sign in (1, -1))
-        assert gradient[edge] == pytest.approx((up - down) / (2 * change[edge]), rel=1e-4, abs=1e-8)
-
-
-@pytest.mark.parametrize("scale", [0.3, 3.0, 30.0])
-def test_the_relative_entropy_is_convex_not_negative_and_zero_for_the_original(scale):
-    diffusion = Diffusion(DIFFUSED, scale)
-    assert diffusion.relative_entropy(diffusion.weights)[0] == pytest.approx(0, abs=1e-12)
-    for seed in range(5):
-        a, b = kept_half(DIFFUSED, seed), kept_half(DIFFUSED, 100 + seed)
-        ends = [diffusion.relative_entropy(y)[0] for y in (a, b)]
-        middle = diffusion.relative_entropy((a + b) / 2)[0]
-        assert 0 < middle < np.mean(ends)
-
-
-def test_the_relative_entropy_is_that_of_its_definition():
-    from scipy.linalg import expm, logm
-
-    graph, scale = karate(True), 2.0
-    diffusion, y = Diffusion(graph, scale), karate(True).weights * kept_half(karate(True))
-    laplacians = [graph.select(np.ones(graph.n_edges, bool), w).laplacian().toarray() for w in (graph.weights, 1 * y)]
-    tau = scale * graph.n_nodes / np.trace(laplacians[0])
-    rho, sigma = (m / np.trace(m) for m in (expm(-tau * laplacian) for laplacian in laplacians))
-    expected = np.trace(rho @ (logm(rho) - logm(sigma)))
-    assert diffusion.relative_entropy(y / graph.weights.max())[0] == pytest.approx(expected, rel=1e-9)
-
-
-def test_short_diffusion_sees_degrees_and_long_diffusion_nothing_but_the_components():
-    """τ → 0: S(ρ‖σ) → τ²/2 · (variance of L_σ − L_ρ over all directions); τ → ∞: all states are the constant one."""
-    graph, scale = karate(), 1e-3
-    diffusion, y = Diffusion(graph, scale), kept_half(karate()) + 0.1
-    difference = graph.select(np.ones(78, bool), y).laplacian().toarray() - graph.laplacian().toarray()
-    variance = (difference**2).sum() / 34 - (np.trace(difference) / 34) ** 2
-    tau = float(diffusion.times[0])
-    assert diffusion.relative_entropy(y)[0] == pytest.approx(tau**2 / 2 * variance, rel=0.01)
-    whole = Diffusion(graph, 1e5)
-    assert whole.relative_entropy(y)[0] == pytest.approx(0, abs=1e-9)
-    assert np.abs(whole.state(whole.weights).at_edges).max() < 1e-9
-
-
-@pytest.mark.parametrize("unit", [1e-9, 1e9])
-def test_weights_of_diffusion_do_not_depend_on_the_unit(unit):
-    graph = karate(True)
-    other = Graph.from_edges(graph.source, graph.target, graph.weights * unit)
-    mask = kept_half(graph) > 0
-    one, two = (diffused(Objective(g, 4.0), mask, 10.0).weights for g in (graph, other))
-    np.testing.assert_allclose(two, one * unit, rtol=1e-6)
-
-
-def test_weights_of_diffusion_do_not_depend_on_the_numbers_of_nodes():
-    graph, mask = karate(True), kept_half(karate(True)) > 0
-    places = np.random.default_rng(1).permutation(34)
-    other = Graph.from_edges(places[graph.source], places[graph.target], graph.weights)
-    ends = np.sort([places[graph.source], places[graph.target]], axis=0)
-    at = np.lexsort((ends[1], ends[0]))
-    one = diffused(Objective(graph, 4.0), mask, 3.0).weights
-    two = diffused(Objective(other, 4.0), mask[at], 3.0).weights
-    np.testing.assert_allclose(two, one[at], rtol=1e-3, atol=1e-4)
-
-
-def test_components_diffuse_by_themselves_and_keep_their_sums():
-    parts = [karate(), zoo.ring(7)]
-    both = zoo.disjoint(*parts)
-    masks = [kept_half(parts[0]) > 0, np.arange(7) > 0]
-    alone = [diffused(Objective(g, 4.0), m, 3.0).weights for g, m in zip(parts, masks, strict=True)]
-    together = diffused(Objective(both, 4.0), np.concatenate(masks), 3.0).weights
-    np.testing.assert_allclose(together, np.concatenate(alone), rtol=0.02, atol=0.02)
-    assert together[:78].sum() == pytest.approx(parts[0].weights.sum(), rel=1e-12)
-    assert together[78:].sum() == pytest.approx(7, rel=1e-12)
-
-
-@pytest.mark.parametrize("scale", [1.0, 30.0])
-def test_weights_of_diffusion_are_the_minimum_of_a_convex_function(scale):
-    """Sequential quadratic programming, on the weights themselves and from elsewhere, finds no better ones."""
-    from scipy.optimize import minimize
-
-    graph = karate()
-    mask = solve(Objective(graph, 4.0), 40, Constraints(connected=True), effort="fast").mask
-    diffusion, y = Diffusion(graph, scale), np.zeros(78)
-
-    def entropy(kept):
-        y[mask] = kept
-        value, gradient = diffusion.relative_entropy(y)
-        return value, gradient[mask]
-
-    ours = entropy(diffused(Objective(graph, 4.0), mask, scale).weights[mask])[0]
-    held = {"type": "eq", "fun": lambda kept: kept.sum() - 78, "jac": np.ones_like}
-    start = np.random.default_rng(0).dirichlet(np.ones(40)) * 78
-    steps = {"maxiter": 1000, "ftol": 1e-9}
-    bounds = [(0, None)] * 40
-    other = minimize(entropy, start, jac=True, method="SLSQP", bounds=bounds, constraints=held, options=steps)
-    assert other.success
-    assert ours == pytest.approx(other.fun, rel=5e-3)
-    assert ours < 0.8 * entropy(np.full(40, 78 / 40))[0]
-
-
-def test_a_component_that_keeps_no_edge_is_left_out():
-    graph = zoo.disjoint(zoo.ring(5), zoo.ring(4))
-    mask = np.arange(9) < 4
-    weights = diffused(Objective(graph, 4.0), mask, 3.0).weights
-    assert weights[mask].sum() == pytest.approx(5)
-    assert not weights[~mask].any()
 
 
 @pytest.mark.parametrize("scale", [1e-3, 0.7, 3.0, 1e3])

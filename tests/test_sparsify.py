@@ -818,7 +818,7 @@ def test_new_weights_keep_the_trace_and_lower_the_divergence(method, weight):
 
 
 @pytest.mark.parametrize("method", ["pri", "random", OWN_WEIGHTS])
-@pytest.mark.parametrize("name", ["rescale", "divergence", "diffusion"])
+@pytest.mark.parametrize("name", ["rescale", "divergence"])
 def test_new_weights_of_every_name_follow_every_method(method, name):
     plain, new = (sparsify(KARATE, keep=0.5, reweight=r, **quick(method)) for r in (None, name))
     assert np.array_equal(plain.mask, new.mask)
@@ -829,7 +829,6 @@ def test_new_weights_of_every_name_follow_every_method(method, name):
     assert factor == pytest.approx(plain.original.weights.sum() / plain.kept.weights.sum(), rel=1e-9)
     is_one_factor = np.allclose(new.kept.weights, factor * plain.kept.weights, rtol=1e-9)
     assert is_one_factor == (name == "rescale")
-    assert new.report().get("scale") == (10 if name == "diffusion" else None)
 
 
 def test_true_is_the_least_divergence_and_false_leaves_weights_as_they_are():
@@ -841,12 +840,6 @@ def test_true_is_the_least_divergence_and_false_leaves_weights_as_they_are():
 def test_one_factor_for_all_weights_changes_no_divergence():
     plain, new = (sparsify(KARATE, keep=0.3, reweight=r, **FAST) for r in (None, "rescale"))
     assert new.divergence == pytest.approx(plain.divergence, rel=1e-9)
-
-
-def test_diffusion_is_refused_before_the_search_where_a_component_is_too_large(monkeypatch):
-    monkeypatch.setattr("graphpri._sparsify.solve", None)
-    with pytest.raises(OptionError, match=r"reweight='diffusion'.*the largest has 2001 nodes where 2000 is the most"):
-        sparsify(zoo.path(2001), keep=0.5, reweight="diffusion")
 
 
 def test_new_weights_of_all_edges_are_the_old_ones():
@@ -1236,10 +1229,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     *(({"alpha": alpha}, r"alpha=.*finite number, 0 or more") for alpha in (-1, np.nan, np.inf, "4", None, True)),
     *(({"seed": seed}, "seed=.*a whole number, 0 or more") for seed in (-1, 1.0, "a", True, np.random.default_rng())),
     *(({"connected": value}, "connected=.* must be True or False") for value in (1, "no", [], "True")),
-    *(({"reweight": value}, "reweight=.* must be 'rescale', 'divergence', 'diffusion', True") for value in (1, "no")),
-    ({"scale": 3}, "scale=3 is that of reweight='diffusion' alone"),
-    ({"scale": 3, "reweight": True}, "scale=3 is that of reweight='diffusion' alone"),
-    *(({"scale": s, "reweight": "diffusion"}, "scale=.* must be a number") for s in (0, -1, np.nan, np.inf, "1")),
+    *(({"reweight": value}, "reweight=.* must be 'rescale', 'divergence', True") for value in (1, "no")),
     *(({"entropy": name}, "entropy='.*choose from.*exact") for name in ("shannon", "von neumann", "")),
     *(({"entropy": name}, "entropy=.* must be text") for name in (None, ["exact"], 3)),
     *(({"method": name}, "method=.* must be text") for name in (None, ["pri"], 3)),

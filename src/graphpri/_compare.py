@@ -29,7 +29,7 @@ from graphpri.measures.information import check_edges, check_unit
 from graphpri.measures.registry import Unit
 from graphpri.measures.reports import describe, note_scale
 from graphpri.solvers.budgeted import EffortName
-from graphpri.solvers.reweight import NewWeights, ReweightName
+from graphpri.solvers.reweight import ReweightName, asked
 
 MethodWithOptions = str | tuple[str, Mapping[str, Any]]
 _FIXED = ("G", "keep", "seed", "method", "callback", *(f.name for f in fields(Policies)))
@@ -201,7 +201,6 @@ def compare(
     connected: bool | None = False,
     measures: str | Iterable[str] = "core",
     reweight: ReweightName | bool | None = None,
-    scale: float | None = None,
     entropy: str = "auto",
     mixture: Mixture = "equation",
     unit: Unit = "nats",
@@ -241,7 +240,7 @@ def compare(
         Keep the number of components.
     measures : str or iterable of str
         As in :func:`graphpri.report`.
-    reweight, scale
+    reweight
         New weights after every method, unless its own options say otherwise; as in :func:`graphpri.sparsify`.
     unit : {"nats", "bits"}
         Of entropy, divergence and objective.
@@ -289,9 +288,7 @@ def compare(
     chosen, left_out = choose(measures, graph)
     check_unit(unit)
     by = entropy_for(graph, entropy)
-    given = {"alpha": alpha, "connected": connected, "entropy": by, "mixture": mixture}
-    if (new_weights := NewWeights.asked(reweight, scale)) is not None:
-        given |= new_weights.settings()
+    given = {"alpha": alpha, "connected": connected, "reweight": asked(reweight), "entropy": by, "mixture": mixture}
     solver = {name: value for name, value in (("effort", effort), ("time_limit", time_limit)) if value is not None}
     tables: list[_Table] = []
     for b in betas:
@@ -406,8 +403,7 @@ class _Table:
         solver = dict(self.solver) if name == "pri" else {}
         if options.get("solver") == "gumbel":
             solver.pop("effort", None)
-        given = {key: value for key, value in self.given.items() if not (key == "scale" and "reweight" in options)}
-        arguments = {**given, **solver, **options}
+        arguments = {**self.given, **solver, **options}
         return sparsify(self.origin.graph, keep=keep, method=name, seed=seed, **arguments)
 
 

@@ -35,7 +35,7 @@ from graphpri.solvers.budgeted import EffortName, least_size, solve
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.path import solve_betas
-from graphpri.solvers.reweight import NewWeights, Reweighting, ReweightName
+from graphpri.solvers.reweight import Reweighting, ReweightName, asked, weigh
 from graphpri.solvers.solution import Callback, Ending, Outcome, Progress, Solution, Status
 
 SolverName = Literal["auto", "budgeted", "gumbel"]
@@ -59,7 +59,6 @@ class ResultFacts(TypedDict):
     solver: NotRequired[str]
     effort: NotRequired[str]
     reweight: str | None
-    scale: NotRequired[float]
     weight_factor: NotRequired[float]
     divergence_before: NotRequired[float]
     weights: str
@@ -264,7 +263,6 @@ def sparsify(
     protect: Any = None,
     forbid: Any = None,
     reweight: ReweightName | bool | None = None,
-    scale: float | None = None,
     entropy: str = "auto",
     solver: SolverName = "auto",
     mixture: Mixture = "equation",
@@ -307,13 +305,9 @@ def sparsify(
         Keep the number of components. True without a budget, False with one where absent.
     protect, forbid : object, optional
         Edges that must stay and edges that must go: pairs of labels, a mask, or edge numbers.
-    reweight : {"rescale", "divergence", "diffusion"}, bool or None
-        New weights of the kept edges, after any method: all times one factor, those of least D (True is the same), or
-        those of the most similar diffusion. The sum of weights is then the original's (with "diffusion" that of each
-        component). None leaves weights as they are.
-    scale : float, optional
-        For ``reweight="diffusion"``: its time in units of 1 / mean degree, 10 where absent; small ones look at single
-        edges, large ones at the slowest modes.
+    reweight : {"rescale", "divergence"}, bool or None
+        New weights of the kept edges, after any method, whose sum is the original's: all times one factor, or those of
+        least D (True is the same). None leaves weights as they are.
     entropy : {"auto", "exact", "local", "degree", "stochastic"}
         How entropies are computed; "auto" goes by size: exact up to 500 nodes in the largest component, local up
         to 2·10⁷ edges, degree beyond. "stochastic" searches by the local entropy, and estimates the exact J, S
@@ -391,10 +385,8 @@ def sparsify(
         is_connected, k = _budget(graph, keep, connected, method, solver)
         constraints = _constraints(loaded, is_connected, protect, forbid)
         _check_fits(graph, k, constraints)
-        new_weights = NewWeights.asked(reweight, scale)
+        new_weights = asked(reweight)
         objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
-        if new_weights is not None:
-            new_weights.check(graph)
         if solver == "gumbel" and objective.is_stochastic:
             raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
         settings = _settings(objective, keep, constraints, run_by.seed, new_weights) | run_by.settings()
@@ -519,7 +511,7 @@ def _plain(value: Any) -> Any:
 
 
 def _settings(
-    objective: Objective, keep: Any, constraints: Constraints, seed: int, new_weights: NewWeights | None
+    objective: Objective, keep: Any, constraints: Constraints, seed: int, new_weights: ReweightName | None
 ) -> dict[str, Any]:
     return {
         "method": "pri",
@@ -530,7 +522,7 @@ def _settings(
         "mixture": objective.mixture,
         "connected": constraints.connected,
         "seed": seed,
-        **({"reweight": None} if new_weights is None else new_weights.settings()),
+        "reweight": new_weights,
     }
 
 
@@ -589,7 +581,7 @@ def _explained(solution: Solution, objective: Objective, k: int | None, constrai
     return replace(solution, status=status)
 
 
-def _with_new_weights(solution: Solution, objective: Objective, new_weights: NewWeights | None) -> Solution:
+def _with_new_weights(solution: Solution, objective: Objective, new_weights: ReweightName | None) -> Solution:
     """The solution with the weights that were asked for; where that ended early, its status says so."""
     if new_weights is None:
         return solution
@@ -600,7 +592,8 @@ def _with_new_weights(solution: Solution, objective: Objective, new_weights: New
         status = found.status if is_cut else solution.status
         return replace(solution, weights=found.weights, before=given, status=status)
 
-    return in_stages(lambda: new_weights.find(_local_if_stochastic(objective), solution.mask, given), weighted)
+    by_local = _local_if_stochastic(objective)
+    return in_stages(lambda: weigh(new_weights, by_local, solution.mask, given), weighted)
 
 
 def _measured(source: Source, objective: Objective, solution: Solution, settings: dict[str, Any]) -> Sparsified:

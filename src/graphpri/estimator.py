@@ -54,7 +54,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    keep, beta, alpha, connected, reweight, scale, entropy, solver, mixture, method, effort, time_limit
+    keep, beta, alpha, connected, reweight, entropy, solver, mixture, method, effort, time_limit
         As in :func:`graphpri.sparsify`.
     method_options : mapping of str to object, optional
         Options of the method, such as ``{"exponent": 0.5}`` for ``"local-degree"``.
@@ -132,7 +132,6 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         alpha: float = 0.0,
         connected: bool | None = None,
         reweight: ReweightName | bool | None = None,
-        scale: float | None = None,
         entropy: str = "auto",
         solver: SolverName = "auto",
         mixture: Mixture = "equation",
@@ -151,7 +150,6 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.alpha = alpha
         self.connected = connected
         self.reweight: ReweightName | bool | None = reweight
-        self.scale = scale
         self.entropy = entropy
         self.solver: SolverName = solver
         self.mixture: Mixture = mixture
@@ -200,7 +198,6 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             alpha=self.alpha,
             connected=self.connected,
             reweight=self.reweight,
-            scale=self.scale,
             entropy=self.entropy,
             solver=self.solver,
             mixture=self.mixture,

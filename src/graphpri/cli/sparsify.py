@@ -81,15 +81,11 @@ class Asked:
         ),
     ] = "pri"
     reweight: Annotated[
-        Literal["rescale", "divergence", "diffusion"] | None,
+        Literal["rescale", "divergence"] | None,
         Parameter(
-            help="New weights for the kept edges, after any method: all times one factor, those of least divergence, "
-            "or those of the most similar diffusion; their sum is the original's. Weights stay as they are without it."
+            help="New weights for the kept edges, after any method: all times one factor, or those of least "
+            "divergence; their sum is the original's. Without it weights stay as they are."
         ),
-    ] = None
-    scale: Annotated[
-        float | None,
-        Parameter(help="For --reweight diffusion: its time in units of 1 / mean degree; 10 where absent."),
     ] = None
     solver: Annotated[
         Literal["auto", "budgeted", "gumbel"], Parameter(help="For pri; 'gumbel' is the paper's Algorithm 1.")
@@ -309,10 +305,9 @@ def _new_weights(r: dict[str, Any]) -> str | None:
     """What was done to the weights, and what it changed."""
     if r["reweight"] is None:
         return None
-    scale = f" at scale {r['scale']:g}" if "scale" in r else ""
     changes = [f"sum times {r['weight_factor']:.4g}"]
     changes += [f"{name} {before:.4g} -> {after:.4g}" for name, (before, after) in r["changes"].items()]
-    return f"{r['reweight']}{scale}: {', '.join(changes)}"
+    return f"{r['reweight']}: {', '.join(changes)}"
 
 
 def _told(r: dict[str, Any], name: str) -> str:
