@@ -21,18 +21,18 @@ pytest.importorskip("nilearn", reason="the pictures need the extra graphpri[brai
 from commands import call
 from graphpri.apps import brain_edges, brain_figures, brain_methods
 from graphpri.apps.brain_data import Connectomes, Rois, from_series
-from graphpri.apps.brain_graph import fisher_z, pairs, upper
-from graphpri.apps.brain_protocol import Stability, chance, differences
+from graphpri.apps.brain_graph import pairs
+from graphpri.apps.brain_protocol import Stability
 from graphpri.apps.brain_report import about_edges, about_systems, conclusions
 from graphpri.cli import main
-from graphpri.errors import OptionError
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
-FILES = {"scores.csv", "comparison.csv", "edges.csv", "systems.csv", "report.json", "report.html"}
-PICTURES = {"connectome.png", "connectome.html"}
+FILES = {"scores.csv", "comparison.csv", "edges.csv", "all_edges.csv", "importance.csv", "systems.csv"}
+FILES |= {"components.csv", "report.json", "report.html", "connectome.node", "connectome.edge", "connectome.graphml"}
+PICTURES = {"connectome.png", "connectome.html", "ring.svg"}
 N, S = 8, 10
-QUICK = ["--methods", "linear-svm,edge-readout", "--folds", "3", "--half-samples", "3", "--top", "9", "--no-nested"]
+QUICK = ["--methods", "linear-svm,edge-readout", "--folds", "3", "--half-samples", "4", "--top", "9", "--no-nested"]
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -98,15 +98,16 @@ def test_accuracies_are_those_of_the_scores(done: Path) -> None:
     compared = {row["method"]: row for row in rows_of(done / "comparison.csv")}
     for method, share in right.groupby(scores["method"]).mean().items():
         assert float(compared[str(method)]["accuracy"]) == pytest.approx(share)
-    best = max(float(row["accuracy"]) for row in compared.values())
+    best = max(float(row["balanced_accuracy"]) for row in compared.values())
     for row in compared.values():
-        assert float(row["difference"]) == pytest.approx(float(row["accuracy"]) - best)
+        assert float(row["difference"]) == pytest.approx(float(row["balanced_accuracy"]) - best)
+        assert 0 < float(row["p"]) <= float(row["p_best"]) <= 1
 
 
 def test_the_edge_table_describes_the_series(done: Path) -> None:
     z = {i: np.arctanh(np.corrcoef(x, rowvar=False)[np.triu_indices(N, 1)]) for i, x in enumerate(series())}
     patient, control = (np.array([z[i] for i in range(k, S, 2)]) for k in (0, 1))
-    t, p = stats.ttest_ind(patient, control, equal_var=False)
+    t, p = stats.ttest_ind(patient, control, equal_var=True)
     at = {(f"R<{u}>", f"R<{v}>"): e for e, (u, v) in enumerate(zip(*pairs(N), strict=True))}
     rows = rows_of(done / "edges.csv")
     assert 0 < len(rows) <= 9
@@ -117,6 +118,7 @@ def test_the_edge_table_describes_the_series(done: Path) -> None:
         assert float(row["mean_r_patient"]) == pytest.approx(np.tanh(patient[:, e].mean()))
         assert float(row["mean_r_control"]) == pytest.approx(np.tanh(control[:, e].mean()))
         assert row["system"] == ("visual", "motor")[int(row["region"][2]) % 2]
+        assert (row["region"], row["other"]) == (f"R<{int(row['node']) - 1}>", f"R<{int(row['other_node']) - 1}>")
     assert [float(row["importance"]) for row in rows] == sorted((float(r["importance"]) for r in rows), reverse=True)
     coupled = {"R<0>", "R<1>", "R<2>", "R<3>"}
     assert all({row["region"], row["other"]} <= coupled and row["sign"] == "+" for row in rows[:4])
@@ -161,7 +163,7 @@ def test_an_interrupted_run_goes_on_with_what_is_done(
     assert main(command) == 1
     assert "the same command goes on" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["pieces"]
-    assert len(list((tmp_path / "pieces").iterdir())) == 2 * 3 + 4  # half-samples, and folds of methods
+    assert len(list((tmp_path / "pieces").iterdir())) == 2 * 4 + 4  # half-samples, and folds of methods
     assert main(command) == 0
     assert len(fitted) == 4
     assert (tmp_path / "scores.csv").read_bytes() == (done / "scores.csv").read_bytes()
@@ -251,6 +253,13 @@ def test_one_of_several_arrays_must_be_named(tmp_path: Path, capsys: pytest.Capt
         (["--seed", "4294967296"], ["--seed 4294967296"]),
         (["--methods", "linear-svm,linear-svm"], ["linear-svm", "2 times"]),
         (["--top", "28"], ["--top 28", "28 edges"]),
+        (["--half-samples", "5"], ["--half-samples 5", "pairs"]),
+        (["--methods", "linear-svm", "--explain", "edge-readout"], ["--explain edge-readout", "scored", "linear-svm"]),
+        (["--methods", "gcn,gat"], ["no method says which edges count"]),
+        (["--nbs-threshold", "0"], ["--nbs-threshold 0"]),
+        (["--fisher-z"], ["--fisher-z", "series"]),
+        (["--confounds", "sex"], ["--confounds", "sex"]),
+        (["--methods", "ridge"], ["ridge", "no classes"]),
     ],
 )
 def test_options_that_do_not_fit_are_refused_before_any_work(
@@ -265,6 +274,50 @@ def test_help_names_every_method(capsys: pytest.CaptureFixture[str]) -> None:
     said = re.search(r"Methods: ([^.]*)\.", capsys.readouterr().out)
     assert said
     assert re.split(r",\s+", said[1]) == list(brain_methods.names())
+
+
+def test_help_names_every_regression(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["brain", "--help"]) == 0
+    said = re.search(r"Of a score: ([^.]*)\.", capsys.readouterr().out)
+    assert said
+    assert re.split(r",\s+", said[1]) == list(brain_methods.names(regression=True))
+
+
+@pytest.fixture(scope="module")
+def aged(scans: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The labels with age, site and sex, and a person who has no scan."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"participant_id": [f"sub-{i:02}" for i in range(S + 1)], "diagnosis": [*labels(), "control"]})
+    frame = frame.assign(age=rng.integers(20, 60, S + 1), site=[*"aabbaabbaab"], sex=[*"MFFMMFFMMFF"])
+    path = tmp_path_factory.mktemp("aged") / "people.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_confounds_and_sites_are_reported_beside_the_methods(scans: Path, aged: Path, tmp_path: Path) -> None:
+    more = ["--labels", aged, "--label", "diagnosis", "--confounds", "age", "--site", "site", "--allow-missing"]
+    found = call("brain", scans, *more, *QUICK, "--permutations", "3", "-o", tmp_path)
+    assert found.code == 0, found.err
+    assert "passed over: 1 rows without a file: sub-10" in found.out
+    facts = json.loads((tmp_path / "report.json").read_text())
+    assert facts["confounds_alone"]["method"] == "confounds"
+    assert {row["method"] for row in facts["sites_left_out"]} == {"linear-svm", "edge-readout", "confounds"}
+    assert {row["method"] for row in facts["results"]} == {"linear-svm", "edge-readout"}
+    assert all(0 < row["permutation_p"] <= row["permutation_p_best"] <= 1 for row in facts["results"])
+    page = (tmp_path / "report.html").read_text()
+    assert "The confounds alone (age) have a balanced accuracy" in page
+    assert "Each of the 2 sites (a, b) was left out in turn" in page
+
+
+def test_a_score_is_predicted_from_the_command_line(scans: Path, aged: Path, tmp_path: Path) -> None:
+    methods = ["--methods", "ridge,cpm", "--no-nested", "--half-samples", "2", "--folds", "3"]
+    score = ["--labels", aged, "--score", "age", "--allow-missing"]
+    found = call("brain", scans, *score, *methods, "-o", tmp_path)
+    assert found.code == 0, found.err
+    compared = rows_of(tmp_path / "comparison.csv")
+    assert {row["method"] for row in compared} == {"ridge", "cpm"}
+    assert all(-1 <= float(row["lower"]) <= float(row["upper"]) <= 1 for row in compared)
+    assert "Can the score be predicted" in (tmp_path / "report.html").read_text()
 
 
 def test_tuning_and_two_channels_run_from_the_command_line(scans: Path, tmp_path: Path) -> None:
@@ -305,23 +358,6 @@ def subjects_twice(n: int = 12, seed: int = 0) -> Connectomes:
     return from_series(found, [0, 1] * n, groups=[i // 2 for i in range(2 * n)], rois=rois)
 
 
-def test_scans_of_both_classes_of_a_subject_are_paired() -> None:
-    scans = subjects_twice()
-    z = fisher_z(upper(scans.matrices))
-    t, p = brain_edges.edge_tests(scans.take(np.random.default_rng(0).permutation(scans.n_scans)))
-    known = stats.ttest_rel(z[scans.labels == 1], z[scans.labels == 0])
-    np.testing.assert_allclose(t, known.statistic)
-    np.testing.assert_allclose(p, known.pvalue)
-    assert brain_edges.how_tested(scans).startswith("paired")
-
-
-def test_scans_of_a_subject_count_as_one() -> None:
-    scans = subjects_twice()
-    doubled = scans.take(np.repeat(np.arange(scans.n_scans), 2))
-    for a, b in zip(brain_edges.edge_tests(scans), brain_edges.edge_tests(doubled), strict=True):
-        np.testing.assert_allclose(a, b)
-
-
 def test_a_system_pair_with_all_edges_is_found_and_one_edge_is_not() -> None:
     n = 30
     names = tuple("abc"[i // 10] for i in range(n))
@@ -350,49 +386,24 @@ def blank(n: int) -> Connectomes:
     return from_series(list(np.random.default_rng(0).normal(size=(4, 50, n))), [0, 1, 0, 1])
 
 
-def scored(right: dict[str, list[bool]]) -> list[dict[str, Any]]:
-    return [
-        {"method": m, "subject": str(i), "scan": str(i), "label": i % 2, "score": 1.0 if (i % 2 == 1) == ok else -1.0}
-        for m, held in right.items()
-        for i, ok in enumerate(held)
-    ]
-
-
-def test_gaps_are_told_apart_only_where_subjects_say_so() -> None:
-    good = [True] * 36 + [False] * 4
-    rows = differences(scored({"poor": [i % 2 == 0 for i in range(40)], "good": good, "near": good[::-1]}))
-    found = {row["method"]: row for row in rows}
-    assert (rows[0]["method"], rows[0]["verdict"]) == ("good", "best")
-    assert found["near"]["verdict"] == "no clear difference"
-    assert found["poor"]["verdict"] == "worse"
-    assert found["poor"]["difference"] == pytest.approx(-0.4)
-    assert found["poor"]["lower"] < -0.4 < found["poor"]["upper"] < 0
-    with pytest.raises(OptionError, match="different scans"):
-        differences(scored({"a": good, "b": good[1:]}))
-
-
-def test_the_chance_level_is_that_of_the_larger_class_over_subjects() -> None:
-    level, lower, upper_end = chance(subjects_twice())
-    assert level == 0.5
-    assert (lower, upper_end) == tuple(np.array(stats.binom.interval(0.95, 12, 0.5)) / 12)
-    assert chance(blank(5).take([0, 1, 2]))[0] == pytest.approx(2 / 3)
-
-
-ROW = {"method": "m", "accuracy": 0.9, "lower": 0.8, "upper": 0.95, "verdict": "best"}
+ROW = {"method": "m", "balanced_accuracy": 0.9, "auc": 0.95, "lower": 0.8, "upper": 0.95, "verdict": "best"}
+ROW |= {"p": 0.001, "p_best": 0.002}
 
 
 def test_sentences_follow_the_results() -> None:
     scans = subjects_twice()
-    strong = " ".join(conclusions(scans, [ROW], (0.5, 0.3, 0.7), {"m": 0.005}, 200))
-    assert "above all that luck explains for m" in strong
-    assert "p = 0.005, 200 permutations" in strong
-    weak = " ".join(conclusions(blank(5), [ROW | {"lower": 0.6}], (0.5, 0.3, 0.7), {"m": 0.4}))
+    strong = " ".join(conclusions(scans, [ROW | {"permutation_p": 0.005, "permutation_p_best": 0.005}], CHANCE, 200))
+    assert "Better than luck explains (p < .05): m." in strong
+    assert "p of 200 permutations of the labels, with everything fitted anew: m 0.005" in strong
+    weak = " ".join(conclusions(blank(5), [ROW | {"p_best": 0.4}], CHANCE))
     assert "don't interpret" in weak
-    assert "no better than permuted" in weak
+    assert "smallest p = 0.4" in weak
     assert "No subjects were given" in weak
-    worse = ROW | {"method": "w", "verdict": "worse"}
-    assert "Clearly less accurate than m: w." in conclusions(scans, [ROW, worse], (0.5, 0.3, 0.7), {})
-    edge = {"selection_frequency": 0.2, "q": 0.5}
+    worse = ROW | {"method": "w", "verdict": "worse", "p_best": 0.3}
+    two = conclusions(scans, [ROW, worse], CHANCE)
+    assert "Clearly behind m: w." in two
+    assert "Better than luck explains (p < .05, corrected for the choice among 2 methods): m." in two
+    edge = {"selection_frequency": 0.2, "q": 0.5, "p_family": 0.5}
     often = edge | {"selection_frequency": 0.9}
     stable = Stability(np.zeros(100), np.zeros(100), 0.4, shared_by_luck=0.1, often_by_luck=0)
     lucky = replace(stable, often_by_luck=1)
@@ -400,8 +411,12 @@ def test_sentences_follow_the_results() -> None:
         text = " ".join(about_edges("m", [row], found, 10, 100))
         assert ("don't report single edges" in text) == warns
         assert "share 0.40 of their edges (intersection over union), and 0.10 with such labels" in text
+    assert "don't interpret its edges" in " ".join(about_edges("m", [often], stable, 10, 100, lucky=True))
     assert about_systems([], "")[0].startswith("The regions have no systems")
     assert about_systems([{"system": "a", "other_system": "b", "q": 0.01}], "derived")[1] == "Of the atlas: derived."
+
+
+CHANCE = (0.5, 0.3, 0.7)
 
 
 def test_without_coordinates_there_is_no_brain_and_without_systems_edges_show_their_sign() -> None:

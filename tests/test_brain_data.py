@@ -199,13 +199,25 @@ def test_bad_matrices_are_named(change: Callable[[Any], Any], message: str) -> N
     ("values", "options", "message"),
     [
         (["a"] * S, {}, "all 10 scans have the label 'a': two classes"),
-        (["a", "b", "c", *labels(7)], {}, r"3 labels \(and scans\): 'a' of 4, 'b' of 5, 'c' of 1: choose two"),
+        (
+            ["a", "b", "c", *labels(7)],
+            {},
+            r"class 'c' has 1 scan: .*3 labels \(and scans\): 'a' of 4, 'b' of 5, 'c' of 1",
+        ),
         ([None, *labels(9)], {}, "scan 0 has no label"),
         (["a"] + ["b"] * 9, {}, "class 'a' has 1 scan: each class needs 2"),
         (labels(), {"classes": ("a", "z")}, "no scan has the label 'z'"),
-        (labels(), {"classes": ("a", "a")}, "two different labels"),
-        (labels(), {"classes": "ab"}, "two different labels"),
+        (labels(), {"classes": ("a", "a")}, "two or more different labels"),
+        (labels(), {"classes": "ab"}, "two or more different labels"),
         (labels(9), {}, "10 scans, 9 labels"),
+        ([*range(9), None], {"score": True}, "scan 9 has no score"),
+        ([*range(9), "old"], {"score": True}, "scan 9 has the score 'old', which is no number"),
+        ([3] * S, {"score": True}, "not all alike"),
+        (labels(), {"confounds": {"age": [20] * S}}, "confound 'age' is '20' in all scans"),
+        (labels(), {"confounds": {"age": [None, *range(9)]}}, "scans 0 have no age"),
+        (labels(), {"confounds": {"age": [1, 2]}}, "confound 'age' has 2 values for 10 scans"),
+        (labels(), {"confounds": {"city": list("abcdefghij")}}, "confound 'city' has 10 different values"),
+        (labels(), {"sites": ["x"]}, "1 sites for 10 scans"),
         (labels(), {"groups": [1, 2]}, "2 subjects for 10 scans"),
         (labels(), {"groups": ["a", float("nan"), None, *"bcdefgh"]}, "scans 1, 2 have no subject"),
         (labels(), {"scans": ["x"] * S}, "scans x stand twice"),
@@ -391,7 +403,7 @@ IDS = [f"sub-{i:02}" for i in range(S)]
         (write("sub-03.csv", "1,0,0\n0,1,0\n0,0,1\n"), OptionError, "sub-03.csv looks like a matrix and sub-00.csv"),
         (write("sub-03.csv", "1,0,0\n1,1,0\n0,0,1\n"), OptionError, 'sub-03.csv: .* not symmetric .* kind="ser'),
         (sheet(participant_id=IDS, group=["a"] * S), OptionError, "all 10 scans have the label 'a'"),
-        (sheet(participant_id=IDS, group=[*"aabbccaabb"]), OptionError, "'c' of 2.*: choose two with classes="),
+        (sheet(participant_id=IDS, group=[*"aabbccaabd"]), OptionError, "class 'd' has 1 scan"),
         (sheet(participant_id=IDS, age=range(S), iq=range(S)), OptionError, "no column has .* label=, one of age, iq"),
         (sheet(participant_id=IDS, sex=list("MF") * 5, dx=[0] * 5 + [1] * 5), OptionError, "columns sex, dx have two"),
         (sheet(participant_id=IDS[:9] + IDS[8:9], group=labels()), FileError, "sub-08 stands in 2 rows"),
@@ -470,10 +482,62 @@ def test_matrices_of_fisher_z_are_told_from_correlations() -> None:
     held = [pearson(x) for x in series()]
     bad = held[2].copy()
     np.fill_diagonal(bad, np.inf)
-    with pytest.raises(OptionError, match=r"inf in row 1, column 1: .* tanh"):
+    with pytest.raises(OptionError, match=r"inf in row 1, column 1: .* fisher_z=True"):
         from_matrices([*held[:2], bad, *held[3:]], labels())
     blank = [x - np.diag(np.full(len(x), 1 - 1e-17)) for x in held]
-    assert any("take tanh first" in note for note in from_matrices(blank, labels()).notes)
+    assert any("fisher_z=True" in note for note in from_matrices(blank, labels()).notes)
+
+
+def test_fisher_z_with_any_diagonal_become_the_correlations() -> None:
+    held = [pearson(x) for x in series()]
+    for diagonal in (np.inf, np.nan, 0.0):
+        z = [np.arctanh(np.where(np.eye(N), 0, x)) for x in held]
+        for x in z:
+            np.fill_diagonal(x, diagonal)
+        found = from_matrices(z, labels(), fisher_z=True)
+        np.testing.assert_allclose(found.matrices, held, atol=1e-12)
+
+
+def test_dead_regions_are_left_out_of_all_scans_and_counted() -> None:
+    xs = series()
+    xs[1][:, 3] = 0.5
+    xs[4][:, 1] = np.nan
+    xs[5][:, 3] = 0.0
+    rois = Rois(tuple("ABCDE"), np.arange(15.0).reshape(5, 3), tuple("uvwxy"))
+    found = from_series(xs, labels(), rois=rois, drop_regions=True)
+    assert found.rois.names == ("A", "C", "E")
+    assert found.rois.systems == ("u", "w", "y")
+    assert any("2 of 5 (B in 1 scans, D in 2 scans)" in note for note in found.notes)
+    matrices = [pearson(x) for x in series()]
+    matrices[2][3, :] = matrices[2][:, 3] = np.nan
+    matrices[3][1, :] = matrices[3][:, 1] = 0.0
+    same = from_matrices(matrices, labels(), rois=rois, drop_regions=True)
+    assert same.rois.names == found.rois.names
+    np.testing.assert_allclose(same.matrices[0], found.matrices[0], atol=1e-12)
+    with pytest.raises(OptionError, match="scan 1 is constant in ROI 4"):
+        from_series(xs, labels())
+
+
+def test_confounds_are_numbers_or_values_and_sites_always_values() -> None:
+    columns = {"age": range(S), "sex": list("MF") * 5, "site": [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]}
+    found = from_series(series(), labels(), confounds=columns, sites=columns["site"])  # pyright: ignore[reportArgumentType]
+    assert found.confounds is not None
+    np.testing.assert_array_equal(found.confounds[:, 0], range(S))
+    np.testing.assert_array_equal(found.confounds[:3, 1:], [[1, 0, 0], [0, 1, 0], [1, 0, 1]])
+    assert any("age (a number), sex (2 values), site (3 values)" in note for note in found.notes)
+    part = found.take([4, 2])
+    assert part.confounds is not None
+    np.testing.assert_array_equal(part.confounds, found.confounds[[4, 2]])
+    assert part.sites == ("2", "3")
+
+
+def test_three_classes_and_scores_are_taken() -> None:
+    three = from_series(series(), list("abcabcabca"))
+    assert three.classes == ("a", "b", "c")
+    assert three.labels.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
+    scored = from_series(series(), [20.5, *range(9)], score=True)
+    assert scored.classes == ()
+    assert scored.truth.tolist() == [20.5, *range(9)]
 
 
 def test_a_region_without_correlations_is_noted() -> None:

@@ -7,10 +7,19 @@ import pytest
 
 from graphpri.apps import brain_methods
 from graphpri.apps.brain_data import from_matrices, from_series, named
-from graphpri.apps.brain_graph import features, square
+from graphpri.apps.brain_graph import features, square, upper
 from graphpri.apps.brain_methods import Classifier, Settings, subject_folds
 from graphpri.apps.brain_planted import planted_connectomes
-from graphpri.apps.brain_protocol import Validation, evaluate, permutation_p, permute_labels, stability, summary
+from graphpri.apps.brain_protocol import (
+    Validation,
+    evaluate,
+    outer_folds,
+    permutation_p,
+    permute_labels,
+    stability,
+)
+from graphpri.apps.brain_report import beyond_luck, compared, conclusions
+from graphpri.apps.brain_scores import chance, luck
 from graphpri.errors import OptionError
 
 pytest.importorskip("torch")
@@ -27,6 +36,143 @@ def scans():
 def paired(scans):
     """The scans as if each two neighbours, one of each class, were a subject's."""
     return replace(scans, groups=tuple(f"s{i // 2}" for i in range(scans.n_scans)), grouped=True)
+
+
+def test_two_halves_share_no_subject_and_hold_half_of_each_class(scans, monkeypatch):
+    seen = []
+
+    def listen(half, *_):
+        seen.append(half)
+        return brain_methods.TrainedClassifier(lambda held: np.zeros(held.n_scans), np.arange(276.0))
+
+    monkeypatch.setitem(brain_methods.CLASSIFIERS, "linear-svm", Classifier(listen, ""))
+    for held in (scans, paired(scans)):
+        seen.clear()
+        stability(held, "linear-svm", replace(FAST, half_samples=4))
+        for first, second in zip(seen[::2], seen[1::2], strict=True):
+            assert not set(first.groups) & set(second.groups)
+            assert set(first.groups) | set(second.groups) == set(held.groups)
+            assert abs(first.labels.sum() - second.labels.sum()) <= 1
+    with pytest.raises(OptionError, match="half_samples=3: halves come in pairs"):
+        stability(scans, "linear-svm", replace(FAST, half_samples=3))
+
+
+def unbalanced(delta=0.35):
+    """40 scans against 8, with planted edges."""
+    drawn = planted_connectomes(delta, 0, n_rois=24, n_modules=3, n_planted=8, n_train=80, n_test=4).train
+    return drawn.take([*range(0, 80, 2), *range(1, 16, 2)])
+
+
+def test_a_planted_effect_in_40_against_8_is_found_beyond_luck():
+    held = unbalanced()
+    rows, _ = compared(held, evaluate(held, ["edge-readout", "t-test-svm"], FAST), {})
+    assert rows[0]["method"] == "edge-readout"
+    assert rows[0]["balanced_accuracy"] > 0.85
+    assert rows[0]["lower"] > chance(held)[2]
+    assert rows[0]["p_best"] < 0.01
+    assert "edge-readout" in beyond_luck(rows)
+    assert any("Better than luck" in text for text in conclusions(held, rows, chance(held)))
+
+
+def test_class_weights_keep_the_smaller_class():
+    held = unbalanced(0.3)
+    for name in ("t-test-svm", "edge-readout"):
+        (row,) = evaluate(held, [name], FAST).summary
+        assert row["sensitivity"] > 0.3, name
+
+
+def test_equal_classes_have_equal_weights():
+    assert brain_methods.class_weights([0, 1, 1, 0]).tolist() == [1, 1, 1, 1]
+
+
+def with_confound(scans, slope):
+    """The scans with a confound that follows the class and, by `slope`, all correlations."""
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=scans.n_scans) + scans.labels
+    z = np.arctanh(np.clip(upper(scans.matrices), -0.99, 0.99)) + slope * age[:, None]
+    matrices = square(np.tanh(z), scans.n_rois) + np.eye(scans.n_rois)
+    return from_matrices(matrices, scans.labels, groups=range(scans.n_scans), confounds={"age": age})
+
+
+def test_what_a_confound_makes_is_taken_away_and_its_own_prediction_is_shown():
+    noise = planted_connectomes(0.0, 1, n_rois=24, n_modules=3, n_planted=8, n_train=60, n_test=8).train
+    held = with_confound(noise, 0.3)
+    names = ["t-test-svm", brain_methods.CONFOUNDS]
+    without, alone = evaluate(held, names, FAST).summary
+    (kept,) = evaluate(replace(held, confounds=None), ["t-test-svm"], FAST).summary
+    assert kept["auc"] > 0.6
+    assert without["auc"] < 0.6
+    assert alone["auc"] > 0.65
+
+
+def test_a_planted_effect_outlives_its_confounds():
+    drawn = planted_connectomes(0.5, 0, n_rois=24, n_modules=3, n_planted=8, n_train=60, n_test=8).train
+    (row,) = evaluate(with_confound(drawn, 0.3), ["t-test-svm"], FAST).summary
+    assert row["auc"] > 0.8
+
+
+def test_confounds_of_test_scans_tell_the_training_nothing(scans):
+    rng = np.random.default_rng(0)
+    held = replace(scans, confounds=rng.normal(size=(48, 2)))
+    train, test = held.take(range(40)), held.take(range(40, 48))
+    other = replace(test, confounds=np.asarray(test.confounds) * 5)
+    for name in ("edge-readout", "linear-svm", "gcn"):
+        trained = brain_methods.train(name, train, FAST.settings, 0)
+        first = trained.decide(test)
+        np.testing.assert_allclose(trained.decide(test.take([3])), first[[3]], rtol=1e-4)
+        assert not np.allclose(trained.decide(other), first)
+
+
+def test_sites_are_left_out_one_by_one_and_inner_folds_hold_whole_sites(scans):
+    sites = tuple("abcd"[i // 12] for i in range(48))
+    held = replace(scans, sites=sites)
+    by_site = replace(FAST, settings=Settings(inner=3, by="site"))
+    for learn, test in outer_folds(held, by_site):
+        assert len({sites[i] for i in test}) == 1
+        assert not {sites[i] for i in test} & {sites[i] for i in learn}
+        inner = brain_methods._inner_folds(held.take(learn), by_site.settings, 0)
+        for part, rest in inner:
+            assert not set(part.sites) & set(rest.sites)
+    (row,) = evaluate(held, ["t-test-svm"], by_site).summary
+    assert row["balanced_accuracy"] > 0.7
+    travelled = replace(held, groups=("s", *held.groups[1:47], "s"))
+    with pytest.raises(OptionError, match="subjects s were scanned at several sites"):
+        outer_folds(travelled, by_site)
+    with pytest.raises(OptionError, match="all scans of class '1' are of site 'a'"):
+        outer_folds(replace(held, labels=(np.arange(48) < 12).astype(int)), by_site)
+
+
+@pytest.mark.parametrize("name", ["linear-svm", "edge-readout", "lasso-svm"])
+def test_three_classes_are_told_apart(name):
+    drawn = planted_connectomes(0.0, 0, n_rois=16, n_modules=2, n_planted=3, n_train=60, n_test=4).train
+    z = np.arctanh(np.clip(upper(drawn.matrices), -0.95, 0.95))
+    codes = np.arange(60) % 3
+    for k in range(3):
+        z[codes == k, 10 * k : 10 * k + 6] += 0.6
+    held = from_matrices(square(np.tanh(z), 16) + np.eye(16), [*"abc"] * 20)
+    found = evaluate(held, [name], FAST)
+    assert found.summary[0]["balanced_accuracy"] > 0.75
+    assert {"score_a", "score_b", "score_c"} <= set(found.scores[0])
+    assert brain_methods.train(name, held, FAST.settings, 0).importance.shape == (120,)
+
+
+@pytest.mark.parametrize("name", ["edge-readout", "ridge", "cpm"])
+def test_a_score_is_predicted(name):
+    drawn = planted_connectomes(0.0, 0, n_rois=16, n_modules=2, n_planted=3, n_train=60, n_test=4).train
+    age = np.random.default_rng(0).uniform(20, 60, 60)
+    z = np.arctanh(np.clip(upper(drawn.matrices), -0.95, 0.95))
+    z[:, :8] += 0.02 * (age[:, None] - 40)
+    held = from_matrices(square(np.tanh(z), 16) + np.eye(16), age, score=True)
+    protocol = Validation(folds=3, settings=Settings(nested=name == "ridge"))
+    found = evaluate(held, [name], protocol)
+    (row,) = found.summary
+    assert row["lower"] < row["r"] < row["upper"]
+    assert row["r"] > 0.6
+    assert luck(found.scores)[name][0] < 0.01
+    importance = brain_methods.train(name, held, FAST.settings, 0).importance
+    assert np.mean(importance[:8]) > 2 * np.mean(importance[8:])
+    with pytest.raises(OptionError, match="predicts no score: choose edge-readout"):
+        evaluate(held, ["gcn"], protocol)
 
 
 @pytest.mark.parametrize("name", brain_methods.names())
@@ -203,27 +349,14 @@ def test_other_settings_are_other_pieces(scans, tmp_path):
 
 def test_halves_and_permutations_are_read_and_not_made_again(scans, tmp_path, monkeypatch):
     def both():
-        found = stability(scans, "linear-svm", replace(FAST, half_samples=3), top=5, store=tmp_path)
-        p, null = permutation_p(scans, "linear-svm", replace(FAST, permutations=2), store=tmp_path)
-        return [*found.importance.tolist(), found.jaccard, p, *null]
+        found = stability(scans, "linear-svm", replace(FAST, half_samples=4), top=5, store=tmp_path)
+        p, null = permutation_p(scans, ["linear-svm"], replace(FAST, permutations=2), store=tmp_path)
+        return [*found.importance.tolist(), found.jaccard, p, *null["linear-svm"]]
 
     first = both()
-    assert len(list(tmp_path.glob("*.json"))) == 9
+    assert len(list(tmp_path.glob("*.json"))) == 11
     monkeypatch.setitem(brain_methods.CLASSIFIERS, "linear-svm", Classifier(lambda *_: pytest.fail("made again"), ""))
     assert both() == first
-
-
-def test_known_scores_have_the_known_summary():
-    rows = [
-        {"method": "m", "repeat": 0, "fold": 0, "scan": str(i), "subject": f"s{i // 2}", "label": i % 2, "score": score}
-        for i, score in enumerate([-1.0, 2.0, 0.5, 1.0, -1.0, -2.0])
-    ]
-    (found,) = summary(rows)
-    assert found["accuracy"] == pytest.approx(4 / 6)
-    assert found["sensitivity"] == pytest.approx(2 / 3)
-    assert found["specificity"] == pytest.approx(2 / 3)
-    assert found["paired_accuracy"] == pytest.approx(2 / 3)
-    assert found["auc"] == pytest.approx(6.5 / 9, abs=0.06)
 
 
 def test_flips_stay_within_subjects_and_keep_the_classes(scans):
@@ -250,9 +383,9 @@ def test_subjects_of_both_classes_keep_them_where_others_have_one(scans):
 
 def test_permutation_p_is_small_where_there_is_something():
     drawn = planted_connectomes(1.0, 0, n_rois=24, n_modules=3, n_planted=8, n_train=48, n_test=8).train
-    p, null = permutation_p(drawn, "linear-svm", replace(FAST, permutations=19))
-    assert p == pytest.approx(1 / 20)
-    assert 0.3 < null.mean() < 0.7
+    p, null = permutation_p(drawn, ["linear-svm"], replace(FAST, permutations=19))
+    assert p["linear-svm"] == pytest.approx((1 / 20, 1 / 20))
+    assert 0.3 < null["linear-svm"].mean() < 0.7
 
 
 def test_stable_edges_are_the_planted_ones():
@@ -281,22 +414,12 @@ def test_planted_edges_come_back_more_often_than_by_luck():
     assert (found.frequency > 0.5).sum() > found.often_by_luck
 
 
-@pytest.mark.parametrize("right", [True, False])
-def test_where_all_are_right_or_none_the_interval_is_the_exact_one(right):
-    rows = [
-        {"method": "m", "repeat": 0, "subject": i, "label": i % 2, "score": 1.0 if (i % 2 == 1) == right else -1.0}
-        for i in range(24)
-    ]
-    (found,) = summary(rows)
-    ends = (found["lower"], found["upper"])
-    assert ends == pytest.approx((0.025 ** (1 / 24), 1) if right else (0, 1 - 0.025 ** (1 / 24)))
-
-
 def test_scans_with_too_few_correlations_for_a_graph_are_named_before_any_work(scans):
     settings = Settings(signs="positive", density=0.99)
-    brain_methods.check(["linear-svm"], scans, settings, 3, 0)
+    parts = subject_folds(scans, 3, 0)
+    brain_methods.check(["linear-svm"], scans, settings, parts, 0)
     with pytest.raises(OptionError, match=r"scan \w+ has \d+ positive correlations, fewer than"):
-        brain_methods.check(["gcn"], replace(scans, scans=tuple(f"s{i}" for i in range(48))), settings, 3, 0)
+        brain_methods.check(["gcn"], replace(scans, scans=tuple(f"s{i}" for i in range(48))), settings, parts, 0)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])

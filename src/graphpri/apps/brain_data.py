@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphpri import datasets
 from graphpri.errors import OptionError, argument, setting
-from graphpri.graph import FloatArray, IntArray
+from graphpri.graph import BoolArray, FloatArray, IntArray
 
 Values = Sequence[Any] | NDArray[Any]
 
@@ -31,6 +31,7 @@ DERIVED = "the functional systems of the AAL regions are derived from near Dosen
 """What to say wherever the systems of the AAL atlas are shown."""
 
 _LEAST_SCANS = 2  # of a class
+_MOST_CLASSES = 10  # that are taken without being named
 _LEAST_SHAPE = 3  # regions, and time points
 _TOLERANCE = 1e-5  # of correlations written in single precision or to six digits
 _CONSTANT = 1e-12  # of the largest entry
@@ -67,7 +68,7 @@ class Rois:
 
 @dataclass(frozen=True, eq=False)
 class Connectomes:
-    """Correlation matrices of S scans over N regions, each with a label of 0 or 1.
+    """Correlation matrices of S scans over N regions, each with a class, or with a score to predict.
 
     Build one with :func:`from_series`, :func:`from_matrices`, :func:`named` or
     :func:`graphpri.apps.brain_files.read_connectomes`, which check what they are given.
@@ -77,9 +78,9 @@ class Connectomes:
     matrices : ndarray of float64, shape (S, N, N)
         Pearson correlations: symmetric, diagonal 1.
     labels : ndarray of int64, shape (S,)
-        0 or 1.
-    classes : tuple of two str
-        What labels 0 and 1 mean.
+        Classes, numbers from 0; zeros where there is a score.
+    classes : tuple of str
+        What labels mean; empty where there is a score.
     groups : tuple of str, length S
         The subject of each scan.
     scans : tuple of str, length S
@@ -91,6 +92,14 @@ class Connectomes:
         Whether subjects were given; else each scan counts as a subject of its own.
     notes : tuple of str
         Warnings to show.
+    target : ndarray of float64, shape (S,), or None
+        The score, such as age.
+    confounds : ndarray of float64, shape (S, Q), or None
+        What is to be removed from edges within training scans; text and sites have a column for each value but one.
+    confound_names : tuple of str
+        What they come from, before that.
+    sites : tuple of str, length S, or None
+        Where each scan was made.
 
     Examples
     --------
@@ -103,13 +112,27 @@ class Connectomes:
 
     matrices: FloatArray
     labels: IntArray
-    classes: tuple[str, str]
+    classes: tuple[str, ...]
     groups: tuple[str, ...]
     scans: tuple[str, ...]
     rois: Rois
     series: tuple[FloatArray, ...] | None = None
     grouped: bool = False
     notes: tuple[str, ...] = ()
+    target: FloatArray | None = None
+    confounds: FloatArray | None = None
+    confound_names: tuple[str, ...] = ()
+    sites: tuple[str, ...] | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 where there is a score."""
+        return len(self.classes)
+
+    @property
+    def truth(self) -> FloatArray | IntArray:
+        """What is to be predicted: the score, or the labels."""
+        return self.labels if self.target is None else self.target
 
     @property
     def n_scans(self) -> int:
@@ -137,6 +160,9 @@ class Connectomes:
             groups=tuple(self.groups[i] for i in at),
             scans=tuple(self.scans[i] for i in at),
             series=None if self.series is None else tuple(self.series[i] for i in at),
+            target=None if self.target is None else self.target[at],
+            confounds=None if self.confounds is None else self.confounds[at],
+            sites=None if self.sites is None else tuple(self.sites[i] for i in at),
         )
 
 
@@ -148,6 +174,10 @@ def from_series(
     classes: Sequence[Any] | None = None,
     scans: Sequence[str] | None = None,
     rois: Rois | None = None,
+    score: bool = False,
+    confounds: Mapping[str, Values] | None = None,
+    sites: Values | None = None,
+    drop_regions: bool = False,
 ) -> Connectomes:
     """Connectomes from the time series of regions.
 
@@ -156,22 +186,31 @@ def from_series(
     series : sequence of array_like, each of shape (T, N)
         A row a time point, a column a region; T may differ between scans.
     labels : sequence, length S
-        Numbers or text of two values.
+        Numbers or text of a few values, or numbers of any value for a `score`.
     groups : sequence, optional
         Subject of each scan; needed where a subject has several scans.
-    classes : sequence of two labels, optional
-        Which labels to compare, the first as 0; scans of other labels are left out and noted. Where absent there must
-        be two, and the smaller (or alphabetically first) is 0.
+    classes : sequence of labels, optional
+        Which labels to compare, the first as 0; scans of other labels are left out and noted. Where absent all of
+        them, at most ten, in the order of numbers or of the alphabet.
     scans : sequence of str, optional
         Names of the scans; their numbers from 0 where absent.
     rois : Rois, optional
         Names "ROI 1" and so on where absent.
+    score : bool
+        Whether `labels` are a score to predict, such as age, and no classes.
+    confounds : mapping of str to sequence, optional
+        Of each scan; text, and what is called site or scanner, counts as so many values, other columns as numbers.
+    sites : sequence, optional
+        Where each scan was made.
+    drop_regions : bool
+        Whether regions without a signal in some scan are left out of all, and noted; else they are an error.
 
     Raises
     ------
     OptionError
         For a region that is constant or has a NaN (names scan and region), for fewer than 3 time points or regions, for
-        scans of different regions, for labels that aren't of two classes with two scans each or more, and for several
+        scans of different regions, for labels that aren't of two to ten classes with two scans each or more, for scores
+        that aren't numbers or are all alike, for confounds that are missing or the same in all scans, and for several
         scans of a subject, as their names have it (``sub-01_...``), without `groups`.
 
     Examples
@@ -182,14 +221,17 @@ def from_series(
     ((6, 4, 4), ('control', 'patient'), [1, 0, 1, 0, 1, 0])
     """
     names = _scan_names(len(series), labels, scans)
-    regions = None if rois is None else rois.names
-    held = tuple(_as_table(x, name) for x, name in zip(series, names, strict=True))
+    held = [_as_table(x, name) for x, name in zip(series, names, strict=True)]
     _check_widths(held, names)
+    dead = [~np.isfinite(x).all(axis=0) | _constant(x) for x in held] if drop_regions else []
+    held, rois, note = _without_regions(held, dead, names, rois, square=False)
+    regions = None if rois is None else rois.names
     for x, name in zip(held, names, strict=True):
         _check_series(x, name, regions)
     matrices = _symmetric(np.stack([np.corrcoef(x, rowvar=False) for x in held]))
-    found = _assemble(matrices, labels, groups, classes, names, rois, held)
-    return replace(found, notes=_about_lengths(held, names) + found.notes)
+    known = _Facts(labels, groups, classes, names, rois, score, confounds, sites)
+    found = _assemble(matrices, known, tuple(held))
+    return replace(found, notes=note + _about_lengths(tuple(held), names) + found.notes)
 
 
 def from_matrices(
@@ -200,15 +242,22 @@ def from_matrices(
     classes: Sequence[Any] | None = None,
     scans: Sequence[str] | None = None,
     rois: Rois | None = None,
+    score: bool = False,
+    confounds: Mapping[str, Values] | None = None,
+    sites: Values | None = None,
+    drop_regions: bool = False,
+    fisher_z: bool = False,
 ) -> Connectomes:
     """Connectomes from correlation matrices.
 
     Parameters
     ----------
     matrices : array_like of shape (S, N, N), or sequence of array_like of shape (N, N)
-        A diagonal of zeros is set to 1 and noted.
-    labels, groups, classes, scans, rois
+        A diagonal of zeros or NaN is set to 1 and noted.
+    labels, groups, classes, scans, rois, score, confounds, sites, drop_regions
         As in :func:`from_series`.
+    fisher_z : bool
+        Whether the entries are Fisher z = artanh r of the correlations.
 
     Raises
     ------
@@ -223,18 +272,25 @@ def from_matrices(
     (4, 3, ('0', '1'))
     """
     names = _scan_names(len(matrices), labels, scans)  # pyright: ignore[reportArgumentType]
-    regions = None if rois is None else rois.names
     held = [_as_table(x, name) for x, name in zip(matrices, names, strict=True)]  # pyright: ignore[reportArgumentType]
     for x, name in zip(held, names, strict=True):
         if x.shape[0] != x.shape[1]:
             raise OptionError(f"scan {name} has shape {x.shape}: a correlation matrix is square")
     _check_widths(held, names)
+    held, rois, note = _without_regions(
+        held, [_silent(x) for x in held] if drop_regions else [], names, rois, square=True
+    )
+    held = [_filled_diagonal(np.tanh(x) if fisher_z else x) for x in held]
+    regions = None if rois is None else rois.names
     for x, name in zip(held, names, strict=True):
         _check_matrix(x, name, regions)
     blank = [name for x, name in zip(held, names, strict=True) if _has_blank_diagonal(x)]
-    found = _assemble(_symmetric(np.stack(held)), labels, groups, classes, names, rois, None)
-    text = f"{len(blank)} matrices ({name_some(blank)}) had a diagonal of zeros, which was set to 1"
-    note = (f"{text}; if they hold Fisher z, take tanh first",) if blank else ()
+    known = _Facts(labels, groups, classes, names, rois, score, confounds, sites)
+    found = _assemble(_symmetric(np.stack(held)), known, None)
+    text = f"{len(blank)} matrices ({name_some(blank)}) had a diagonal of zeros or NaN, which was set to 1"
+    note += (
+        ((text if fisher_z else f"{text}; if they hold Fisher z, say {setting('fisher_z', True)}"),) if blank else ()
+    )
     return replace(found, notes=note + _about_silence(found) + found.notes)
 
 
@@ -382,36 +438,114 @@ def _scan_names(count: int, labels: Values, scans: Sequence[str] | None) -> tupl
     return names
 
 
-def _assemble(
-    matrices: FloatArray,
-    labels: Values,
-    groups: Values | None,
-    classes: Sequence[Any] | None,
-    names: tuple[str, ...],
-    rois: Rois | None,
-    series: tuple[FloatArray, ...] | None,
-) -> Connectomes:
-    texts = [label_text(x) for x in labels]
-    first, second = _classes(texts, names, classes)
-    codes = np.array([int(text == second) for text in texts], np.int64)
-    kept = np.array([text in (first, second) for text in texts])
-    subjects = names if groups is None else _subjects(groups, names)
-    n = matrices.shape[1]
-    if rois is None:
-        rois = Rois(tuple(f"ROI {i + 1}" for i in range(n)))
+class _Facts(NamedTuple):
+    """What is known of the scans besides their numbers."""
+
+    labels: Values
+    groups: Values | None
+    classes: Sequence[Any] | None
+    names: tuple[str, ...]
+    rois: Rois | None
+    score: bool
+    confounds: Mapping[str, Values] | None
+    sites: Values | None
+
+
+def _assemble(matrices: FloatArray, known: _Facts, series: tuple[FloatArray, ...] | None) -> Connectomes:
+    texts = [label_text(x) for x in known.labels]
+    names, n = known.names, matrices.shape[1]
+    target, classes = None, ()
+    if known.score:
+        if known.classes is not None:
+            raise OptionError(f"{argument('classes', known.classes)}: a score has no classes")
+        target = _score(known.labels, texts, names)
+        codes, kept = np.zeros(len(names), np.int64), np.ones(len(names), np.bool_)
+    else:
+        classes = _classes(texts, names, known.classes)
+        codes = np.array([classes.index(text) if text in classes else 0 for text in texts], np.int64)
+        kept = np.array([text in classes for text in texts])
+    subjects = names if known.groups is None else _subjects(known.groups, names)
+    rois = known.rois or Rois(tuple(f"ROI {i + 1}" for i in range(n)))
     if len(rois.names) != n:
         raise OptionError(f"the atlas has {len(rois.names)} regions and the scans have {n}: pass their own")
-    every = Connectomes(matrices, codes, (first, second), subjects, names, rois, series, groups is not None)
+    sites = None if known.sites is None else _texts(known.sites, names, "site")
+    every = Connectomes(
+        matrices, codes, classes, subjects, names, rois, series, known.groups is not None, target=target, sites=sites
+    )
     found = every.take(kept)
-    if groups is None:
+    if known.groups is None:
         _check_subjects(found.scans)
     out = int((~kept).sum())
     notes = (f"scans left out for another label or none: {out}",) if out else ()
+    if known.confounds:
+        columns = {
+            name: [x for x, chosen in zip(values, kept, strict=True) if chosen]
+            for name, values in known.confounds.items()
+            if len(values) == len(names) or _wrong_length(name, values, names)
+        }
+        table, note = _confounds(columns, found.scans)
+        found = replace(found, confounds=table, confound_names=tuple(columns))
+        notes += (note,)
     return replace(found, notes=notes + _about_subjects(found) + _about_copies(found))
 
 
-def _classes(texts: Sequence[str | None], scans: Sequence[str], classes: Sequence[Any] | None) -> tuple[str, str]:
-    """The two labels to compare: those of `classes`, or the only two that there are, each of two scans or more."""
+def _wrong_length(name: str, values: Values, names: tuple[str, ...]) -> bool:
+    raise OptionError(f"confound {name!r} has {len(values)} values for {len(names)} scans: pass as many")
+
+
+def _score(labels: Values, texts: Sequence[str | None], names: tuple[str, ...]) -> FloatArray:
+    """The score of each scan, as numbers."""
+    found = np.zeros(len(names))
+    for i, (text, name) in enumerate(zip(texts, names, strict=True)):
+        if text is None:
+            raise OptionError(f"scan {name} has no score: fill it in, or leave the scan out")
+        try:
+            found[i] = float(text)
+        except ValueError:
+            raise OptionError(f"scan {name} has the score {labels[i]!r}, which is no number") from None
+    if not np.isfinite(found).all() or np.ptp(found) == 0:
+        raise OptionError("the scores must be finite numbers that are not all alike")
+    return found
+
+
+def _texts(values: Values, names: tuple[str, ...], what: str) -> tuple[str, ...]:
+    if len(values) != len(names):
+        raise OptionError(f"{len(values)} {what}s for {len(names)} scans: pass as many")
+    found = tuple(label_text(x) for x in values)
+    if without := [name for name, text in zip(names, found, strict=True) if text is None]:
+        raise OptionError(f"scans {name_some(without)} have no {what}: fill it in, or leave them out")
+    return tuple(map(str, found))
+
+
+_NOMINAL = frozenset({"site", "site_id", "scanner", "scanner_id", "center", "centre", "batch"})
+
+
+def _confounds(columns: Mapping[str, Values], names: tuple[str, ...]) -> tuple[FloatArray, str]:
+    """A column for each number, and for each value but the first of text and sites; and how they were read."""
+    table: list[FloatArray] = []
+    read: list[str] = []
+    for name, values in columns.items():
+        texts = _texts(values, names, name)
+        kinds = sorted(set(texts))
+        try:
+            numbers = np.array([float(x) for x in texts])
+        except ValueError:
+            numbers = None
+        if len(kinds) == 1:
+            raise OptionError(f"confound {name!r} is {kinds[0]!r} in all scans: leave it out")
+        if numbers is not None and np.isfinite(numbers).all() and name.casefold() not in _NOMINAL:
+            table.append(numbers)
+            read.append(f"{name} (a number)")
+            continue
+        if len(kinds) > len(names) // 2:
+            raise OptionError(f"confound {name!r} has {len(kinds)} different values, which are no numbers")
+        table += [np.array([float(x == kind) for x in texts]) for kind in kinds[1:]]
+        read.append(f"{name} ({len(kinds)} values)")
+    return np.column_stack(table), f"confounds removed within training scans: {', '.join(read)}"
+
+
+def _classes(texts: Sequence[str | None], scans: Sequence[str], classes: Sequence[Any] | None) -> tuple[str, ...]:
+    """The labels to compare: those of `classes`, or all that there are, each of two scans or more."""
     counts = Counter(text for text in texts if text is not None)
     try:
         order = sorted(counts, key=float)
@@ -421,8 +555,8 @@ def _classes(texts: Sequence[str | None], scans: Sequence[str], classes: Sequenc
     there = f"{len(counts)} labels (and scans): {each}"
     if classes is not None:
         chosen = tuple(str(label_text(x)) for x in classes)
-        if isinstance(classes, str) or len(chosen) != 2 or chosen[0] == chosen[1]:
-            raise OptionError(f"{argument('classes', classes)}: name two different labels")
+        if isinstance(classes, str) or len(chosen) < 2 or len(set(chosen)) < len(chosen):
+            raise OptionError(f"{argument('classes', classes)}: name two or more different labels")
         for name in chosen:
             if name not in counts:
                 raise OptionError(f"{argument('classes', classes)}: no scan has the label {name!r}; there are {there}")
@@ -430,16 +564,21 @@ def _classes(texts: Sequence[str | None], scans: Sequence[str], classes: Sequenc
         if without := [scan for text, scan in zip(texts, scans, strict=True) if text is None]:
             more = f" and {len(without) - 1} more" if len(without) > 1 else ""
             raise OptionError(
-                f"scan {without[0]}{more} has no label: fill it in, or choose two classes with {setting('classes')}"
+                f"scan {without[0]}{more} has no label: fill it in, or choose classes with {setting('classes')}"
             )
         if len(counts) == 1:
             raise OptionError(f"all {len(texts)} scans have the label {order[0]!r}: two classes are needed")
-        if len(counts) > 2:
-            raise OptionError(f"there are {there}: choose two with {setting('classes')}, or another column of labels")
-        chosen = order[0], order[1]
+        if len(counts) > _MOST_CLASSES:
+            raise OptionError(
+                f"there are {there}: choose some with {setting('classes')}, another column of labels, or predict them "
+                f"as a score with {setting('score')}"
+            )
+        chosen = tuple(order)
     for name in chosen:
         if counts[name] < _LEAST_SCANS:
-            raise OptionError(f"class {name!r} has {counts[name]} scan: each class needs {_LEAST_SCANS} or more")
+            raise OptionError(
+                f"class {name!r} has {counts[name]} scan: each class needs {_LEAST_SCANS} or more; there are {there}"
+            )
     return chosen
 
 
@@ -494,6 +633,57 @@ def _name_regions(columns: IntArray, n: int, regions: Sequence[str] | None) -> s
     return f"ROI {i + 1}{named}" + (f" and {columns.size - 1} more" if columns.size > 1 else "")
 
 
+def _constant(x: FloatArray) -> BoolArray:
+    """Which columns of a series are constant."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.ptp(x, axis=0) <= _CONSTANT * np.abs(x).max(axis=0))
+
+
+def _silent(x: FloatArray) -> BoolArray:
+    """Which regions of a matrix have no correlations, or only zeros, as tools write those without a signal."""
+    off = ~np.eye(len(x), dtype=bool)
+    return ((~np.isfinite(x) | (x == 0)) & off).sum(axis=1) == len(x) - 1
+
+
+def _without_regions(
+    held: list[FloatArray], dead: Sequence[BoolArray], names: Sequence[str], rois: Rois | None, *, square: bool
+) -> tuple[list[FloatArray], Rois | None, tuple[str, ...]]:
+    """Scans and regions without those that are dead in some scan, and a note that counts them."""
+    every = np.array(dead)
+    if not every.any():
+        return held, rois, ()
+    out = np.flatnonzero(every.any(axis=0))
+    n = held[0].shape[1]
+    if n - out.size < _LEAST_SHAPE:
+        worst = names[int(every.sum(axis=1).argmax())]
+        raise OptionError(
+            f"{out.size} of {n} regions have no signal in some scan, most in scan {worst}: leave out such scans first"
+        )
+    kept = np.setdiff1d(np.arange(n), out)
+    regions = None if rois is None else rois.names
+    if regions is not None and len(regions) != n:
+        raise OptionError(f"the atlas has {len(regions)} regions and the scans have {n}: pass their own")
+    known = rois or Rois(tuple(f"ROI {i + 1}" for i in range(n)))
+    fewer = replace(
+        known,
+        names=tuple(known.names[i] for i in kept),
+        coordinates=None if known.coordinates is None else known.coordinates[kept],
+        systems=None if known.systems is None else tuple(known.systems[i] for i in kept),
+    )
+    some = name_some([f"{known.names[i]} in {every[:, i].sum()} scans" for i in out])
+    note = f"regions left out of all scans, as they have no signal in some: {out.size} of {n} ({some})"
+    return [x[np.ix_(kept, kept)] if square else x[:, kept] for x in held], fewer, (note,)
+
+
+def _filled_diagonal(x: FloatArray) -> FloatArray:
+    """The matrix; a diagonal of NaN throughout, as CONN leaves it, is blank (0)."""
+    if not np.isnan(x.diagonal()).all():
+        return x
+    found = x.copy()
+    np.fill_diagonal(found, 0.0)
+    return found
+
+
 def _check_series(x: FloatArray, name: str, regions: Sequence[str] | None) -> None:
     n = x.shape[1]
     bad = ~np.isfinite(x)
@@ -502,7 +692,7 @@ def _check_series(x: FloatArray, name: str, regions: Sequence[str] | None) -> No
             f"scan {name} has NaN or an infinite entry in "
             f"{_name_regions(np.flatnonzero(bad.any(axis=0)), n, regions)}: {_OUT}"
         )
-    constant = np.flatnonzero(np.ptp(x, axis=0) <= _CONSTANT * np.abs(x).max(axis=0))
+    constant = np.flatnonzero(_constant(x))
     if constant.size:
         raise OptionError(
             f"scan {name} is constant in {_name_regions(constant, n, regions)}, which has no correlations: {_OUT}"
@@ -526,14 +716,18 @@ def _check_matrix(x: FloatArray, name: str, regions: Sequence[str] | None) -> No
     without = np.flatnonzero(bad.sum(axis=1) == len(x) - 1)
     if without.size:
         raise OptionError(f"scan {name} has no correlations of {_name_regions(without, len(x), regions)}: {_OUT}")
+    beyond = f"correlations lie in [-1, 1]; {setting('fisher_z', True)} takes Fisher z"
     finite, diagonal = np.where(np.isfinite(x), x, 0.0), x.diagonal()
     cases = (
-        (np.isinf(x), "correlations lie in [-1, 1]; take tanh of Fisher z values, of which that of 1 is infinite"),
+        (
+            np.isinf(x),
+            f"correlations lie in [-1, 1]; {setting('fisher_z', True)} takes Fisher z, of which that of 1 is infinite",
+        ),
         (np.isnan(x), "pass numbers only"),
         (np.abs(finite - finite.T) > _TOLERANCE, "its mirror image differs: pass symmetric matrices"),
         (
             (np.abs(x) > 1 + _TOLERANCE) & ~np.eye(len(x), dtype=bool),
-            "correlations lie in [-1, 1]; take tanh of Fisher z values, divide covariances by the deviations",
+            f"{beyond}; divide covariances by the deviations",
         ),
         (
             np.diag((np.abs(diagonal - 1) > _TOLERANCE) & (not _has_blank_diagonal(x))),

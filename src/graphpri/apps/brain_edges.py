@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from graphpri.apps import Rows
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_graph import fisher_z, pairs, upper
+from graphpri.apps.brain_tests import EdgeTests, corrected, edge_tests
 from graphpri.errors import OptionError, argument
-from graphpri.graph import FloatArray, IntArray
+from graphpri.graph import IntArray
 
 PERMUTATIONS = 9999
 """Of the systems over the regions."""
@@ -46,7 +45,9 @@ def ranked(importance: ArrayLike, top: int) -> IntArray:
     return best[values[best] > 0]
 
 
-def edge_table(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, top: int = 100) -> Rows:
+def edge_table(
+    scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, top: int = 100, tests: EdgeTests | None = None
+) -> Rows:
     """The most important edges, best first.
 
     Parameters
@@ -59,14 +60,16 @@ def edge_table(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, 
         Share of half-samples in which an edge is among the most important.
     top : int
         Number of edges; fewer where fewer have an importance above 0.
+    tests : EdgeTests, optional
+        Of these scans; without permutations where absent.
 
     Returns
     -------
     list of dict
-        rank, region, other, system and other_system (where there are systems), importance, sign (that of t: +
-        where the correlation is larger in class 1), selection_frequency, mean r of both classes (the mean of Fisher's
-        z, turned back), t and p of :func:`edge_tests`, and q, p corrected for all N(N − 1)/2 edges
-        (Benjamini-Hochberg).
+        rank, node and other_node (numbers of the regions, from 1), region, other, system and other_system (where there
+        are systems), importance, sign (that of t: + where the correlation is larger in class 1, or rises with the
+        score), selection_frequency, mean r of each class (the mean of Fisher's z, turned back), and what
+        :class:`graphpri.apps.brain_tests.EdgeTests` has: t or F, p, q, p_family and component.
 
     Raises
     ------
@@ -78,94 +81,66 @@ def edge_table(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, 
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> drawn = planted_connectomes(0.4, n_rois=12, n_modules=2, n_planted=3)
     >>> rows = edge_table(drawn.train, np.abs(drawn.shift), drawn.planted, top=3)
-    >>> [(row["region"], row["other"], row["sign"], row["q"] < 0.05) for row in rows]
-    [('ROI 1', 'ROI 5', '-', True), ('ROI 8', 'ROI 9', '-', True), ('ROI 8', 'ROI 10', '+', True)]
+    >>> [(row["region"], row["other_node"], row["sign"], row["q"] < 0.05) for row in rows]
+    [('ROI 1', 5, '-', True), ('ROI 8', 9, '-', True), ('ROI 8', 10, '+', True)]
     """
     u, v = pairs(scans.n_rois)
     importance, frequency = np.asarray(importance, np.float64), np.asarray(frequency, np.float64)
     for name, values in (("importance", importance), ("frequency", frequency)):
         if values.shape != u.shape:
             raise OptionError(f"{name} has shape {values.shape}, and {scans.n_rois} regions have {u.size} edges")
-    t, p = edge_tests(scans)
-    q = _corrected(p)
-    z = fisher_z(upper(scans.matrices))
-    means = [np.tanh(z[scans.labels == label].mean(axis=0)) for label in (0, 1)]
-    rows: Rows = []
-    for rank, e in enumerate(ranked(importance, top), 1):
-        rows.append(
-            {"rank": rank}
-            | _ends(scans, int(u[e]), int(v[e]))
-            | {
-                "importance": float(importance[e]),
-                "sign": "+" if t[e] > 0 else "-" if t[e] < 0 else "",
-                "selection_frequency": float(frequency[e]),
-                **{f"mean_r_{name}": float(r[e]) for name, r in zip(scans.classes, means, strict=True)},
-                "t": float(t[e]),
-                "p": float(p[e]),
-                "q": float(q[e]),
-            }
-        )
-    return rows
+    found = edge_tests(scans, 0) if tests is None else tests
+    described = tested_rows(scans, found)
+    return [
+        {"rank": rank}
+        | _ends(scans, int(u[e]), int(v[e]))
+        | {"importance": float(importance[e]), "selection_frequency": float(frequency[e])}
+        | described[e]
+        for rank, e in enumerate(ranked(importance, top), 1)
+    ]
 
 
-def edge_tests(scans: Connectomes) -> tuple[FloatArray, FloatArray]:
-    """Student's t and p of each edge, class 1 against class 0, over subjects.
-
-    Of Fisher's z, averaged over the scans of a subject in a class. Paired within the subjects where each has scans of
-    both classes; else Welch's test, which takes a subject that is in both classes for two. Scans of a subject are no
-    independent observations, so that they don't count.
-
-    Returns
-    -------
-    t, p : ndarray of float64, shape (N(N − 1)/2,)
-        NaN where there are fewer than two subjects in a class, or no variance.
-
-    Examples
-    --------
-    >>> from graphpri.apps.brain_planted import planted_connectomes
-    >>> drawn = planted_connectomes(0.4, n_rois=12, n_modules=2, n_planted=3)
-    >>> t, p = edge_tests(drawn.train)
-    >>> sorted(np.argsort(p)[:3].tolist()) == np.flatnonzero(drawn.planted).tolist()
-    True
-    """
-    z = fisher_z(upper(scans.matrices))
-    by_class = [_subject_means(z, scans, label) for label in (0, 1)]
-    names = [list(found) for found in by_class]
-    zero, one = (np.array([found[name] for name in sorted(found)]) for found in by_class)
-    if min(len(zero), len(one)) < 2:
-        return np.full(z.shape[1], np.nan), np.full(z.shape[1], np.nan)
-    with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of values that are nearly the same in all subjects
-        if sorted(names[0]) == sorted(names[1]):
-            found: Any = stats.ttest_1samp(one - zero, 0.0)
-        else:
-            found = stats.ttest_ind(one, zero, equal_var=False)
-    return np.asarray(found[0]), np.asarray(found[1])
-
-
-def how_tested(scans: Connectomes) -> str:
-    """What :func:`edge_tests` does with these scans, in words.
+def tested_rows(scans: Connectomes, tests: EdgeTests) -> Rows:
+    """What tests say of every edge, and its mean correlation in each class, a row an edge.
 
     Examples
     --------
     >>> from graphpri.apps.brain_data import from_matrices
-    >>> how_tested(from_matrices([np.eye(3)] * 4, [0, 1, 0, 1], groups=["a", "a", "b", "b"]))
-    'paired t-test over subjects'
+    >>> scans = from_matrices([np.eye(3)] * 4, [0, 1, 0, 1])
+    >>> list(tested_rows(scans, edge_tests(scans, 0))[0])
+    ['sign', 'mean_r_0', 'mean_r_1', 't', 'p', 'q', 'p_family', 'component']
     """
-    sets = [{g for g, label in zip(scans.groups, scans.labels, strict=True) if label == k} for k in (0, 1)]
-    if sets[0] == sets[1]:
-        return "paired t-test over subjects"
-    twice = len(sets[0] & sets[1])
-    return "Welch's t-test over subjects" + (f", {twice} of them in both classes as if independent" if twice else "")
+    z = fisher_z(upper(scans.matrices))
+    means = [np.tanh(z[scans.labels == k].mean(axis=0)) for k in range(len(scans.classes))]
+    t = tests.statistic
+    rows: Rows = []
+    for e in range(t.size):
+        row: dict[str, Any] = {"sign": "+" if t[e] > 0 else "-" if t[e] < 0 else ""} if tests.signed else {}
+        row |= {f"mean_r_{name}": float(r[e]) for name, r in zip(scans.classes, means, strict=True)}
+        row |= {"t" if tests.signed else "F": float(t[e]), "p": float(tests.p[e]), "q": float(tests.q[e])}
+        rows.append(row | {"p_family": float(tests.p_family[e]), "component": int(tests.component[e])})
+    return rows
 
 
-def _corrected(p: ArrayLike) -> FloatArray:
-    """p-values corrected for their number by Benjamini and Hochberg; NaN stays NaN."""
-    held = np.asarray(p, np.float64)
-    there = ~np.isnan(held)
-    found = np.full(held.shape, np.nan)
-    found[there] = stats.false_discovery_control(held[there])
-    return found
+def all_edges(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, tests: EdgeTests) -> Rows:
+    """Every edge with its importance, selection frequency and tests, in the order of the regions.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> scans = from_matrices([np.eye(3)] * 4, [0, 1, 0, 1])
+    >>> rows = all_edges(scans, [1, 2, 3], [0, 0, 1], edge_tests(scans, 0))
+    >>> [(row["node"], row["other_node"], row["importance"]) for row in rows]
+    [(1, 2, 1.0), (1, 3, 2.0), (2, 3, 3.0)]
+    """
+    u, v = pairs(scans.n_rois)
+    weights, often = np.asarray(importance, np.float64), np.asarray(frequency, np.float64)
+    return [
+        _ends(scans, int(u[e]), int(v[e]))
+        | {"importance": float(weights[e]), "selection_frequency": float(often[e])}
+        | row
+        for e, row in enumerate(tested_rows(scans, tests))
+    ]
 
 
 def system_table(scans: Connectomes, selected: ArrayLike, permutations: int = PERMUTATIONS, seed: int = 0) -> Rows:
@@ -232,23 +207,15 @@ def system_table(scans: Connectomes, selected: ArrayLike, permutations: int = PE
                     "p": float((1 + (chance[:, k] >= observed[k]).sum()) / (1 + permutations)),
                 }
             )
-    for row, q in zip(rows, _corrected([row["p"] for row in rows]), strict=True):
+    for row, q in zip(rows, corrected([row["p"] for row in rows]), strict=True):
         row["q"] = float(q)
     return sorted(rows, key=lambda row: -row["selected"])
 
 
-def _ends(scans: Connectomes, u: int, v: int) -> dict[str, str]:
+def _ends(scans: Connectomes, u: int, v: int) -> dict[str, Any]:
     rois = scans.rois
-    ends = {"region": rois.names[u], "other": rois.names[v]}
+    ends: dict[str, Any] = {"node": u + 1, "other_node": v + 1, "region": rois.names[u], "other": rois.names[v]}
     return ends if rois.systems is None else ends | {"system": rois.systems[u], "other_system": rois.systems[v]}
-
-
-def _subject_means(z: FloatArray, scans: Connectomes, label: int) -> dict[str, FloatArray]:
-    rows: dict[str, list[int]] = {}
-    for i, subject in enumerate(scans.groups):
-        if scans.labels[i] == label:
-            rows.setdefault(subject, []).append(i)
-    return {subject: z[at].mean(axis=0) for subject, at in rows.items()}
 
 
 def _counts(codes: IntArray, u: IntArray, v: IntArray, n: int) -> IntArray:

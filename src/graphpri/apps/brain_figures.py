@@ -69,8 +69,9 @@ def connectome(scans: Connectomes, edges: ArrayLike, signs: ArrayLike) -> bytes 
         return None
     figure = _figure(9.5, 3.8, None)
     colours = glass_brain(figure, (0, 0.1, 1, 0.9), scans.rois, at, signs)
-    named = colours or {f"larger in {scans.classes[k]}": _SIGNED[2 * k - 1] for k in (0, 1)}
-    brain_legend(figure, named, fontsize=9)
+    named = colours or _sign_names(scans.classes)
+    if named:
+        brain_legend(figure, named, fontsize=9)
     return as_bytes(figure, "png", dpi=_DPI, facecolor="white")
 
 
@@ -217,10 +218,10 @@ def system_matrix(rows: Rows) -> bytes | None:
     return as_bytes(figure, "svg")
 
 
-def accuracies(
-    names: Sequence[str], values: ArrayLike, intervals: ArrayLike, chance: tuple[float, float, float]
+def results(
+    names: Sequence[str], values: ArrayLike, intervals: ArrayLike, chance: tuple[float, float, float], measure: str
 ) -> bytes:
-    """Accuracies with intervals, against chance, as SVG.
+    """A measure of methods with intervals, against chance, as SVG.
 
     Parameters
     ----------
@@ -230,10 +231,11 @@ def accuracies(
         Lower and upper ends.
     chance : tuple of float
         Chance level, and both ends of its interval.
+    measure : str
 
     Examples
     --------
-    >>> b"<svg" in accuracies(["edge-readout"], [0.8], [(0.7, 0.9)], (0.5, 0.4, 0.6))
+    >>> b"<svg" in results(["edge-readout"], [0.8], [(0.7, 0.9)], (0.5, 0.4, 0.6), "balanced accuracy")
     True
     """
     middle, ends = np.asarray(values, np.float64), np.asarray(intervals, np.float64)
@@ -243,13 +245,100 @@ def accuracies(
     ax.axvspan(chance[1], chance[2], color="#8883", label="chance, 95 % of guesses")
     ax.axvline(chance[0], color="#666", lw=1, ls="--")
     ax.hlines(at, ends[:, 0], ends[:, 1], color="#2166ac", lw=2)
-    ax.plot(middle, at, "o", color="#2166ac", label="accuracy, 95 % interval over subjects")
+    ax.plot(middle, at, "o", color="#2166ac", label="95 % interval over subjects")
     ax.set_yticks(at, names)
     ax.set_ylim(-0.7, len(names) - 0.3)
-    ax.set_xlabel("accuracy")
+    ax.set_xlabel(measure)
     ax.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     return as_bytes(figure, "svg")
+
+
+_NAMED = 130  # regions up to which a ring has their names
+_GAP = 1.5  # regions' widths between systems of a ring
+
+
+def ring(rois: Rois, edges: ArrayLike, signs: ArrayLike, classes: Sequence[str] = ()) -> bytes | None:
+    """Edges as chords of a ring of the regions, by system where there are systems, as SVG; None without edges.
+
+    Parameters
+    ----------
+    rois : Rois
+    edges : array_like of int, shape (K,)
+        Positions, in the order of :func:`graphpri.apps.brain_graph.pairs`.
+    signs : array_like, shape (K,)
+        1 or -1, the colours of the chords.
+    classes : sequence of str
+        The two, for the legend.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import Rois
+    >>> b"<svg" in ring(Rois(("M1.L", "M1.R", "V1"), None, ("motor", "motor", "visual")), [0, 2], [1, -1])
+    True
+    """
+    at = np.asarray(edges, np.int64)
+    if not at.size:
+        return None
+    from matplotlib import rc_context
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import PathPatch, Wedge
+    from matplotlib.path import Path
+
+    angle, spans = _places(rois)
+    colours, where = _system_colours(rois), np.column_stack([np.cos(angle), np.sin(angle)])
+    figure = _figure(8, 8)
+    ax = figure.subplots()
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    ax.set(xlim=(-1.45, 1.45), ylim=(-1.45, 1.45))
+    u, v = (ends[at] for ends in pairs(len(rois.names)))
+    for a, b, sign in zip(u, v, np.asarray(signs), strict=True):
+        # Chords bend towards the centre, those of near regions less.
+        middle = (where[a] + where[b]) / 2 * 0.25
+        path = Path([where[a], middle, where[b]], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
+        colour = _SIGNED.get(int(sign), _ACROSS) if len(classes) <= 2 else _ACROSS
+        ax.add_patch(PathPatch(path, facecolor="none", edgecolor=colour, linewidth=1.1, alpha=0.7))
+    for name, (first, last) in spans.items():
+        ends = np.degrees([first, last])
+        ax.add_patch(Wedge((0, 0), 1.07, *ends, width=0.05, color=colours.get(name, _ACROSS)))
+    used = _degrees(len(rois.names), at)
+    for i, name in enumerate(rois.names):
+        if used[i] or len(rois.names) <= 40:
+            flipped = np.cos(angle[i]) < 0
+            ax.annotate(
+                name if len(name) <= 16 else f"{name[:15]}…",
+                1.09 * where[i],
+                rotation=np.degrees(angle[i]) + 180 * flipped,
+                rotation_mode="anchor",
+                ha="right" if flipped else "left",
+                va="center",
+                fontsize=6.5 if len(rois.names) <= _NAMED else 4.5,
+                parse_math=False,
+            )
+    marks = [Line2D([], [], color=colours[name], lw=5, label=name) for name in spans if name in colours]
+    marks += [Line2D([], [], color=colour, lw=1.5, label=word) for word, colour in _sign_names(classes).items()]
+    if marks:
+        figure.legend(handles=marks, loc="outside lower center", ncols=min(5, len(marks)), frameon=False, fontsize=8)
+    with rc_context({"svg.fonttype": "none"}):  # names stay text
+        return as_bytes(figure, "svg")
+
+
+def _places(rois: Rois) -> tuple[FloatArray, dict[str, tuple[float, float]]]:
+    """Angle of each region on a ring, from the top clockwise, and first and last angle of each system."""
+    n = len(rois.names)
+    systems = rois.systems or ("",) * n
+    order = sorted(range(n), key=lambda i: (systems[i], i))
+    names = sorted(set(systems))
+    step = 2 * np.pi / (n + _GAP * len(names))
+    angle, spans, position = np.zeros(n), dict[str, tuple[float, float]](), 0.0
+    for name in names:
+        mine = [i for i in order if systems[i] == name]
+        places = np.pi / 2 - step * (position + np.arange(len(mine)) + 0.5)
+        angle[mine] = places
+        spans[name] = float(places[-1] - step / 2), float(places[0] + step / 2)
+        position += len(mine) + _GAP
+    return angle, spans if rois.systems else {}
 
 
 def _system_colours(rois: Rois) -> dict[str, Any]:
@@ -261,6 +350,14 @@ def _system_colours(rois: Rois) -> dict[str, Any]:
     names = sorted(set(rois.systems))
     palette = mpl.colormaps["tab10" if len(names) <= 10 else "tab20"]
     return {name: to_hex(palette(i % palette.N)) for i, name in enumerate(names)}
+
+
+def _sign_names(classes: Sequence[str]) -> dict[str, str]:
+    """What the colours of signs mean; nothing of several classes."""
+    if len(classes) > 2:
+        return {}
+    words = [f"larger in {name}" for name in classes] or ["falls with the score", "rises with the score"]
+    return {word: _SIGNED[2 * k - 1] for k, word in enumerate(words)}
 
 
 def _edge_lines(rois: Rois, at: IntArray, signs: FloatArray, of_region: list[Any] | None) -> dict[str, list[Any]]:

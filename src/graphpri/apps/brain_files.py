@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import re
+import warnings
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -33,7 +35,7 @@ from graphpri.io import tables
 
 Kind = Literal["auto", "series", "matrix"]
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".npy", ".npz", ".mat")
+SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".1d", ".edge", ".npy", ".npz", ".mat")
 """Files of numbers that are read."""
 
 _STACKED = (".npz", ".npy", ".mat")
@@ -49,8 +51,10 @@ class _Loaded(NamedTuple):
     rows: list[int]
     regions: tuple[str, ...] | None
     notes: tuple[str, ...] = ()
+    turned: bool = False  # from Fisher z to correlations
 
 
+CONN = "matrices of CONN: its Fisher z were turned into correlations"
 DIAGONALS = "rows of numbers have the diagonals of their matrices, as nilearn writes them with vectorize=True"
 
 
@@ -65,6 +69,12 @@ def read_connectomes(
     atlas: str | Path | None = None,
     kind: Kind = "auto",
     array: str | None = None,
+    score: str | None = None,
+    confounds: Sequence[str] = (),
+    site: str | None = None,
+    fisher_z: bool = False,
+    allow_missing: bool = False,
+    drop_regions: bool = False,
     on_progress: ProgressCallback | None = None,
 ) -> Connectomes:
     r"""Connectomes from files.
@@ -98,6 +108,18 @@ def read_connectomes(
         What the files hold; symmetric ones are matrices where it is "auto".
     array : str, optional
         Name of the array in npz and mat files of several.
+    score : str, optional
+        Column of a score, such as age, to predict instead of classes.
+    confounds : sequence of str
+        Columns of what is to be removed within training scans.
+    site : str, optional
+        Column of where each scan was made.
+    fisher_z : bool
+        Whether matrices hold Fisher z.
+    allow_missing : bool
+        Whether rows without a file, and files without a row, are passed over and noted; else they are an error.
+    drop_regions : bool
+        Whether regions without a signal in some scan are left out of all, and noted.
     on_progress : callable, optional
         Called with a stage and the share of it that is done.
 
@@ -130,17 +152,30 @@ def read_connectomes(
     """
     if kind not in get_args(Kind):
         raise OptionError(f"{argument('kind', kind)}: choose 'auto', 'series' or 'matrix'")
-    table = _read_labels(Path(labels), label=label, group=group, id_column=id_column, classes=classes)
+    table = _read_labels(
+        Path(labels),
+        label=label,
+        group=group,
+        id_column=id_column,
+        classes=classes,
+        score=score,
+        confounds=confounds,
+        site=site,
+    )
     place, known = Path(source), [Path(labels), *([] if atlas is None else [Path(atlas)])]
     if place.is_file():
         loaded = _load_stacked(place, table, kind, array)
     else:
-        loaded = _load_files(_find_files(place, known), table, kind, array, on_progress)
+        files, notes = _find_files(place, known)
+        loaded = _load_files(files, table, kind, array, allow_missing, on_progress)
+        loaded = loaded._replace(notes=notes + loaded.notes)
     rois = None if loaded.regions is None else Rois(loaded.regions)
     if atlas is not None:
         rois = read_atlas(atlas, loaded.numbers[0].shape[1])
     rows = loaded.rows
-    make = from_matrices if loaded.are_matrices else from_series
+    if fisher_z and not loaded.are_matrices:
+        raise OptionError(f"{source}: {setting('fisher_z', True)} is for matrices, and these are series")
+    make = partial(from_matrices, fisher_z=fisher_z and not loaded.turned) if loaded.are_matrices else from_series
     try:
         found = make(
             loaded.numbers,
@@ -149,6 +184,10 @@ def read_connectomes(
             classes=classes,
             scans=loaded.scans,
             rois=rois,
+            score=score is not None,
+            confounds={name: [column[i] for i in rows] for name, column in table.confounds.items()},
+            sites=None if table.sites is None else [table.sites[i] for i in rows],
+            drop_regions=drop_regions,
         )
     except OptionError as error:
         text = error.message.replace(
@@ -159,13 +198,18 @@ def read_connectomes(
 
 
 def _load_files(
-    files: list[Path], table: _LabelTable, kind: Kind, array: str | None, on_progress: ProgressCallback | None
+    files: list[Path],
+    table: _LabelTable,
+    kind: Kind,
+    array: str | None,
+    allow_missing: bool,
+    on_progress: ProgressCallback | None,
 ) -> _Loaded:
     if array is not None and not any(_suffix(path) in _STACKED for path in files):
         raise OptionError(
             f"{argument('array', array)}: the files hold one table each; only npz and mat files name arrays"
         )
-    matched = _match(files, table)
+    matched, missing = _match(files, table, allow_missing)
     held: list[Numbers] = []
     notes: tuple[str, ...] = ()
     for i, (path, _) in enumerate(matched):
@@ -177,8 +221,15 @@ def _load_files(
             on_progress("reading scans", (i + 1) / len(matched))
     paths = [path for path, _ in matched]
     matrices = _are_matrices([x.values for x in held], paths, kind)
-    names = _scan_names(paths)
-    return _Loaded([x.values for x in held], matrices, names, [row for _, row in matched], _regions(held, paths), notes)
+    names, turned = _scan_names(paths), [x.turned for x in held]
+    if any(turned):
+        if not all(turned):
+            raise FileError(f"{paths[turned.index(False)]}: it is no result of CONN, as the others are")
+        notes += (CONN,)
+    rows = [row for _, row in matched]
+    return _Loaded(
+        [x.values for x in held], matrices, names, rows, _regions(held, paths), missing + notes, turned=any(turned)
+    )
 
 
 def _one_scan(path: Path, numbers: Numbers) -> Numbers:
@@ -249,9 +300,14 @@ def _load_stacked(path: Path, table: _LabelTable, kind: Kind, array: str | None)
         raise FileError(
             f"{path}: one file of all scans is npz, npy or mat; for text pass the folder of the scans' files"
         )
-    values, count = read_numbers(path, array).values, len(table.ids)
+    count = len(table.ids)
     order = _stacked_order(path, table)
     names = [table.row(i) for i in order]
+    if each := _array_each(path, table, array):
+        scans = [_one_scan(path, Numbers(x, None)).values for x in each]
+        rows = list(range(count))
+        return _Loaded(scans, _are_matrices(scans, [path / x for x in table.ids], kind), table.ids, rows, None)
+    values = read_numbers(path, array).values
     if values.ndim == 3 and _suffix(path) == ".mat" and values.shape[0] != count == values.shape[2]:
         values = np.moveaxis(values, 2, 0)
     if values.shape[0] != count:
@@ -271,6 +327,31 @@ def _load_stacked(path: Path, table: _LabelTable, kind: Kind, array: str | None)
         raise FileError(f"{path}: an array of shape {values.shape}: pass (S, T, N), (S, N, N) or (S, N(N - 1)/2)")
     scans = list(values)
     return _Loaded(scans, _are_matrices(scans, [path / name for name in names], kind), names, order, None)
+
+
+def _array_each(path: Path, table: _LabelTable, array: str | None) -> list[FloatArray]:
+    """The scans of a file that has an array named as each row of the labels, or a cell of them; none of others."""
+    if _suffix(path) not in (".mat", ".npz"):
+        return []
+    try:
+        arrays = _BINARY[_suffix(path)](path, array)
+    except (OSError, ValueError, EOFError, NotImplementedError, zipfile.BadZipFile):
+        return []  # read again, with a message
+    cells = {name: x for name, x in arrays.items() if x.dtype == object and x.size == len(table.ids)}
+    if array in cells or (len(cells) == 1 and array is None):
+        return _numbers_each(path, list(cells[array or next(iter(cells))].ravel()))
+    plain = {name.removeprefix("sub_").removeprefix("x"): name for name in arrays}
+    wanted = [re.sub(r"\W", "_", text.removeprefix("sub-")) for text in table.ids]
+    if array is None and all(text in plain for text in wanted):
+        return _numbers_each(path, [arrays[plain[text]] for text in wanted])
+    return []
+
+
+def _numbers_each(path: Path, held: Sequence[Any]) -> list[FloatArray]:
+    for x in held:
+        if np.asarray(x).dtype.kind not in "fiu":
+            raise FileError(f"{path}: a cell holds {np.asarray(x).dtype}, not numbers")
+    return [np.asarray(x, np.float64) for x in held]
 
 
 def _stacked_order(path: Path, table: _LabelTable) -> list[int]:
@@ -300,13 +381,13 @@ _END = re.compile(r"(?:_[A-Za-z]+)?(?:\.[A-Za-z0-9]+)+$")  # of a file's name: w
 _Matches = Callable[[Path, str], bool]
 
 
-def _find_files(place: Path, known: Sequence[Path]) -> list[Path]:
-    """Files of scans in a folder or of a pattern, other than the known tables, in the order of their names.
+def _find_files(place: Path, known: Sequence[Path]) -> tuple[list[Path], tuple[str, ...]]:
+    """Files of scans in a folder or of a pattern, other than the known tables, in the order of their names, and notes.
 
     Raises
     ------
     FileError
-        Where there are none, or one is of an unknown suffix.
+        Where there are none, one is of an unknown suffix, or derivatives are of several atlases.
     """
     if place.is_dir():
         found = place.rglob("*")
@@ -316,6 +397,8 @@ def _find_files(place: Path, known: Sequence[Path]) -> list[Path]:
         raise FileError(f"{place}: no such file or folder")
     tables = {path.resolve() for path in known}
     files = sorted(path for path in found if path.is_file() and not _is_ignored(path, place, tables))
+    if place.is_dir() and (derivatives := _derivatives(place, files)):
+        return derivatives
     for path in files:
         if _suffix(path) not in SUFFIXES:
             raise FileError(
@@ -324,17 +407,53 @@ def _find_files(place: Path, known: Sequence[Path]) -> list[Path]:
             )
     if not files:
         raise FileError(f"{place}: there are no files of scans ({', '.join(SUFFIXES)})")
-    return files
+    return files, ()
+
+
+_DERIVED = re.compile(r"sub-[A-Za-z0-9]+_.*_(timeseries|relmat)\.tsv(?:\.gz)?")
+
+
+def _derivatives(place: Path, files: Sequence[Path]) -> tuple[list[Path], tuple[str, ...]] | None:
+    """Series of regions, or matrices, among derivatives with BIDS names; None where there are no such names.
+
+    Raises
+    ------
+    FileError
+        For confounds alone, as fMRIPrep has them, and for files that differ in more than subject, session and run.
+    """
+    named = [(path, found[1]) for path in files if (found := _DERIVED.fullmatch(path.name))]
+    if not named:
+        return None
+    own = [(path, kind) for path, kind in named if _entities(path).get("desc") != "confounds"]
+    if not own:
+        raise FileError(
+            f"{place}: there are confounds and no series of regions; take these from fMRIPrep's images first, by XCP-D "
+            "or nilearn's NiftiLabelsMasker"
+        )
+    kind = "timeseries" if any(kind == "timeseries" for _, kind in own) else "relmat"
+    chosen = [path for path, its in own if its == kind]
+    sorts: dict[tuple[tuple[str, str], ...], list[Path]] = {}
+    for path in chosen:
+        sorts.setdefault(tuple((k, v) for k, v in _entities(path).items() if k not in _ENTITIES), []).append(path)
+    if len(sorts) > 1:
+        differ = [{f"{k}-{v}" for k, v in held} for held in sorts]
+        apart = sorted(set[str]().union(*differ) - set[str].intersection(*differ))
+        raise FileError(
+            f"{place}: derivatives of several kinds, {name_some(apart, 8)}: choose one with a pattern such as "
+            f"'{place}/**/*{apart[0]}*_{kind}.tsv'"
+        )
+    return chosen, (f"{len(chosen)} of {len(files)} files are scans, by their BIDS names: *_{kind}.tsv",)
 
 
 def _pattern(place: Path, files: Sequence[Path]) -> str:
     """A pattern that finds files of numbers in the folder, by the end of their names."""
+    folder = place if place.is_dir() else place.parent
     read = [path for path in files if _suffix(path) in SUFFIXES]
     good = next((path for word in ("timeseries", "relmat", "") for path in read if word in path.name), None)
     if good is None:
-        return f"{place.name}/*.csv"
+        return f"{folder}/*.csv"
     end = _END.search(good.name)
-    return f"{place.name}/{'**/' * (good.parent != place)}*{end[0] if end else ''}"
+    return f"{folder}/{'**/' * (good.parent != folder)}*{end[0] if end else ''}"
 
 
 def _is_ignored(path: Path, place: Path, known: set[Path]) -> bool:
@@ -343,8 +462,10 @@ def _is_ignored(path: Path, place: Path, known: set[Path]) -> bool:
     return hidden or _suffix(path) in _NO_SCANS or bool(_WORDS.fullmatch(path.name)) or path.resolve() in known
 
 
-def _match(files: Sequence[Path], table: _LabelTable) -> list[tuple[Path, int]]:
-    """Each file with the row of its labels, in the order of the rows.
+def _match(
+    files: Sequence[Path], table: _LabelTable, allow_missing: bool
+) -> tuple[list[tuple[Path, int]], tuple[str, ...]]:
+    """Each file with the row of its labels, in the order of the rows, and what was passed over.
 
     Raises
     ------
@@ -356,14 +477,16 @@ def _match(files: Sequence[Path], table: _LabelTable) -> list[tuple[Path, int]]:
     rows = {i for _, i in found}
     lonely = [table.row(i) for i in range(len(table.ids)) if i not in rows]
     unnamed = [path.name for path in files if path not in used]
-    if lonely or unnamed:
-        parts = [f"rows without a file: {name_some(lonely)}"] if lonely else []
-        parts += [f"files without a row: {name_some(unnamed)}"] if unnamed else []
+    parts = [f"rows without a file: {name_some(lonely)}"] if lonely else []
+    parts += [f"files without a row: {name_some(unnamed)}"] if unnamed else []
+    if parts and not (allow_missing and found):
         raise OptionError(
             f"labels and files don't match; {'; '.join(parts)}. A row's id (column {table.id_column!r}) must be a "
             "file's name, its sub- entity, a part of its name between marks or its folder; "
-            f"{setting('id_column')} names another one"
+            f"{setting('id_column')} names another one, and {setting('allow_missing', True)} passes such over"
         )
+    notes = (f"passed over: {len(lonely)} {parts[0]}",) if lonely else ()
+    notes += (f"passed over: {len(unnamed)} {parts[-1]}",) if unnamed else ()
     for path, pairs in groupby(sorted(found), key=lambda pair: pair[0]):
         fitting = [table.row(i) for _, i in pairs]
         if len(fitting) > 1:
@@ -378,7 +501,7 @@ def _match(files: Sequence[Path], table: _LabelTable) -> list[tuple[Path, int]]:
                 f"{name_some([path.name for path in paths])}: choose with a pattern such as '**/*_timeseries.tsv', or "
                 "name each file in a column file"
             )
-    return found
+    return found, notes
 
 
 def _files_of(files: Sequence[Path], table: _LabelTable, i: int) -> list[Path]:
@@ -417,7 +540,13 @@ def _is_folder(path: Path, name: str) -> bool:
     return path.parent.name.removeprefix("sub-") == name.removeprefix("sub-")
 
 
-_WAYS: tuple[_Matches, ...] = (_is_name, _is_subject, _is_part, _is_folder)
+def _is_conn(path: Path, name: str) -> bool:
+    """Whether a result of CONN is of the subject of that number."""
+    found = re.search(r"Subject0*([0-9]+)(?![0-9])", path.name)
+    return found is not None and name.isdecimal() and found[1] == name.lstrip("0")
+
+
+_WAYS: tuple[_Matches, ...] = (_is_name, _is_subject, _is_part, _is_conn, _is_folder)
 
 
 # Tables of labels and subjects (participants.tsv), and the atlas of the regions
@@ -450,7 +579,9 @@ class _LabelTable:
     labels : list of str
     subjects : list of str, or None
         None where no column names subjects.
-    sessions, runs : list of str, or None
+    sessions, runs, sites : list of str, or None
+    confounds : dict of str to list of str
+        By column.
     notes : tuple of str
         Which columns were taken.
     """
@@ -461,6 +592,8 @@ class _LabelTable:
     subjects: list[str] | None
     sessions: list[str] | None
     runs: list[str] | None
+    sites: list[str] | None
+    confounds: dict[str, list[str]]
     notes: tuple[str, ...]
 
     @property
@@ -481,23 +614,36 @@ def _read_labels(
     group: str | None = None,
     id_column: str | None = None,
     classes: Sequence[Any] | None = None,
+    score: str | None = None,
+    confounds: Sequence[str] = (),
+    site: str | None = None,
 ) -> _LabelTable:
-    """Labels and subjects of scans; only columns with both `classes` can then be labels."""
+    """Labels and subjects of scans; only columns with all `classes` can then be labels."""
+    if score is not None and label is not None:
+        raise OptionError(f"{argument('score', score)}: with {argument('label', label)} there are classes: give one")
     table = tables.read_table(path).columns
     ids = _column(table, id_column, (*_SCAN_IDS, *_SUBJECT_IDS, *_OTHER_IDS), "id_column", path)
     if ids is None:
         raise OptionError(f"{path}: no column names the scans; {setting('id_column')} names one of {', '.join(table)}")
     sessions, runs = (_column(table, None, names, "", path) for names in (_SESSIONS, _RUNS))
     groups = _column(table, group, _SUBJECT_IDS, "group", path)
-    labels = label or _label_column(table, {ids, sessions, runs, groups}, classes, path)
+    for name in confounds:
+        _column(table, name, (), "confounds", path)
+    sites = None if site is None else _column(table, site, (), "site", path)
+    aside = {ids, sessions, runs, groups, sites, *confounds}
+    labels = score or label or _label_column(table, aside, classes, path)
     if labels not in table:
-        raise OptionError(f"{path}: there is no column {labels!r} for {setting('label')}; there are {', '.join(table)}")
+        what = "score" if score else "label"
+        raise OptionError(f"{path}: there is no column {labels!r} for {setting(what)}; there are {', '.join(table)}")
+    if labels in confounds:
+        raise OptionError(f"{path}: column {labels!r} is to be predicted, and can't be a confound")
     taken = f"columns taken from {path.name}: scans {ids}, labels {labels}, subjects {groups or '(none)'}"
     found = _LabelTable(
         table[ids],
         ids,
         table[labels],
-        *(None if c is None else table[c] for c in (groups, sessions, runs)),
+        *(None if c is None else table[c] for c in (groups, sessions, runs, sites)),
+        confounds={name: table[name] for name in confounds},
         notes=(taken,),
     )
     rows = [found.row(i) for i in range(len(found.ids))]
@@ -519,7 +665,7 @@ def read_atlas(path: str | Path, n: int | None = None) -> Rois:
     ----------
     path : str or Path
         Columns name, x, y, z (MNI, mm) and system, or one of their other common names (``abbrev``, ``x_mni``,
-        ``network``, ...); any may be absent, x, y and z together.
+        ``network``, ...); any may be absent, x, y and z together. In a node file colours stand for systems.
     n : int, optional
         Number of regions that there should be.
 
@@ -545,7 +691,7 @@ def read_atlas(path: str | Path, n: int | None = None) -> Rois:
     (('left', 'right'), [-40.0, 0.0, 0.0], ('motor', 'motor'))
     """
     file = Path(path)
-    table = tables.read_table(file).columns
+    table = _read_nodes(file) if _suffix(file) == ".node" else tables.read_table(file).columns
     count = len(next(iter(table.values())))
     if n is not None and count != n:
         raise FileError(f"{file}: it has {count} regions and the scans have {n}: pass their own atlas")
@@ -558,6 +704,23 @@ def read_atlas(path: str | Path, n: int | None = None) -> Rois:
     distinct = tuple(text if names.count(text) == 1 else f"{text} {i + 1}" for i, text in enumerate(names))
     systems = None if system is None else tuple(label_text(x) or _NO_SYSTEM for x in table[system])
     return Rois(distinct, _coordinates(table, axes, file), systems, note)
+
+
+def _read_nodes(file: Path) -> _Columns:
+    """Columns of a node file: x, y, z, colour, size and name, no header."""
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{file}: can't be read ({error})") from None
+    rows = [(i, line.split()) for i, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
+    for i, cells in rows:
+        if len(cells) != 6:
+            raise FileError(f"{file}, line {i}: {len(cells)} cells, where a node has x, y, z, colour, size and name")
+    if not rows:
+        raise FileError(f"{file}: there are no nodes in it")
+    x, y, z, colour, _, name = (list(column) for column in zip(*(cells for _, cells in rows), strict=True))
+    systems = {"system": [f"colour {text}" for text in colour]} if len(set(colour)) > 1 else {}
+    return {"name": name, "x": x, "y": y, "z": z, **systems}
 
 
 def _column(table: _Columns, named: str | None, known: Sequence[str], option: str, path: Path) -> str | None:
@@ -575,7 +738,7 @@ def _known_column(table: _Columns, known: Sequence[str]) -> str | None:
 
 
 def _label_column(table: _Columns, taken: set[str | None], classes: Sequence[Any] | None, path: Path) -> str:
-    """The one column of two values (or with both classes); columns that split the scans alike count as one."""
+    """The one column of two values (or with all classes); columns that split the scans alike count as one."""
     texts = {c: [label_text(x) for x in cells] for c, cells in table.items() if c not in taken}
     wanted = None if classes is None else {str(label_text(x)) for x in classes}
     fit = {c: x for c, x in texts.items() if (wanted <= {*x} if wanted else len({*x} - {None}) == 2)}
@@ -624,7 +787,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Numbers(NamedTuple):
-    """Numbers of a file, and the names of their columns where it has a header.
+    """Numbers of a file, names of their columns where it has a header, and whether they were Fisher z of CONN.
 
     Examples
     --------
@@ -634,6 +797,7 @@ class Numbers(NamedTuple):
 
     values: FloatArray
     columns: tuple[str, ...] | None
+    turned: bool = False
 
 
 def _suffix(path: Path) -> str:
@@ -679,13 +843,37 @@ def read_numbers(path: Path, array: str | None = None) -> Numbers:
     try:
         if suffix.startswith((".csv", ".tsv", ".txt")):
             return _read_text(path)
-        return Numbers(_as_numbers(_BINARY[suffix](path, array), path, array), None)
+        if suffix in (".1d", ".edge"):
+            return Numbers(_read_plain(path), None)
+        arrays = _BINARY[suffix](path, array)
+        if {"Z", "names"} <= set(arrays) and array is None:
+            return _of_conn(arrays, path)
+        return Numbers(_as_numbers(arrays, path, array), None)
     except KeyError:
         raise FileError(f"{path}: {suffix or 'no suffix'} is not read, only {', '.join(SUFFIXES)}") from None
     except (MissingExtraError, FileError, OptionError):
         raise
     except (OSError, ValueError, EOFError, NotImplementedError, zipfile.BadZipFile) as error:
         raise FileError(f"{path}: can't be read as numbers ({error})") from None
+
+
+def _read_plain(path: Path) -> FloatArray:
+    """Rows of numbers between white space, with remarks after #, as AFNI and BrainNet Viewer write them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a file without rows, which has a message of its own
+        found = np.loadtxt(path, dtype=np.float64, comments="#", ndmin=2)
+    if not found.size:
+        raise FileError(f"{path}: there are no numbers in it")
+    return found
+
+
+def _of_conn(arrays: Arrays, path: Path) -> Numbers:
+    """Correlations among the regions of a result of CONN, whose Z has those with more targets in columns."""
+    z, names = arrays["Z"], [str(np.asarray(x).ravel()[0]) for x in arrays["names"].ravel() if np.asarray(x).size]
+    n = len(names)
+    if z.ndim != 2 or z.shape[0] != n or z.shape[1] < n:
+        raise FileError(f"{path}: Z of shape {z.shape} for {n} names is no result of one subject of CONN")
+    return Numbers(np.tanh(np.asarray(z[:, :n], np.float64)), tuple(names), turned=True)
 
 
 def _read_text(path: Path) -> Numbers:

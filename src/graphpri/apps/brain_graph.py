@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -216,10 +216,67 @@ def fisher_z(correlations: ArrayLike) -> FloatArray:
     return np.arctanh(np.clip(np.asarray(correlations, np.float64), -_LARGEST, _LARGEST))
 
 
+class ConfoundModel:
+    """What confounds explain of edges by least squares on training scans, and any scans without it.
+
+    Parameters
+    ----------
+    edges : array_like, shape (S, E)
+        Features of edges of the training scans.
+    confounds : ndarray of float64, shape (S, Q)
+        Columns that are constant in the training scans take nothing away.
+
+    Examples
+    --------
+    >>> age = np.array([[20.0], [30.0], [40.0]])
+    >>> model = ConfoundModel([[1.0], [2.0], [3.0]], age)
+    >>> model.without([[4.0]], np.array([[40.0]])).round(9).tolist()  # 30 is the mean age, and .1 a year
+    [[3.0]]
+    """
+
+    def __init__(self, edges: ArrayLike, confounds: FloatArray) -> None:
+        self._mean = confounds.mean(axis=0)
+        scale = confounds.std(axis=0)
+        self._scale = np.where(scale > 1e-12 * np.abs(self._mean), scale, np.inf)
+        held = np.asarray(edges, np.float64)
+        self._slopes = np.linalg.lstsq(self._columns(confounds), held - held.mean(axis=0), rcond=1e-10)[0]
+
+    def _columns(self, confounds: FloatArray) -> FloatArray:
+        return (confounds - self._mean) / self._scale
+
+    def without(self, edges: ArrayLike, confounds: FloatArray) -> FloatArray:
+        """Features of edges at the mean of the training scans' confounds, shape (S, E)."""
+        return np.asarray(edges, np.float64) - self._columns(confounds) @ self._slopes
+
+
+def without_confounds(train: Connectomes) -> Callable[[Connectomes], FloatArray]:
+    """A function that gives correlation matrices without what confounds explain of Fisher z in the training scans.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> train = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=12, n_test=4).train
+    >>> bool((without_confounds(train)(train) == train.matrices).all())  # there are none
+    True
+    """
+    if train.confounds is None:
+        return lambda scans: scans.matrices
+    model = ConfoundModel(fisher_z(upper(train.matrices)), train.confounds)
+
+    def adjusted(scans: Connectomes) -> FloatArray:
+        if scans.confounds is None:
+            raise OptionError("the scans lack the confounds that the training scans have")
+        z = model.without(fisher_z(upper(scans.matrices)), scans.confounds)
+        return square(np.tanh(z), scans.n_rois) + np.eye(scans.n_rois)
+
+    return adjusted
+
+
 class EdgeFeatures(ABC):
     """Features of edges: learned from training scans, standardised with their mean and deviation, for any scans.
 
-    An edge whose feature is constant in the training scans is 0 in all scans.
+    What confounds explain in the training scans is taken away before that. An edge whose feature is constant in the
+    training scans is 0 in all scans.
 
     Examples
     --------
@@ -234,6 +291,8 @@ class EdgeFeatures(ABC):
         """Learn what the features need, from training scans only."""
         self._learn(train)
         entries = self._entries(train)
+        self._confounds = None if train.confounds is None else ConfoundModel(entries, train.confounds)
+        entries = self._cleaned(entries, train)
         self._mean, deviation = entries.mean(axis=0), entries.std(axis=0)
         # StandardScaler would centre a constant edge and let other scans differ from it by as much as they do.
         self._deviation = np.where(deviation > 1e-12, deviation, np.inf)
@@ -241,7 +300,14 @@ class EdgeFeatures(ABC):
 
     def transform(self, scans: Connectomes) -> FloatArray:
         """Features of scans, shape (S, N(N − 1)/2), an edge a column in the order of :func:`pairs`."""
-        return (self._entries(scans) - self._mean) / self._deviation
+        return (self._cleaned(self._entries(scans), scans) - self._mean) / self._deviation
+
+    def _cleaned(self, entries: FloatArray, scans: Connectomes) -> FloatArray:
+        if self._confounds is None:
+            return entries
+        if scans.confounds is None:
+            raise OptionError("the scans lack the confounds that the training scans have")
+        return self._confounds.without(entries, scans.confounds)
 
     def _learn(self, train: Connectomes) -> None:  # noqa: B027
         """Learn what the entries need besides their mean and deviation: nothing, unless a kind says otherwise."""

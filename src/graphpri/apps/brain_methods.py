@@ -1,4 +1,4 @@
-"""Classifiers of connectomes, by name: each learns from training scans alone and then scores any scans."""
+"""Classifiers and regressions of connectomes, by name: each learns from training scans alone and then scores any."""
 
 from __future__ import annotations
 
@@ -11,9 +11,19 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphpri.apps.brain_data import Connectomes
-from graphpri.apps.brain_graph import EdgeFeatures, FeatureKind, Signs, clustering, connectome_graphs, features, n_kept
-from graphpri.apps.brain_models import ConvolutionNet, EdgeReadout, MaskedGCN, default_size
+from graphpri.apps.brain_data import Connectomes, name_some
+from graphpri.apps.brain_graph import (
+    EdgeFeatures,
+    FeatureKind,
+    Signs,
+    clustering,
+    connectome_graphs,
+    features,
+    n_kept,
+    without_confounds,
+)
+from graphpri.apps.brain_models import ConvolutionNet, EdgeReadout, MaskedGCN, class_weights, default_size
+from graphpri.apps.brain_scores import quality
 from graphpri.errors import MissingExtraError, OptionError, argument, did_you_mean, setting
 from graphpri.graph import FloatArray, IntArray
 
@@ -57,6 +67,8 @@ class Settings:
     time_budget : float, optional
         Seconds after which no other values are tried, for each training part. What is chosen then depends on how fast
         the machine is; without it, runs repeat.
+    by : {"subject", "site"}
+        What no two folds have in common; by site, inner folds hold whole sites where there are as many.
 
     Raises
     ------
@@ -81,6 +93,7 @@ class Settings:
     inner: int = 3
     tune: bool = False
     time_budget: float | None = None
+    by: Literal["subject", "site"] = "subject"
 
     def __post_init__(self) -> None:
         if self.tune and not self.nested:
@@ -106,7 +119,8 @@ class TrainedClassifier:
     Parameters
     ----------
     decision : callable
-        Gives scores of scans, shape (S,); above 0 is class 1.
+        Gives scores of scans, shape (S,), above 0 for class 1; of several classes, shape (S, C), the largest for the
+        scan's own; or predictions of a score, shape (S,).
     importance : ndarray of float64, shape (E,), or None
         How much each edge counts, in the order of :func:`graphpri.apps.brain_graph.pairs`; None for classifiers that
         don't say.
@@ -124,7 +138,7 @@ class TrainedClassifier:
     importance: FloatArray | None
 
     def decide(self, scans: Connectomes) -> FloatArray:
-        """Scores, shape (S,); above 0 is class 1."""
+        """Scores or predictions, as `decision` has it."""
         return np.asarray(self.decision(scans), np.float64)
 
 
@@ -141,21 +155,32 @@ class Classifier:
         Whether it makes graphs of the strongest correlations.
     chooses : bool
         Whether it chooses hyper-parameters on inner folds, where the settings say so.
+    explains : bool
+        Whether it says how much each edge counts.
+    classes, scores : bool
+        Whether it tells classes apart, and whether it predicts scores.
 
     Examples
     --------
-    >>> find("gcn").graphs, find("gcn").chooses
-    (True, False)
+    >>> find("gcn").graphs, find("gcn").explains, find("ridge").scores
+    (True, False, True)
     """
 
     train: Callable[[Connectomes, Settings, int], TrainedClassifier]
     summary: str
     graphs: bool = False
     chooses: bool = False
+    explains: bool = True
+    classes: bool = True
+    scores: bool = False
 
 
-def names() -> tuple[str, ...]:
-    """Names of the classifiers, the recommended one first.
+CONFOUNDS = "confounds"
+"""Name of what the confounds alone predict."""
+
+
+def names(regression: bool = False) -> tuple[str, ...]:
+    """Names of the classifiers, or of the regressions, the recommended one first.
 
     Examples
     --------
@@ -174,8 +199,14 @@ def names() -> tuple[str, ...]:
     gcn: The paper's network without mask and term.
     pyg-gcn: Graph convolutions of PyTorch Geometric.
     gat: Graph attention of PyTorch Geometric.
+    >>> names(regression=True)
+    ('edge-readout', 'edge-readout-tangent', 'ridge', 'tangent-ridge', 'cpm')
     """
-    return tuple(CLASSIFIERS)
+    return tuple(
+        name
+        for name, held in CLASSIFIERS.items()
+        if (held.scores if regression else held.classes) and name != CONFOUNDS
+    )
 
 
 def find(name: str) -> Classifier:
@@ -199,30 +230,86 @@ def find(name: str) -> Classifier:
     return CLASSIFIERS[name]
 
 
-def check(names: Iterable[str], scans: Connectomes, settings: Settings, folds: int, seed: int) -> None:
-    """Refuse scans and settings with which a classifier would fail after much work.
+def train(name: str, scans: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+    """Learn from training scans; several classes are each told from all others.
 
     Raises
     ------
     OptionError
-        For an unknown classifier, graphs that a scan has too few correlations for, and folds or inner folds that the
-        subjects don't fill.
+        For an unknown method, and one that is not for such targets.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> held = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4).train
+    >>> three = replace(held, labels=np.arange(24) % 3, classes=("a", "b", "c"))
+    >>> train("linear-svm", three, Settings(nested=False), 0).decide(three).shape
+    (24, 3)
+    """
+    method = _fitting(name, scans)
+    if len(scans.classes) <= 2:
+        return method.train(scans, settings, seed)
+    each = [
+        method.train(
+            replace(scans, labels=(scans.labels == k).astype(np.int64), classes=("others", own)), settings, seed
+        )
+        for k, own in enumerate(scans.classes)
+    ]
+    found = [x.importance for x in each if x.importance is not None]
+    importance = np.mean(found, axis=0) if len(found) == len(each) else None
+    return TrainedClassifier(lambda held: np.column_stack([x.decide(held) for x in each]), importance)
+
+
+def _fitting(name: str, scans: Connectomes) -> Classifier:
+    """The method of that name, if it is for classes or a score, as the scans have it."""
+    method, regression = find(name), scans.target is not None
+    if not (method.scores if regression else method.classes):
+        what = (
+            "tells classes apart, and predicts no score"
+            if regression
+            else "predicts a score, and tells no classes apart"
+        )
+        raise OptionError(f"method {name!r} {what}: choose {', '.join(names(regression))}")
+    if name == CONFOUNDS and scans.confounds is None:
+        raise OptionError(f"method {name!r} needs confounds: name them with {setting('confounds')}")
+    return method
+
+
+def check(
+    names: Iterable[str], scans: Connectomes, settings: Settings, parts: Sequence[tuple[IntArray, IntArray]], seed: int
+) -> None:
+    """Refuse scans and settings with which a classifier would fail after much work.
+
+    Parameters
+    ----------
+    names : iterable of str
+    scans : Connectomes
+    settings : Settings
+    parts : sequence of (learn, test)
+        As :func:`subject_folds` has them.
+    seed : int
+
+    Raises
+    ------
+    OptionError
+        For an unknown classifier, or one that is not for such targets, graphs that a scan has too few correlations for,
+        and inner folds that the subjects don't fill.
 
     Examples
     --------
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> drawn = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=8, n_test=4)
-    >>> check(["linear-svm"], drawn.train, Settings(nested=False), 2, 0)
-    >>> check(["linear-svm"], drawn.train, Settings(), 2, 0)  # doctest: +ELLIPSIS
+    >>> parts = subject_folds(drawn.train, 2, 0)
+    >>> check(["linear-svm"], drawn.train, Settings(nested=False), parts, 0)
+    >>> check(["linear-svm"], drawn.train, Settings(), parts, 0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     graphpri.errors.OptionError: the 4 training scans have too few ...
     """
-    chosen = [find(name) for name in names]
+    chosen = [_fitting(name, scans) for name in names]
     n_kept(scans.n_rois, settings.density)
     if any(classifier.graphs for classifier in chosen):
         connectome_graphs(scans.matrices, settings.density, settings.signs, scans.scans)
-    parts = subject_folds(scans, folds, seed)
     if settings.nested and any(c.chooses or (settings.tune and c.graphs) for c in chosen):
         for learn, _ in parts:
             _inner_folds(scans.take(learn), settings, seed)
@@ -244,7 +331,7 @@ def fit_features(kind: FeatureKind, train: Connectomes) -> EdgeFeatures:
     >>> fit_features("correlation", train) is fit_features("correlation", train.take(range(8)))
     True
     """
-    key = kind, str(_import("joblib").hash((train.matrices, train.series)))
+    key = kind, str(_import("joblib").hash((train.matrices, train.series, train.confounds)))
     if key not in _FITTED:
         if len(_FITTED) >= _MOST_FITTED:
             del _FITTED[next(iter(_FITTED))]
@@ -266,17 +353,19 @@ def _on_edges(
 
 
 def _train_readout(kind: FeatureKind, train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+    regression = train.target is not None
+
     def fit(values: Mapping[str, float], part: Connectomes) -> TrainedClassifier:
         maker = fit_features(kind, part)
-        graphs = connectome_graphs(part.matrices, settings.density) if "pri" in values else None
-        model = replace(EdgeReadout(), **values)
+        graphs = connectome_graphs(without_confounds(part)(part), settings.density) if "pri" in values else None
+        model = replace(EdgeReadout(regression=regression), **values)
         model.epochs = round(model.epochs)
-        model.fit(_transform(maker, part), part.labels, graphs)
+        model.fit(_transform(maker, part), part.truth, graphs)
         return _on_edges(maker, model.decision, model.importance_)
 
     def path(part: Connectomes) -> list[TrainedClassifier]:
         maker = fit_features(kind, part)
-        models = EdgeReadout().path(_EPOCHS, _transform(maker, part), part.labels)
+        models = EdgeReadout(regression=regression).path(_EPOCHS, _transform(maker, part), part.truth)
         return [_on_edges(maker, model.decision, model.importance_) for model in models]
 
     if settings.tune:
@@ -291,7 +380,7 @@ def _train_svm(kind: FeatureKind, train: Connectomes, settings: Settings, seed: 
 
     def fit(values: Mapping[str, float], part: Connectomes) -> TrainedClassifier:
         maker = fit_features(kind, part)
-        machine = svc(kernel="linear", **values).fit(_transform(maker, part), part.labels)
+        machine = svc(kernel="linear", class_weight="balanced", **values).fit(_transform(maker, part), part.labels)
         return _on_edges(maker, machine.decision_function, np.abs(machine.coef_[0]))
 
     values = {"C": 1e-3}
@@ -309,19 +398,65 @@ def _train_selected(
     settings: Settings,
     seed: int,
 ) -> TrainedClassifier:
-    """A machine of the edges that are selected; where none is, class 0 for every scan."""
+    """A machine of the edges that are selected; where none is, class 0 for every scan. Both classes weigh alike."""
     maker = fit_features("correlation", train)
     z = maker.transform(train)
     if selection == "t-test":
         kept = np.asarray(_import("sklearn.feature_selection").f_classif(z, train.labels)[1]) < 0.05
     else:
-        kept = _import("sklearn.linear_model").Lasso(alpha=0.1).fit(z, 2.0 * train.labels - 1).coef_ != 0
+        lasso, weights = _import("sklearn.linear_model").Lasso(alpha=0.1), class_weights(train.labels)
+        kept = lasso.fit(z, 2.0 * train.labels - 1, weights).coef_ != 0
     importance = np.zeros(z.shape[1])
     if not kept.any():
         return TrainedClassifier(lambda scans: np.zeros(scans.n_scans), importance)
-    machine = _import("sklearn.svm").SVC(kernel=kernel, gamma=0.5).fit(z[:, kept], train.labels)
+    machine = (
+        _import("sklearn.svm").SVC(kernel=kernel, gamma=0.5, class_weight="balanced").fit(z[:, kept], train.labels)
+    )
     importance[kept] = np.abs(machine.coef_[0]) if kernel == "linear" else 1.0
     return _on_edges(maker, lambda rows: machine.decision_function(rows[:, kept]), importance)
+
+
+_RIDGES = tuple(10.0**k for k in range(1, 7))
+_CPM_P = 0.01  # of the edges that connectome-based predictive modelling sums up
+
+
+def _train_ridge(kind: FeatureKind, train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+    """Ridge regression of all edges, standardised."""
+    ridge = _import("sklearn.linear_model").Ridge
+
+    def fit(penalty: float, part: Connectomes) -> TrainedClassifier:
+        maker = fit_features(kind, part)
+        model = ridge(alpha=penalty).fit(_transform(maker, part), part.truth)
+        return _on_edges(maker, model.predict, np.abs(model.coef_))
+
+    def path(part: Connectomes) -> list[TrainedClassifier]:
+        return [fit(penalty, part) for penalty in _RIDGES]
+
+    return fit(_RIDGES[_choose(path, train, settings, seed)] if settings.nested else 1e3, train)
+
+
+def _train_cpm(train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+    """Connectome-based predictive modelling (X. Shen et al., Nature Protocols 12, 506–518, 2017).
+
+    The sums of all edges that rise with the score, and of all that fall with it (p < .01), are regressed on.
+    """
+    maker = fit_features("correlation", train)
+    z = maker.transform(train)
+    select = _import("sklearn.feature_selection")
+    score, p = select.r_regression(z, train.truth), np.asarray(select.f_regression(z, train.truth)[1])
+    sides = np.column_stack([(p < _CPM_P) & (score > 0), (p < _CPM_P) & (score < 0)]).astype(np.float64)
+    model = _import("sklearn.linear_model").LinearRegression().fit(z @ sides, train.truth)
+    return _on_edges(maker, lambda rows: model.predict(rows @ sides), np.abs(np.nan_to_num(score)) * sides.sum(axis=1))
+
+
+def _train_confounds(train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+    """Logistic or ridge regression of the confounds, standardised."""
+    linear = _import("sklearn.linear_model")
+    model = linear.LogisticRegression(class_weight="balanced") if train.target is None else linear.Ridge()
+    scaled = _import("sklearn.pipeline").make_pipeline(_import("sklearn.preprocessing").StandardScaler(), model)
+    scaled.fit(train.confounds, train.truth)
+    decide = scaled.decision_function if train.target is None else scaled.predict
+    return TrainedClassifier(lambda scans: decide(scans.confounds), None)
 
 
 def _train_masked(
@@ -338,11 +473,14 @@ def _train_masked(
 
 
 def _fit_network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: Settings) -> TrainedClassifier:
+    cleaned = without_confounds(train)
+
     def inputs(scans: Connectomes) -> tuple[FloatArray, FloatArray]:
         """Node features, and graphs."""
-        graphs = connectome_graphs(scans.matrices, settings.density, settings.signs, scans.scans)
+        matrices = cleaned(scans)
+        graphs = connectome_graphs(matrices, settings.density, settings.signs, scans.scans)
         if settings.node_features == "rows":
-            return scans.matrices, graphs
+            return matrices, graphs
         return clustering(graphs.sum(axis=1) if graphs.ndim == 4 else graphs)[..., None], graphs
 
     model.fit(*inputs(train), train.labels)
@@ -351,10 +489,10 @@ def _fit_network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings
 
 CLASSIFIERS: dict[str, Classifier] = {
     "edge-readout": Classifier(
-        partial(_train_readout, "correlation"), "The masked edge readout of correlations.", chooses=True
+        partial(_train_readout, "correlation"), "The masked edge readout of correlations.", chooses=True, scores=True
     ),
     "edge-readout-tangent": Classifier(
-        partial(_train_readout, "tangent"), "The masked edge readout in tangent space.", chooses=True
+        partial(_train_readout, "tangent"), "The masked edge readout in tangent space.", chooses=True, scores=True
     ),
     "linear-svm": Classifier(
         partial(_train_svm, "correlation"), "A linear support vector machine of correlations.", chooses=True
@@ -390,18 +528,35 @@ CLASSIFIERS: dict[str, Classifier] = {
         lambda train, settings, seed: _fit_network(MaskedGCN(mask=False, seed=seed), train, settings),
         "The paper's network without mask and term.",
         graphs=True,
+        explains=False,
     ),
     "pyg-gcn": Classifier(
         lambda train, settings, seed: _fit_network(ConvolutionNet("gcn", seed=seed), train, settings),
         "Graph convolutions of PyTorch Geometric.",
         graphs=True,
+        explains=False,
     ),
     # Each step of attention takes as long as seven of the other networks.
     "gat": Classifier(
         lambda train, settings, seed: _fit_network(ConvolutionNet("gat", epochs=60, seed=seed), train, settings),
         "Graph attention of PyTorch Geometric.",
         graphs=True,
+        explains=False,
     ),
+    "ridge": Classifier(
+        partial(_train_ridge, "correlation"),
+        "Ridge regression of correlations.",
+        chooses=True,
+        classes=False,
+        scores=True,
+    ),
+    "tangent-ridge": Classifier(
+        partial(_train_ridge, "tangent"), "Ridge regression in tangent space.", chooses=True, classes=False, scores=True
+    ),
+    "cpm": Classifier(
+        _train_cpm, "Connectome-based predictive modelling: sums of edges with p < .01.", classes=False, scores=True
+    ),
+    CONFOUNDS: Classifier(_train_confounds, "What the confounds alone predict.", explains=False, scores=True),
 }
 """Every classifier by name."""
 
@@ -410,8 +565,10 @@ CLASSIFIERS: dict[str, Classifier] = {
 
 
 def _inner_folds(train: Connectomes, settings: Settings, seed: int) -> list[tuple[Connectomes, Connectomes]]:
+    sites = train.sites or ()
+    groups = sites if settings.by == "site" and len(set(sites)) >= settings.inner else train.groups
     try:
-        folds = subject_folds(train, settings.inner, seed)
+        folds = _folds(train, groups, settings.inner, seed)
     except OptionError as error:
         why = error.message.partition(": ")[2].partition(";")[0]
         raise OptionError(
@@ -425,9 +582,7 @@ def _inner_folds(train: Connectomes, settings: Settings, seed: int) -> list[tupl
 
 
 def _quality(trained: TrainedClassifier, test: Connectomes) -> float:
-    """Balanced accuracy + area under the curve: the area alone would not see that all scans are called one class."""
-    metrics, score = _import("sklearn.metrics"), trained.decide(test)
-    return metrics.roc_auc_score(test.labels, score) + metrics.balanced_accuracy_score(test.labels, score > 0)
+    return quality(test.truth, trained.decide(test), test.target is not None)
 
 
 def _choose(
@@ -481,8 +636,11 @@ def _tune(
         optuna.logging.set_verbosity(verbosity)
 
 
-def subject_folds(scans: Connectomes, folds: int, seed: int) -> Iterable[tuple[IntArray, IntArray]]:
-    """Training and test positions of folds that hold all scans of a subject, with the classes shared out evenly.
+Parts = list[tuple[IntArray, IntArray]]
+
+
+def subject_folds(scans: Connectomes, folds: int, seed: int) -> Parts:
+    """Training and test positions of folds that hold all scans of a subject, with classes or scores shared out evenly.
 
     Raises
     ------
@@ -497,20 +655,80 @@ def subject_folds(scans: Connectomes, folds: int, seed: int) -> Iterable[tuple[I
     >>> [{scans.groups[i] for i in learn} & {scans.groups[i] for i in test} for learn, test in folds]
     [set(), set()]
     """
-    subjects = len(set(scans.groups))
-    least = int(min(np.bincount(scans.labels, minlength=2)))
+    return _folds(scans, scans.groups, folds, seed)
+
+
+def site_folds(scans: Connectomes) -> Parts:
+    """Training and test positions with one site left out at a time, in the order of their names.
+
+    Raises
+    ------
+    OptionError
+        Without sites, for a single one, for subjects that were at several, and where the scans of a class are all of
+        one site.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> scans = from_matrices([np.eye(3)] * 8, [0, 1] * 4, groups=range(8), sites=["x", "x", "y", "y"] * 2)
+    >>> [sorted({scans.sites[i] for i in test}) for _, test in site_folds(scans)]
+    [['x'], ['y']]
+    """
+    if scans.sites is None:
+        raise OptionError(f"leaving out sites needs their column: name it with {setting('site')}")
+    names = sorted(set(scans.sites))
+    if len(names) < 2:
+        raise OptionError(f"all scans are of site {names[0]!r}: there is none to leave out")
+    _check_sites(scans)
+    found: Parts = []
+    for name in names:
+        out = np.array([site == name for site in scans.sites])
+        if scans.target is None and (gone := set(scans.labels) - set(scans.labels[~out])):
+            raise OptionError(
+                f"all scans of class {scans.classes[min(gone)]!r} are of site {name!r}: the other sites can't learn it"
+            )
+        found.append((np.flatnonzero(~out), np.flatnonzero(out)))
+    return found
+
+
+def _check_sites(scans: Connectomes) -> None:
+    """Refuse subjects that were at several sites."""
+    at: dict[str, set[str]] = {}
+    for subject, site in zip(scans.groups, scans.sites or (), strict=True):
+        at.setdefault(subject, set()).add(site)
+    if several := [subject for subject, sites in at.items() if len(sites) > 1]:
+        raise OptionError(
+            f"subjects {name_some(several)} were scanned at several sites, and would be learned from and tested: leave "
+            "out their scans of all sites but one"
+        )
+
+
+def _folds(scans: Connectomes, groups: Sequence[str], folds: int, seed: int) -> Parts:
+    subjects, regression = len(set(groups)), scans.target is not None
+    least = subjects if regression else int(min(np.bincount(scans.labels, minlength=len(scans.classes))))
     if not 2 <= folds <= min(subjects, least):
         raise OptionError(
-            f"{argument('folds', folds)}: there are {subjects} subjects and {least} scans of the smaller class; give "
-            "2 folds or "
-            "more, and no more than either"
+            f"{argument('folds', folds)}: there are {subjects} subjects"
+            + ("" if regression else f" and {least} scans of the smaller class")
+            + "; give 2 folds or more, and no more than "
+            + ("that" if regression else "either")
         )
+    strata = scans.labels if scans.target is None else _bins(scans.target, folds)
     splitter = _import("sklearn.model_selection").StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-    found = list(splitter.split(scans.labels, scans.labels, np.asarray(scans.groups)))
+    found: Parts = list(splitter.split(strata, strata, np.asarray(groups)))
     for learn, test in found:
-        if len(set(scans.labels[learn])) < 2 or len(set(scans.labels[test])) < 2:
-            raise OptionError(f"{argument('folds', folds)}: a fold has scans of one class only; give fewer folds")
+        if not regression and any(len(set(scans.labels[part])) < len(scans.classes) for part in (learn, test)):
+            raise OptionError(f"{argument('folds', folds)}: a fold lacks scans of a class; give fewer folds")
+        if not test.size:
+            raise OptionError(f"{argument('folds', folds)}: a fold has no scans; give fewer folds")
     return found
+
+
+def _bins(target: FloatArray, folds: int) -> IntArray:
+    """Scores in as many bins as have a scan for each fold, at most ten, so that folds get scores of all sizes."""
+    count = max(1, min(10, target.size // folds))
+    ranks = np.argsort(np.argsort(target, kind="stable"), kind="stable")
+    return ranks * count // target.size
 
 
 def _import(module: str) -> Any:

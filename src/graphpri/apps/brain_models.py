@@ -55,6 +55,24 @@ def _check_labels(rows: ArrayLike, labels: ArrayLike) -> None:
         raise OptionError(f"the training labels are {sorted(set(held.tolist()))}: both 0 and 1 must be among them")
 
 
+def class_weights(labels: ArrayLike) -> FloatArray:
+    """Weight of each scan by which both classes count alike, of mean 1, shape (S,).
+
+    Examples
+    --------
+    >>> class_weights([0, 0, 0, 1]).round(3).tolist()
+    [0.667, 0.667, 0.667, 2.0]
+    """
+    codes = np.asarray(labels, np.int64)
+    return codes.size / (2.0 * np.bincount(codes, minlength=2)[codes])
+
+
+def _balanced_loss(torch: Any, labels: ArrayLike) -> Callable[[Any], Any]:
+    """Cross-entropy of logits, both classes alike."""
+    target, weight = (torch.tensor(np.asarray(x), dtype=torch.float32) for x in (labels, class_weights(labels)))
+    return lambda logit: torch.nn.functional.binary_cross_entropy_with_logits(logit, target, weight)
+
+
 def default_size(edges: int) -> float:
     """Penalty of the mask's mean for that many edges, √E / 4.
 
@@ -70,10 +88,11 @@ def default_size(edges: int) -> float:
 class EdgeReadout:
     """Logistic readout of edges through a mask that all graphs share: logit = s Σ m_e u_e z_e + b.
 
-    u starts at zero, as random starts close the mask on half of the edges that matter, and the mask m = sigmoid(M) at
-    one half. The loss is cross-entropy + `size` · mean(m) + `pri` · the Graph-PRI objective of the masked mean graph.
-    That last term does not change when the mask is multiplied by a number, so it makes nothing sparse by itself: edges
-    are selected by rank.
+    Or, for a score, a linear one. u starts at zero, as random starts close the mask on half of the edges that matter,
+    and the mask m = sigmoid(M) at one half. The loss is cross-entropy, in which both classes weigh alike, or the mean
+    squared error over the variance, + `size` · mean(m) + `pri` · the Graph-PRI objective of the masked mean graph. That
+    last term does not change when the mask is multiplied by a number, so it makes nothing sparse by itself: edges are
+    selected by rank.
 
     Parameters
     ----------
@@ -90,6 +109,8 @@ class EdgeReadout:
         one closes the mask on all of them, and with many a smaller one leaves it open.
     pri, beta : float
         Weight of the Graph-PRI term (degree entropies), and its β.
+    regression : bool
+        Whether labels are a score.
 
     Attributes
     ----------
@@ -119,6 +140,7 @@ class EdgeReadout:
     size: float | None = None
     pri: float = 0.0
     beta: float = 2.0
+    regression: bool = False
 
     def fit(self, z: ArrayLike, y: ArrayLike, graphs: ArrayLike | None = None) -> Self:
         """Learn from edge features z, shape (S, E), and labels of 0 or 1.
@@ -143,12 +165,13 @@ class EdgeReadout:
 
     def _train(self, z: ArrayLike, y: ArrayLike, graphs: ArrayLike | None, models: list[Any]) -> None:
         """Fit, and give each of the models what there is after its number of epochs."""
-        _check_labels(z, y)
+        if not self.regression:
+            _check_labels(z, y)
         if min(model.epochs for model in models) < 1:
             raise OptionError("epochs: give 1 or more")
         with _torch_alone(0) as torch:
             data = torch.tensor(np.asarray(z), dtype=torch.float32)
-            target = torch.tensor(np.asarray(y), dtype=torch.float32)
+            error = self._error(torch, y)
             u, m, b = (torch.zeros(n, requires_grad=True) for n in (data.shape[1], data.shape[1], 1))
             term = self._pri_term(graphs) if self.pri else None
             size = default_size(data.shape[1]) if self.size is None else self.size
@@ -162,7 +185,7 @@ class EdgeReadout:
             def loss() -> Any:
                 mask = torch.sigmoid(m)
                 logit = self.scale * (data @ (mask * u)) + b
-                value = torch.nn.functional.binary_cross_entropy_with_logits(logit, target) + size * mask.mean()
+                value = error(logit) + size * mask.mean()
                 return value if term is None else value + self.pri * term(mask)
 
             losses: list[float] = []
@@ -170,7 +193,18 @@ class EdgeReadout:
                 losses.append(value)
                 for model in models:
                     if model.epochs == len(losses):
+                        if self.regression:
+                            model._centre, model._spread = self._centre, self._spread
                         model._keep(torch.sigmoid(m.detach()), u.detach(), float(b.detach()), losses)
+
+    def _error(self, torch: Any, y: ArrayLike) -> Callable[[Any], Any]:
+        """What there is to make small besides penalties, and the mean and deviation of scores."""
+        if not self.regression:
+            return _balanced_loss(torch, y)
+        values = np.asarray(y, np.float64)
+        self._centre, self._spread = float(values.mean()), float(values.std()) or 1.0
+        target = torch.tensor((values - self._centre) / self._spread, dtype=torch.float32)
+        return lambda found: ((found - target) ** 2).mean()
 
     def _keep(self, mask: Any, weights: Any, bias: float, losses: list[float]) -> None:
         self.mask_: FloatArray = mask.double().numpy()
@@ -195,12 +229,13 @@ class EdgeReadout:
         return term
 
     def decision(self, z: ArrayLike) -> FloatArray:
-        """Logits of class 1, shape (S,)."""
-        return self.scale * (np.asarray(z, np.float64) @ (self.mask_ * self.weights_)) + self._bias
+        """Logits of class 1, or scores, shape (S,)."""
+        found = self.scale * (np.asarray(z, np.float64) @ (self.mask_ * self.weights_)) + self._bias
+        return self._centre + self._spread * found if self.regression else found
 
 
 class _GraphNetwork(ABC):
-    """Training of graph networks by Adam, all training graphs in each step; cross-entropy and a penalty.
+    """Training of graph networks by Adam, all training graphs in each step; balanced cross-entropy and a penalty.
 
     A subclass gives its parameters, its logits, and may mask the graphs and add a penalty of the masked ones.
     """
@@ -227,14 +262,14 @@ class _GraphNetwork(ABC):
         _check_labels(graphs, y)
         with _torch_alone(self.seed) as torch:
             x, a = _float32(features, graphs)
-            target = torch.tensor(np.asarray(y), dtype=torch.float32)
+            error = _balanced_loss(torch, y)
             optimizer = torch.optim.Adam(self._parameters(x.shape[-1], *a.shape[1:3]), lr=self.rate)
             penalty = self._penalty(a)
 
             def loss() -> Any:
                 masked = self._masked(a)
                 logit = self._forward(x, masked, training=True)
-                value = torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
+                value = error(logit)
                 return value if penalty is None else value + penalty(masked)
 
             self.losses_ = list(_descend(optimizer, loss, self.epochs))
@@ -355,8 +390,10 @@ class MaskedGCN(_GraphNetwork):
         step = whole * root[..., :, None] * root[..., None, :]
         drop = torch.nn.functional.dropout
         first, second, last = self._layers
-        h = torch.relu(first(step @ drop(x[:, None], self.dropout, training)))
-        h = torch.relu(second(step @ drop(h, self.dropout, training)))
+        h = x[:, None]
+        for layer in (first, second):
+            # The product with the weights comes first, as it has fewer columns than features.
+            h = torch.relu(step @ (drop(h, self.dropout, training) @ layer.weight.T) + layer.bias)
         return last(h.sum(dim=-2).flatten(1) * self._scale)[..., 0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -16,9 +16,12 @@ from graphpri import _output
 from graphpri._version import versions
 from graphpri.apps import ProgressCallback, Rows, brain_figures, brain_methods, brain_protocol
 from graphpri.apps.brain_data import Connectomes, name_some
-from graphpri.apps.brain_edges import edge_table, how_tested, ranked, system_table
-from graphpri.apps.brain_methods import Settings
-from graphpri.apps.brain_protocol import Evaluation, Stability, Validation, chance, comparison_table
+from graphpri.apps.brain_edges import all_edges, edge_table, ranked, system_table
+from graphpri.apps.brain_exports import brainnet_edge, brainnet_node, graphml, importance_matrix
+from graphpri.apps.brain_methods import CONFOUNDS, Settings
+from graphpri.apps.brain_protocol import Evaluation, Stability, Validation
+from graphpri.apps.brain_scores import chance, differences, luck, main_measure
+from graphpri.apps.brain_tests import PERMUTATIONS, EdgeTests, edge_tests
 from graphpri.errors import OptionError, argument
 from graphpri.graph import FloatArray, IntArray
 from graphpri.io import tables
@@ -38,7 +41,7 @@ _SIGNS = {
     "positive": "the largest positive",
     "two": "by |r|, positive and negative ones in channels of their own, of which pyg-gcn and gat see the sum",
 }
-_MEASURES = ("balanced_accuracy", "auc", "sensitivity", "specificity", "paired_accuracy")
+_LEVEL = 0.05
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "torch-geometric", "nilearn")
 
 
@@ -51,25 +54,64 @@ class Request:
     methods : tuple of str
         Names of :func:`graphpri.apps.brain_methods.names`.
     protocol : Validation
-    explained : str
-        The method whose edges the tables and figures have; one that has importances.
+    explained : str, optional
+        The method whose edges the tables and figures have, one of `methods`; where absent edge-readout, or else the first
+        of them that says how much edges count.
     top : int, optional
         Edges in tables and figures; 100 where absent, or a tenth of all where that is fewer.
-    permuted : tuple of str
-        Methods to permute labels for, as often as the protocol says.
+    permuted : tuple of str, optional
+        Methods to fit to permuted labels, as often as the protocol says; where absent all of `methods` that make no
+        graphs, or all.
+    edge_permutations : int
+        Of labels, for the tests of edges.
+    threshold : float, optional
+        Of t or F, for the edges of components of the network-based statistic.
 
     Examples
     --------
-    >>> request = Request(("linear-svm", "paper"), Validation(folds=3), explained="linear-svm")
-    >>> request.explained, request.permuted
-    ('linear-svm', ())
+    >>> request = Request(("linear-svm", "paper"), Validation(folds=3))
+    >>> request.shown, request.shuffled
+    ('linear-svm', ('linear-svm',))
     """
 
     methods: tuple[str, ...]
     protocol: Validation
-    explained: str = "edge-readout"
+    explained: str | None = None
     top: int | None = None
-    permuted: tuple[str, ...] = ()
+    permuted: tuple[str, ...] | None = None
+    edge_permutations: int = PERMUTATIONS
+    threshold: float | None = None
+
+    @property
+    def shown(self) -> str:
+        """The method whose edges are shown.
+
+        Raises
+        ------
+        OptionError
+            Where it is not among the methods, as edges are shown only of what was scored, or none says which edges
+            count.
+        """
+        able = [name for name in self.methods if brain_methods.find(name).explains]
+        if self.explained is None:
+            if able:
+                return "edge-readout" if "edge-readout" in able else able[0]
+            raise OptionError("no method says which edges count: add one that does, such as 'linear-svm'")
+        if not brain_methods.find(self.explained).explains:
+            raise OptionError(f"method {self.explained!r} says nothing of single edges: choose edge-readout, or an SVM")
+        if self.explained not in self.methods:
+            raise OptionError(
+                f"{argument('explain', self.explained)}: edges are shown only of a method that is scored, one of "
+                f"{', '.join(able) or 'those that say which edges count'}: add it to the methods"
+            )
+        return self.explained
+
+    @property
+    def shuffled(self) -> tuple[str, ...]:
+        """Methods to fit to permuted labels."""
+        if self.permuted is not None:
+            return self.permuted
+        return tuple(name for name in self.methods if not brain_methods.find(name).graphs) or self.methods
 
 
 @dataclass(frozen=True)
@@ -84,13 +126,16 @@ class BrainFindings:
     stability : Stability
         Of the explained method.
     comparison : list of dict
-        The evaluation's summary, and each method against the best one.
+        The evaluation's summary with each method's p, and each method against the best one: :func:`compared`.
     edges, systems : list of dict
         As :func:`graphpri.apps.brain_edges.edge_table` and ``system_table`` have them.
     chance : tuple of float
-        As :func:`graphpri.apps.brain_protocol.chance` has it.
-    permutation_p : dict of str to float
-        By method; empty where none was asked for.
+        As :func:`graphpri.apps.brain_scores.chance` has it.
+    tests : EdgeTests
+    confounds : dict, or None
+        What the confounds alone predict: a row of the summary, with p and the difference from the best method.
+    left_out : list of dict
+        As `comparison`, with one site left out at a time; empty where there are no sites.
 
     Examples
     --------
@@ -111,7 +156,9 @@ class BrainFindings:
     edges: Rows
     systems: Rows
     chance: tuple[float, float, float]
-    permutation_p: dict[str, float]
+    tests: EdgeTests
+    confounds: dict[str, Any] | None = None
+    left_out: Rows = field(default_factory=list)
 
     @property
     def top(self) -> int:
@@ -130,8 +177,8 @@ class BrainFindings:
 
     @property
     def signs(self) -> FloatArray:
-        """1 or -1 for each edge of the table, by its sign in the table."""
-        return np.array([1.0 if row["sign"] == "+" else -1.0 for row in self.edges])
+        """1 or -1 for each edge of the table, by its sign in the table; 1 of several classes."""
+        return np.array([-1.0 if row.get("sign") == "-" else 1.0 for row in self.edges])
 
     @property
     def weights(self) -> FloatArray:
@@ -173,20 +220,97 @@ def study(
     protocol = request.protocol
     _check(scans, request)
     top = _top(request.top, scans)
-    stable = brain_protocol.stability(scans, request.explained, protocol, top=top, on_progress=step, store=store)
-    found = brain_protocol.evaluate(scans, request.methods, protocol, step, store)
-    permuted = request.permuted if protocol.permutations else ()
+    request = replace(request, top=top, explained=request.shown, permuted=request.shuffled)
+    stable = brain_protocol.stability(scans, request.shown, protocol, top=top, on_progress=step, store=store)
+    both = (*request.methods, *([CONFOUNDS] if scans.confounds is not None else []))
+    found = brain_protocol.evaluate(scans, both, protocol, step, store)
+    permuted: dict[str, tuple[float, float]] = {}
+    if protocol.permutations:
+        permuted = brain_protocol.permutation_p(scans, request.shuffled, protocol, step, store)[0]
+    comparison, confounds = compared(scans, found, permuted, protocol.seed)
+    step("testing edges", 1.0)
+    tests = edge_tests(scans, request.edge_permutations, request.threshold, protocol.seed)
     return BrainFindings(
         scans=scans,
-        request=replace(request, top=top),
+        request=request,
         evaluation=found,
         stability=stable,
-        comparison=comparison_table(found, protocol.seed),
-        edges=edge_table(scans, stable.importance, stable.frequency, top),
+        comparison=comparison,
+        edges=edge_table(scans, stable.importance, stable.frequency, top, tests),
         systems=system_table(scans, ranked(stable.importance, top), seed=protocol.seed),
         chance=chance(scans),
-        permutation_p={name: brain_protocol.permutation_p(scans, name, protocol, step, store)[0] for name in permuted},
+        tests=tests,
+        confounds=confounds,
+        left_out=_left_out(scans, both, protocol, step, store),
     )
+
+
+def _by_site(protocol: Validation) -> Validation:
+    return replace(protocol, repeats=1, settings=replace(protocol.settings, by="site"))
+
+
+def _left_out(
+    scans: Connectomes, methods: tuple[str, ...], protocol: Validation, step: ProgressCallback, store: Path | None
+) -> Rows:
+    """Methods compared with one site left out at a time, the confounds alone last."""
+    if scans.sites is None:
+        return []
+    found = brain_protocol.evaluate(scans, methods, _by_site(protocol), step, store)
+    rows, confounds = compared(scans, found, {}, protocol.seed)
+    return [*rows, *([confounds] if confounds else [])]
+
+
+def compared(
+    scans: Connectomes, evaluation: Evaluation, permuted: Mapping[str, tuple[float, float]], seed: int = 0
+) -> tuple[Rows, dict[str, Any] | None]:
+    """The summary of an evaluation, the best method first, with p, and each method's difference from the best.
+
+    Returns
+    -------
+    comparison : list of dict
+        The row of :func:`graphpri.apps.brain_scores.summary`, p and p_best (of shuffled labels over the scores:
+        :func:`graphpri.apps.brain_scores.luck`), permutation_p and permutation_p_best where methods were fitted anew,
+        difference with difference_standard_error, difference_lower and difference_upper, and verdict.
+    confounds : dict, or None
+        The same of the confounds alone, which are no method; its difference is from the best method.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> from graphpri.apps.brain_scores import summary
+    >>> scans = from_matrices([np.eye(3)] * 8, [0, 1] * 4)
+    >>> found = [(i, m, x) for i in range(8) for m, x in [("a", 1.0), ("b", i % 2 - 0.5)]]
+    >>> rows = [{"method": m, "repeat": 0, "subject": str(i), "label": i % 2, "score": x} for i, m, x in found]
+    >>> [(row["method"], row["difference"] == 0) for row in compared(scans, Evaluation(rows, summary(rows)), {})[0]]
+    [('b', True), ('a', False)]
+    """
+    sites = None if scans.sites is None else dict(zip(scans.groups, scans.sites, strict=True))
+    scores = evaluation.scores
+    methods = [row for row in scores if row["method"] != CONFOUNDS]
+    by_method = {row["method"]: row for row in evaluation.summary}
+    p = luck(methods, seed, sites=sites)
+
+    def whole(difference: Mapping[str, Any], own: tuple[float, float]) -> dict[str, Any]:
+        name = difference["method"]
+        row: dict[str, Any] = by_method[name] | {"p": own[0], "p_best": own[1]}
+        if permuted:
+            alone, best = permuted.get(name, (None, None))
+            row |= {"permutation_p": alone, "permutation_p_best": best}
+        row |= {"difference": difference["difference"]}
+        row |= {f"difference_{key}": difference[key] for key in ("standard_error", "lower", "upper")}
+        return row | {"verdict": difference["verdict"]}
+
+    rows = [whole(row, p[row["method"]]) for row in differences(methods, seed)]
+    if CONFOUNDS not in by_method:
+        return rows, None
+    alone = [row for row in scores if row["method"] == CONFOUNDS]
+    beside = [row for row in scores if row["method"] in (CONFOUNDS, rows[0]["method"])]
+    gap = next(row for row in differences(beside, seed) if row["method"] == CONFOUNDS)
+    if gap["verdict"] == "best":  # its difference is then that of the best method, turned round
+        other = next(row for row in differences(beside, seed) if row["method"] != CONFOUNDS)
+        turned = {"difference": -other["difference"], "lower": -other["upper"], "upper": -other["lower"]}
+        gap = other | turned | {"method": CONFOUNDS, "verdict": "above the best method"}
+    return rows, whole(gap, luck(alone, seed, sites=sites)[CONFOUNDS])
 
 
 def _check(scans: Connectomes, request: Request) -> None:
@@ -204,12 +328,15 @@ def _check(scans: Connectomes, request: Request) -> None:
         raise OptionError("no method: name one, or leave the list out for all")
     if twice := [name for name in request.methods if request.methods.count(name) > 1]:
         raise OptionError(f"method {twice[0]!r} is named {request.methods.count(twice[0])} times: once is enough")
-    if request.protocol.repeats < 1 or request.protocol.permutations < 0:
+    if request.protocol.repeats < 1 or min(request.protocol.permutations, request.edge_permutations) < 0:
         raise OptionError("give 1 repeat or more, and 0 permutations or more")
+    if request.threshold is not None and not 0 < request.threshold < np.inf:
+        raise OptionError(f"{argument('nbs_threshold', request.threshold)}: give a positive t or F")
     _top(request.top, scans)
-    protocol = request.protocol
-    every = (*request.methods, request.explained, *request.permuted)
-    brain_methods.check(every, scans, protocol.settings, protocol.folds, protocol.seed)
+    protocol, every = request.protocol, (*request.methods, request.shown, *request.shuffled)
+    brain_protocol.check_halves(protocol)
+    for plan in (protocol, *([_by_site(protocol)] if scans.sites is not None else [])):
+        brain_methods.check(every, scans, plan.settings, brain_protocol.outer_folds(scans, plan), plan.seed)
     brain_figures.check_drawable(scans)
 
 
@@ -229,69 +356,72 @@ def _top(top: int | None, scans: Connectomes) -> int:
 
 
 NOT_CONCLUDED = (
-    "Causes, mechanisms or a diagnosis of single persons: the edges tell these two groups apart in these scans.",
-    "That it holds elsewhere: scanner, site, head motion, age and sex are not modelled, and a difference in one of "
-    "them between the classes is learned like any other.",
+    "Causes, mechanisms or a diagnosis of single persons: the edges tell these groups apart in these scans.",
+    "That it holds elsewhere: what differs between the classes besides the diagnosis (scanner, head motion, age, sex) "
+    "is learned like the rest of it, unless it is among the confounds; and these are removed as far as edges follow "
+    "them in a straight line.",
     "That an edge that is not listed does not differ: of edges that carry the same signal, a model needs one.",
     "Probabilities of edges: the Graph-PRI term doesn't change when the mask is multiplied by a constant, so that a "
     "mask value of .5 has no meaning. Edges are ranked, and judged by how often they are found again.",
 )
 """What can't be concluded from any such analysis."""
 
+_WORDS = {"balanced_accuracy": "balanced accuracy", "r": "correlation of prediction and score (r)"}
+
 
 def conclusions(
-    scans: Connectomes,
-    comparison: Rows,
-    chance: tuple[float, float, float],
-    permutation_p: Mapping[str, float],
-    permutations: int = 0,
+    scans: Connectomes, comparison: Rows, chance: tuple[float, float, float], permutations: int = 0
 ) -> list[str]:
-    """What the accuracies say.
+    """What the results say.
 
     Parameters
     ----------
     scans : Connectomes
     comparison : sequence of mapping
-        Rows with method, accuracy, lower and upper end of its interval, and verdict, the best first.
+        Rows of :func:`compared`, the best first.
     chance : tuple of float
         Chance level, and both ends of the interval that holds 95 % of guesses.
-    permutation_p : mapping of str to float
-        By method.
     permutations : int
-        How many there were.
+        How many there were, for which methods were fitted anew.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from graphpri.apps.brain_data import from_matrices
     >>> scans = from_matrices([np.eye(3)] * 4, [0, 0, 1, 1], groups=["a", "b", "c", "d"])
-    >>> row = {"method": "paper", "accuracy": 0.55, "lower": 0.4, "upper": 0.7, "verdict": "best"}
-    >>> conclusions(scans, [row], (0.5, 0.25, 0.75), {"paper": 0.2}, 200)[1:3]  # doctest: +NORMALIZE_WHITESPACE
-    ["No method's interval lies above what luck explains: don't interpret edges or systems.",
-     'paper does no better than permuted labels (p = 0.2, 200 permutations).']
+    >>> row = {"method": "paper", "balanced_accuracy": 0.55, "auc": 0.5, "lower": 0.4, "upper": 0.7}
+    >>> row |= {"verdict": "best", "p": 0.2, "p_best": 0.2}
+    >>> conclusions(scans, [row], (0.5, 0.25, 0.75))[1]
+    "No method does better than luck explains (smallest p = 0.2): don't interpret edges or systems."
     """
     level, _, upper = chance
     best, several = comparison[0], len(comparison) > 1
+    key = main_measure(best)
     interval = f"95 % interval {best['lower']:.3f} to {best['upper']:.3f}"
-    if several:
-        found = [
-            f"{best['method']} is most accurate: {best['accuracy']:.3f}, {interval}. Guessing has {level:.3f}, and up "
-            f"to {upper:.3f} by luck. It is the best of {len(comparison)}, chosen after the fact, which flatters it."
-        ]
+    area = f", area under the curve {best['auc']:.3f}" if "auc" in best else ""
+    found = [
+        f"{best['method']} has {'the best ' if several else 'a '}{_WORDS[key]}{',' if several else ' of'} "
+        f"{best[key]:.3f} ({interval}){area}. Guessing has {level:.3g}, and up to {upper:.3f} by luck."
+        + (f" It is the best of {len(comparison)}, chosen after the fact, which flatters it." if several else "")
+    ]
+    choice = f", corrected for the choice among {len(comparison)} methods" if several else ""
+    if above := beyond_luck(comparison):
+        found.append(f"Better than luck explains (p < .05{choice}): {name_some(above, 12)}.")
     else:
-        found = [
-            f"{best['method']} has an accuracy of {best['accuracy']:.3f}, {interval}; guessing has {level:.3f}, and up "
-            f"to {upper:.3f} by luck."
-        ]
-    if above := [row["method"] for row in comparison if row["lower"] > upper]:
-        found.append(f"The interval lies above all that luck explains for {name_some(above, 12)}.")
+        least = min(_judged(row) for row in comparison)
+        found.append(
+            f"No method does better than luck explains (smallest p = {least:.3g}{choice}): don't interpret edges or "
+            "systems."
+        )
+    if refitted := [row for row in comparison if row.get("permutation_p") is not None]:
+        listed = "; ".join(f"{row['method']} {row['permutation_p']:.3g}" for row in refitted)
+        found.append(f"p of {permutations} permutations of the labels, with everything fitted anew: {listed}.")
     else:
-        found.append("No method's interval lies above what luck explains: don't interpret edges or systems.")
-    for name, p in permutation_p.items():
-        does = "beats" if p < 0.05 else "does no better than"
-        found.append(f"{name} {does} permuted labels (p = {p:.3g}, {permutations} permutations).")
+        found.append(
+            "p by labels shuffled over the scores of test scans, nothing fitted anew, which is a little lenient: "
+            "--permutations 1000 does the whole analysis again and again."
+        )
     if worse := [row["method"] for row in comparison if several and row["verdict"] == "worse"]:
-        found.append(f"Clearly less accurate than {best['method']}: {name_some(worse, 12)}.")
+        found.append(f"Clearly behind {best['method']}: {name_some(worse, 12)}.")
     if alike := [row["method"] for row in comparison if several and row["verdict"] == "no clear difference"]:
         found.append(f"Not told apart from {best['method']} by these subjects: {name_some(alike, 12)}.")
     if scans.grouped:
@@ -304,7 +434,49 @@ def conclusions(
     ]
 
 
-def about_edges(explained: str, edges: Rows, stable: Stability, top: int, n_edges: int) -> list[str]:
+def _judged(row: Mapping[str, Any]) -> float:
+    """The p to judge a method by: of permutations where it was fitted to them, for the best of all methods."""
+    refitted = row.get("permutation_p_best")
+    return float(row["p_best"] if refitted is None else refitted)
+
+
+def beyond_luck(comparison: Rows) -> list[str]:
+    """Methods that do better than luck explains, p < .05 corrected for the choice among them.
+
+    Examples
+    --------
+    >>> beyond_luck([{"method": "a", "p": 0.01, "p_best": 0.04}, {"method": "b", "p": 0.04, "p_best": 0.06}])
+    ['a']
+    """
+    return [row["method"] for row in comparison if _judged(row) < _LEVEL]
+
+
+def about_confounds(scans: Connectomes, comparison: Rows, confounds: Mapping[str, Any]) -> list[str]:
+    """What the confounds alone predict, beside the best method.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_data import from_matrices
+    >>> age = {"age": [20, 30, 40, 50]}
+    >>> scans = from_matrices([np.eye(3)] * 4, [0, 0, 1, 1], groups=["a", "b", "c", "d"], confounds=age)
+    >>> row = {"method": "linear-svm", "balanced_accuracy": 0.7, "lower": 0.6, "upper": 0.8}
+    >>> alone = row | {"balanced_accuracy": 0.65, "p": 0.04, "difference_lower": -0.2, "difference_upper": 0.1}
+    >>> about_confounds(scans, [row], alone)[1]
+    'The best method, with age removed within the training scans, is not clearly better than that.'
+    """
+    key, names = main_measure(confounds), ", ".join(scans.confound_names)
+    clear = confounds["difference_upper"] < 0
+    return [
+        f"The confounds alone ({names}) have a {_WORDS[key]} of {confounds[key]:.3f} ({confounds['lower']:.3f} to "
+        f"{confounds['upper']:.3f}, p = {confounds['p']:.3g}), the best method {comparison[0][key]:.3f}.",
+        f"The best method, with {names} removed within the training scans, is "
+        + ("clearly better than that." if clear else "not clearly better than that."),
+    ]
+
+
+def about_edges(
+    explained: str, edges: Rows, stable: Stability, top: int, n_edges: int, lucky: bool = False
+) -> list[str]:
     """What the table of edges says.
 
     Parameters
@@ -316,12 +488,14 @@ def about_edges(explained: str, edges: Rows, stable: Stability, top: int, n_edge
     stable : Stability
         Of the method's `top` edges.
     top, n_edges : int
+    lucky : bool
+        Whether the method does no better than luck.
 
     Examples
     --------
-    >>> import numpy as np
     >>> stable = Stability(np.zeros(66), np.zeros(66), jaccard=0.1, shared_by_luck=0.1)
-    >>> about_edges("edge-readout", [{"selection_frequency": 0.3, "q": 0.2}], stable, top=1, n_edges=66)[-1]
+    >>> row = {"selection_frequency": 0.3, "q": 0.2, "p_family": 0.4}
+    >>> about_edges("edge-readout", [row], stable, top=1, n_edges=66)[-1]
     "No more edges come back than with labels that say nothing: don't report single edges."
     """
     often = sum(row["selection_frequency"] > 0.5 for row in edges)
@@ -329,14 +503,41 @@ def about_edges(explained: str, edges: Rows, stable: Stability, top: int, n_edge
     found = [
         f"Of the {len(edges)} edges shown, {often} are among the top {top} of {explained} in more than half of the "
         f"half-samples of subjects; with labels that say nothing {luck} {'edge is' if luck == 1 else 'edges are'}. Two "
-        f"half-samples share {stable.jaccard:.2f} of their edges (intersection over union), and "
-        f"{stable.shared_by_luck:.2f} with such labels: half of the subjects of two half-samples are the same.",
-        f"{sum(row['q'] < 0.05 for row in edges)} of them differ between the classes at q < .05, corrected for all "
-        f"{n_edges} edges. The tests use all scans, as the ranks do: they describe the edges, and don't confirm them.",
+        f"halves without a subject in common share {stable.jaccard:.2f} of their edges (intersection over union), and "
+        f"{stable.shared_by_luck:.2f} with such labels.",
+        f"{sum(row['q'] < _LEVEL for row in edges)} of them differ at q < .05 (false discovery rate over all {n_edges} "
+        f"edges), {sum(row['p_family'] < _LEVEL for row in edges)} at p < .05 corrected for any false edge. The tests "
+        "use all scans, as the ranks do: they describe the edges, and don't confirm them.",
     ]
+    if lucky:
+        found.append(f"{explained} does no better than luck explains: don't interpret its edges.")
     if often > luck and stable.jaccard > stable.shared_by_luck:
         return found
     return [*found, "No more edges come back than with labels that say nothing: don't report single edges."]
+
+
+def about_tests(tests: EdgeTests) -> list[str]:
+    """What the tests of all edges say.
+
+    Examples
+    --------
+    >>> from graphpri.apps.brain_planted import planted_connectomes
+    >>> drawn = planted_connectomes(0.4, n_rois=12, n_modules=2, n_planted=3)
+    >>> about_tests(edge_tests(drawn.train, 199))[0]
+    'Of all 66 edges, 3 have q < .05 (false discovery rate), 3 p < .05 corrected for any false edge (199 permutations).'
+    """
+    q, family = (int((p < _LEVEL).sum()) for p in (tests.q, tests.p_family))
+    found = [
+        f"Of all {tests.q.size} edges, {q} have q < .05 (false discovery rate), {family} p < .05 corrected for any "
+        f"false edge ({tests.permutations} permutations)."
+    ]
+    name = "|t|" if tests.signed else "F"
+    at = f"network-based statistic, {name} ≥ {tests.threshold:.2f}"
+    clear = [row for row in tests.components if row["p"] is not None and row["p"] < _LEVEL]
+    if not clear:
+        return [*found, f"No component of edges is larger than permuted labels have ({at})."]
+    parts = "; ".join(f"{row['edges']} edges of {row['regions']} regions (p = {row['p']:.2g})" for row in clear[:3])
+    return [*found, f"Components larger than permuted labels have ({at}): {parts}. Their single edges are not tested."]
 
 
 def about_systems(systems: Rows, note: str) -> list[str]:
@@ -364,8 +565,9 @@ def _page(outcome: BrainFindings, source: str, command: str) -> str:
     return _output.document(
         f"Brain networks: {source}",
         *_question(outcome),
-        "<h2>How well the classes are told apart</h2>",
+        f"<h2>{'How well the classes are told apart' if scans.classes else 'How well the score is predicted'}</h2>",
         *_results(outcome),
+        *_beside(outcome),
         "<h2>Edges</h2>",
         *_edges(outcome),
         "<h2>Systems</h2>",
@@ -382,14 +584,15 @@ def _page(outcome: BrainFindings, source: str, command: str) -> str:
 def _question(outcome: BrainFindings) -> list[str]:
     scans, protocol = outcome.scans, outcome.request.protocol
     signs = protocol.settings.signs
-    counts = [int((scans.labels == k).sum()) for k in (0, 1)]
+    counts = [int((scans.labels == k).sum()) for k in range(len(scans.classes))]
     subjects, repeats = len(set(scans.groups)), protocol.repeats
     times = "once" if repeats == 1 else f"{repeats} times"
-    absent = [name for name in REFERENCES if name not in outcome.request.methods]
+    absent = [name for name in REFERENCES if scans.classes and name not in outcome.request.methods]
     named = " and ".join(f"{n} {name}" for n, name in zip(counts, scans.classes, strict=True))
+    if scans.target is not None:
+        named = f"scores from {scans.target.min():.4g} to {scans.target.max():.4g}"
     return [
-        f"<p>Can {escape(scans.classes[1])} be told from {escape(scans.classes[0])} by functional connectivity, and by "
-        "which edges?</p>",
+        f"<p>{escape(_asked(scans))}</p>",
         f"<p>{scans.n_scans} scans ({escape(named)}) of {subjects} subjects, {scans.n_rois} regions. "
         f"{protocol.folds}-fold cross-validation by subject, {times}, seed {protocol.seed}; "
         f"everything is fitted on the training scans, {_hyper_parameters(protocol.settings)}.</p>",
@@ -402,6 +605,16 @@ def _question(outcome: BrainFindings) -> list[str]:
             else []
         ),
     ]
+
+
+def _asked(scans: Connectomes) -> str:
+    """The question."""
+    if scans.target is not None:
+        return "Can the score be predicted by functional connectivity, and by which edges?"
+    if scans.n_classes > 2:
+        return f"Can {', '.join(scans.classes)} be told apart by functional connectivity, and by which edges?"
+    first, second = scans.classes
+    return f"Can {second} be told from {first} by functional connectivity, and by which edges?"
 
 
 def _hyper_parameters(settings: Settings) -> str:
@@ -417,31 +630,67 @@ def _hyper_parameters(settings: Settings) -> str:
 
 def _results(outcome: BrainFindings) -> list[str]:
     rows, permutations = outcome.comparison, outcome.request.protocol.permutations
-    names = [row["method"] for row in rows]
-    chart = brain_figures.accuracies(
-        names, [row["accuracy"] for row in rows], [(row["lower"], row["upper"]) for row in rows], outcome.chance
+    key = main_measure(rows[0])
+    chart = brain_figures.results(
+        [row["method"] for row in rows],
+        [row[key] for row in rows],
+        [(row["lower"], row["upper"]) for row in rows],
+        outcome.chance,
+        _WORDS[key],
     )
+    positive = f"Positive is {escape(outcome.scans.classes[1])}. " if len(outcome.scans.classes) == 2 else ""
     return [
-        _output.items(conclusions(outcome.scans, rows, outcome.chance, outcome.permutation_p, permutations)),
-        _output.picture(chart, "Accuracy of each method with its interval, beside chance"),
-        _output.table(
-            ["method", "accuracy", "standard error", "95 % interval", "from the best", "95 % interval", ""],
-            [_result(row) for row in rows],
-        ),
+        _output.items(conclusions(outcome.scans, rows, outcome.chance, permutations)),
+        _output.picture(chart, "Each method with its interval, beside chance"),
+        _compared(rows),
         "<p>Other measures:</p>",
-        _table(rows, ("method", *_MEASURES)),
-        f"<p class='small'>Positive is {escape(outcome.scans.classes[1])}. Standard errors and 95 % intervals by "
-        "drawing subjects again (of a method that is always right or always wrong, the exact interval); the difference "
-        "is from the best method over the same draws, and its interval is not corrected for the number of methods.</p>",
+        _table(rows, ("method", *(name for name in rows[0] if name not in _SHOWN))),
+        f"<p class='small'>{positive}Standard errors and 95 % intervals by drawing subjects again; the difference is "
+        "from the best method over the same draws, and its interval is not corrected for the number of methods. p: how "
+        "often shuffled labels have as much balanced accuracy and area under the curve (their mean; of a score: as "
+        "large an r), of this method alone, and corrected for the choice of the best by the largest value of all "
+        "methods.</p>",
     ]
+
+
+_SHOWN = frozenset(
+    ("method", "balanced_accuracy", "r", "standard_error", "lower", "upper", "p", "p_best", "permutation_p", "verdict")
+) | {"permutation_p_best", "difference", "difference_standard_error", "difference_lower", "difference_upper"}
+
+
+def _compared(rows: Rows) -> str:
+    """Methods against luck and against the best one."""
+    key, refitted = main_measure(rows[0]), any(row.get("permutation_p") is not None for row in rows)
+    p = ("permutation_p", "permutation_p_best") if refitted else ("p", "p_best")
+    head = ["method", _WORDS[key], "standard error", "95 % interval", "p", "p, as the best", "from the best"]
+    return _output.table([*head, "95 % interval", ""], [_result(row, key, p) for row in rows])
+
+
+def _beside(outcome: BrainFindings) -> list[str]:
+    """What confounds alone predict, and other sites."""
+    parts: list[str] = []
+    if outcome.confounds is not None:
+        sentences = about_confounds(outcome.scans, outcome.comparison, outcome.confounds)
+        parts += ["<h2>Confounds</h2>", _output.items(sentences)]
+    if outcome.left_out:
+        sites = sorted(set(outcome.scans.sites or ()))
+        parts += [
+            "<h2>Other sites</h2>",
+            f"<p>Each of the {len(sites)} sites ({escape(name_some(sites, 8))}) was left out in turn, and its scans "
+            "scored by what the others taught; labels are shuffled within sites for p.</p>",
+            _compared(outcome.left_out),
+        ]
+    return parts
 
 
 def _edges(outcome: BrainFindings) -> list[str]:
     scans, request = outcome.scans, outcome.request
     image = outcome.picture
     n_edges = scans.n_rois * (scans.n_rois - 1) // 2
-    sentences = about_edges(request.explained, outcome.edges, outcome.stability, outcome.top, n_edges)
+    lucky = request.shown not in beyond_luck(outcome.comparison)
+    sentences = about_edges(request.shown, outcome.edges, outcome.stability, outcome.top, n_edges, lucky)
     first = outcome.edges[:_LISTED]
+    ring = brain_figures.ring(scans.rois, outcome.positions, outcome.signs, scans.classes)
     caption = (
         "Each half of an edge has the colour of the system that it ends in; grey regions have none of these edges."
     )
@@ -452,11 +701,50 @@ def _edges(outcome: BrainFindings) -> list[str]:
         else "<p>There is no picture of them, as the regions have no coordinates: an atlas with columns x, y and z "
         "adds it.</p>",
         *([f'<p>The same to turn: <a href="{INTERACTIVE}">{INTERACTIVE}</a></p>'] if image else []),
-        _table([{key: value for key, value in row.items() if key != "p"} for row in first]),
-        f"<p class='small'>The first {len(first)} of {len(outcome.edges)}; edges.csv has all. Sign: + where a larger "
-        f"correlation is seen in {escape(scans.classes[1])}. t: {how_tested(scans)}, of Fisher's z; q: its p, "
-        f"corrected for {n_edges} edges.</p>",
+        _output.picture(ring, "The edges on a ring of regions", _RING) if ring else "",
+        _edge_rows(first),
+        f"<p class='small'>The first {len(first)} of {len(outcome.edges)}; edges.csv has these, all_edges.csv every "
+        f"edge. {_sign(scans)}Tests: {escape(outcome.tests.how)}, of Fisher's z; q: false discovery rate over "
+        f"{n_edges} edges; p, any: corrected for any false edge.</p>",
+        "<h3>Tests of all edges</h3>",
+        _output.items(about_tests(outcome.tests)),
     ]
+
+
+_RING = "Regions by system; red edges are stronger in the second class, or rise with the score, blue ones weaker."
+
+
+def _sign(scans: Connectomes) -> str:
+    if scans.n_classes > 2:
+        return ""
+    *_, last = scans.classes or ("",)
+    where = f"a larger correlation is seen in {escape(last)}" if last else "it rises with the score"
+    return f"Sign: + where {where}. "
+
+
+def _edge_rows(rows: Rows) -> str:
+    """Edges as lines of a table that fits on a page: an edge, its systems, and numbers."""
+    means = [key for key in (rows[0] if rows else ()) if key.startswith("mean_r_")]
+    statistic = "F" if rows and "F" in rows[0] else "t"
+    systems = bool(rows) and "system" in rows[0]
+    head = ["", "edge", *(["systems"] if systems else []), "importance", "found again", *map(_head, means), statistic]
+    return _output.table(
+        [*head, "q", "p, any"],
+        [
+            [
+                f"{row['rank']}",
+                f"{row['region']} – {row['other']} {row.get('sign', '')}".strip(),
+                *([f"{row['system']} – {row['other_system']}"] if systems else []),
+                row["importance"],
+                f"{row['selection_frequency']:.0%}",
+                *(f"{row[key]:.2f}" for key in means),
+                f"{row[statistic]:.2f}",
+                f"{row['q']:.2g}",
+                f"{row['p_family']:.2g}",
+            ]
+            for row in rows
+        ],
+    )
 
 
 def _systems(outcome: BrainFindings) -> list[str]:
@@ -472,11 +760,12 @@ def _systems(outcome: BrainFindings) -> list[str]:
     ]
 
 
-def _result(row: Mapping[str, Any]) -> list[str | float]:
+def _result(row: Mapping[str, Any], key: str, p: tuple[str, str]) -> list[str | float | None]:
     ends = [f"{row[a]:.3f} to {row[b]:.3f}" for a, b in (("lower", "upper"), ("difference_lower", "difference_upper"))]
     best = row["verdict"] == "best"
     difference: list[str | float] = ["", ""] if best else [row["difference"], ends[1]]
-    return [row["method"], row["accuracy"], row["standard_error"], ends[0], *difference, row["verdict"]]
+    chances = ["" if row.get(name) is None else f"{row[name]:.2g}" for name in p]
+    return [row["method"], row[key], row["standard_error"], ends[0], *chances, *difference, row["verdict"]]
 
 
 def _table(rows: Rows, columns: Iterable[str] | None = None) -> str:
@@ -505,15 +794,17 @@ def _facts(outcome: BrainFindings, source: str, command: str) -> dict[str, Any]:
             "subjects_given": scans.grouped,
             "regions": scans.n_rois,
             "classes": list(scans.classes),
+            "confounds": list(scans.confound_names),
             "notes": list(scans.notes),
             "atlas_note": scans.rois.note,
         },
         "folds": _fold_rows(outcome.evaluation.scores),
         "chance": dict(zip(("level", "lower", "upper"), outcome.chance, strict=True)),
         "results": outcome.comparison,
-        "permutation_p": outcome.permutation_p,
+        "confounds_alone": outcome.confounds,
+        "sites_left_out": outcome.left_out,
         "stability": {
-            "method": outcome.request.explained,
+            "method": outcome.request.shown,
             "half_samples": outcome.request.protocol.half_samples,
             "jaccard": outcome.stability.jaccard,
             "jaccard_by_luck": outcome.stability.shared_by_luck,
@@ -521,6 +812,12 @@ def _facts(outcome: BrainFindings, source: str, command: str) -> dict[str, Any]:
         },
         "edges": outcome.edges,
         "systems": outcome.systems,
+        "edge_tests": {
+            "how": outcome.tests.how,
+            "permutations": outcome.tests.permutations,
+            "threshold": outcome.tests.threshold,
+            "components": outcome.tests.components,
+        },
     }
 
 
@@ -554,17 +851,28 @@ def write(outcome: BrainFindings, out: Path, source: str, command: str) -> list[
     >>> outcome = study(drawn.train, Request(("linear-svm",), quick, explained="linear-svm", top=3))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(outcome, Path(folder), "scans", "graphpri brain scans -o report")
-    ['scores.csv', 'comparison.csv', 'edges.csv', 'report.json', 'report.html']
+    ...  # doctest: +NORMALIZE_WHITESPACE
+    ['scores.csv', 'comparison.csv', 'edges.csv', 'all_edges.csv', 'importance.csv', 'connectome.edge',
+     'connectome.graphml', 'report.json', 'report.html']
     """
-    scans = outcome.scans
+    scans, positions, weights = outcome.scans, outcome.positions, outcome.weights
+    rois, importance = scans.rois, outcome.stability.importance
     texts = {
         "scores.csv": tables.as_csv(outcome.evaluation.scores),
         "comparison.csv": tables.as_csv(outcome.comparison),
         "edges.csv": tables.as_csv(outcome.edges),
+        "all_edges.csv": tables.as_csv(all_edges(scans, importance, outcome.stability.frequency, outcome.tests)),
+        "importance.csv": importance_matrix(rois, importance),
         "systems.csv": tables.as_csv(outcome.systems) if outcome.systems else None,
+        "components.csv": tables.as_csv(outcome.tests.components) if outcome.tests.components else None,
+        "left_out_sites.csv": tables.as_csv(outcome.left_out) if outcome.left_out else None,
+        "connectome.node": brainnet_node(rois, positions),
+        "connectome.edge": brainnet_edge(rois, positions, weights),
+        "connectome.graphml": graphml(rois, positions, weights, outcome.edges),
         "report.json": json.dumps(_plain(_facts(outcome, source, command)), indent=2, allow_nan=False) + "\n",
         "report.html": _page(outcome, source, command),
-        INTERACTIVE: brain_figures.interactive(scans, outcome.positions, outcome.weights),
+        INTERACTIVE: brain_figures.interactive(scans, positions, weights),
     }
-    contents: dict[str, str | bytes | None] = {**texts, "connectome.png": outcome.picture}
+    ring = brain_figures.ring(rois, positions, outcome.signs, scans.classes)
+    contents: dict[str, str | bytes | None] = {**texts, "connectome.png": outcome.picture, "ring.svg": ring}
     return tables.write_folder(out, {name: content for name, content in contents.items() if content is not None})

@@ -1,4 +1,4 @@
-"""``graphpri brain``: tell two classes of brain networks apart, and say by which edges."""
+"""``graphpri brain``: tell classes of brain networks apart, or predict a score, and say by which edges."""
 
 from __future__ import annotations
 
@@ -37,16 +37,20 @@ Examples:
   graphpri brain scans/ -o report/       with scans/participants.tsv
   graphpri brain scans/ --labels labels.csv --label diagnosis -o report/
   graphpri brain "bids/**/*_timeseries.tsv" --labels people.tsv -o report/
+  graphpri brain scans/ --score age --confounds sex,motion -o age/
   graphpri brain eoec --repeats 5 --permutations 200 -o eoec/
 
 Methods: edge-readout, edge-readout-tangent, linear-svm, tangent-svm,
 t-test-svm, t-test-svm-rbf, lasso-svm, lasso-svm-rbf, paper, paper-exact, gcn,
-pyg-gcn, gat.
+pyg-gcn, gat. Of a score: edge-readout, edge-readout-tangent, ridge,
+tangent-ridge, cpm.
 
 SOURCE is a folder or pattern of files of one scan each (time series or
-correlation matrices: CSV, TSV, npy, npz, mat), one npz, npy or mat file of all
-scans, or a named set: eoec, devfmri. DIR gets scores.csv, comparison.csv,
-edges.csv, systems.csv, report.json, report.html and pictures. A run that was interrupted goes on where it was.""",
+correlation matrices: CSV, TSV, 1D, edge, npy, npz, mat), a folder of XCP-D's
+derivatives, one npz, npy or mat file of all scans, or a named set: eoec,
+devfmri. DIR gets scores.csv, comparison.csv, edges.csv, all_edges.csv,
+importance.csv, systems.csv, components.csv, report.json, report.html, pictures,
+and the edges for BrainNet Viewer and as GraphML. A run that was interrupted goes on where it was.""",
 )
 
 
@@ -61,12 +65,35 @@ class Data:
     label: Annotated[str | None, Parameter(metavar="COL", help="Its column of labels, where several fit.")] = None
     group: Annotated[str | None, Parameter(metavar="COL", help="Its column of subjects; participant_id or so.")] = None
     id_column: Annotated[str | None, Parameter(metavar="COL", help="Its column that names the scans.")] = None
-    classes: Annotated[str | None, Parameter(metavar="A,B", help="The two labels to compare, B as positive.")] = None
+    classes: Annotated[
+        str | None, Parameter(metavar="A,B", help="The labels to compare, of two B as positive; all where absent.")
+    ] = None
+    score: Annotated[
+        str | None, Parameter(metavar="COL", help="Its column of a score, such as age, to predict instead of classes.")
+    ] = None
+    confounds: Annotated[
+        str | None, Parameter(metavar="A,B", help="Its columns of what is removed from edges within training scans.")
+    ] = None
+    site: Annotated[
+        str | None, Parameter(metavar="COL", help="Its column of sites, which are left out in turn as well.")
+    ] = None
     atlas: Annotated[
         str | None, Parameter(metavar="FILE", help="Table of the regions: name, x, y, z (MNI, mm), system.")
     ] = None
     kind: Annotated[Literal["auto", "series", "matrix"], Parameter(help="What the files hold.")] = "auto"
     array: Annotated[str | None, Parameter(metavar="NAME", help="The array in npz and mat files of several.")] = None
+    fisher_z: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Matrices hold Fisher z, not correlations.")
+    ] = False
+    allow_missing: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Pass over rows without a scan, and scans without a row.")
+    ] = False
+    drop_regions: Annotated[
+        bool,
+        Parameter(
+            negative="", show_default=False, help="Leave out regions that have no signal in some scan, and count."
+        ),
+    ] = False
 
 
 DEFAULT_DATA = Data()
@@ -79,8 +106,9 @@ class Plan:
 
     methods: Annotated[str | None, Parameter(metavar="A,B", help="Methods to compare; all where absent.")] = None
     explain: Annotated[
-        str, Parameter(metavar="METHOD", help="Whose edges to show; one that says which edges count.")
-    ] = "edge-readout"
+        str | None,
+        Parameter(metavar="METHOD", help="Whose edges to show, one of the methods; edge-readout, or the first that says."),
+    ] = None
     folds: Annotated[Whole, Parameter(help="Of the cross-validation by subject.")] = 5
     repeats: Annotated[Whole, Parameter(help="Of the cross-validation, other folds each time.")] = 1
     nested: Annotated[bool, Parameter(help="Choose parameters within the training scans, not take defaults.")] = True
@@ -92,11 +120,22 @@ class Plan:
         float | None,
         Parameter(metavar="SECONDS", help="For --tune: no new trial after so long, for each training part."),
     ] = None
-    half_samples: Annotated[Whole, Parameter(help="Of the subjects, to see which edges are found again.")] = 20
+    half_samples: Annotated[
+        Whole, Parameter(help="Of the subjects, in pairs that share none, to see which edges are found again.")
+    ] = 20
     permutations: Annotated[Whole, Parameter(help="Of the labels, for p-values of --permute.")] = 0
     permute: Annotated[
-        str, Parameter(metavar="A,B", help="Methods to permute labels for: each is fitted anew every time.")
-    ] = "linear-svm"
+        str | None,
+        Parameter(
+            metavar="A,B",
+            help="Methods to permute labels for, each fitted anew every time; all that make no graphs where absent.",
+        ),
+    ] = None
+    edge_permutations: Annotated[Whole, Parameter(help="Of the labels, for tests of single edges.")] = 5000
+    nbs_threshold: Annotated[
+        float | None,
+        Parameter(metavar="T", help="Of |t| or F, for components of edges; that of p = .001 where absent."),
+    ] = None
     top: Annotated[
         Whole | None, Parameter(help="Edges in tables and pictures; 100, or a tenth of all where that is fewer.")
     ] = None
@@ -128,18 +167,18 @@ def brain(
     quiet: Quiet = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> int:
-    """Tell two classes of brain networks apart, and say by which edges.
+    """Tell classes of brain networks apart, or predict a score, and say by which edges.
 
     Cross-validates methods with all scans of a subject in one fold, looks which
-    edges are found again in half-samples of the subjects, and writes a report.
+    edges are found again in other subjects, tests edges, and writes a report.
     """
     from graphpri.apps import brain_report
 
     with outputs.results_folder(output, force=force) as out, limits.held(), Watch(quiet=quiet) as watch:
         watch.stage(f"reading {source}")
         try:
-            request = _request(plan)
             scans = _scans(source, data, watch)
+            request = _request(plan, scans)
             outcome = brain_report.study(scans, request, watch.show, out / outputs.PIECES)
         except KeyboardInterrupt:
             say(f"interrupted; the same command goes on where it was, with what {out / outputs.PIECES} keeps")
@@ -156,7 +195,8 @@ def _scans(source: str, data: Data, watch: Watch) -> Connectomes:
     from graphpri.apps import brain_data
 
     if source.casefold() in datasets.scan_sets() and not Path(source).exists():
-        if unwanted := [name for name in ("labels", "label", "group", "id_column", "atlas") if getattr(data, name)]:
+        own = ("labels", "label", "group", "id_column", "atlas", "score", "confounds", "site")
+        if unwanted := [name for name in own if getattr(data, name)]:
             raise OptionError(f"--{unwanted[0].replace('_', '-')}: the named set {source} has its own")
         return brain_data.named(source)
     from graphpri.apps.brain_files import read_connectomes
@@ -171,6 +211,12 @@ def _scans(source: str, data: Data, watch: Watch) -> Connectomes:
         atlas=data.atlas,
         kind=data.kind,
         array=data.array,
+        score=data.score,
+        confounds=() if data.confounds is None else split_names(data.confounds),
+        site=data.site,
+        fisher_z=data.fisher_z,
+        allow_missing=data.allow_missing,
+        drop_regions=data.drop_regions,
         on_progress=watch.show,
     )
 
@@ -190,14 +236,17 @@ def _labels(source: str, given: str | None) -> str | Path:
     return usual
 
 
-def _request(plan: Plan) -> Request:
+def _request(plan: Plan, scans: Connectomes) -> Request:
     from graphpri.apps import brain_methods, brain_report
     from graphpri.apps.brain_protocol import Validation
 
     if not plan.nested and plan.inner != DEFAULT_PLAN.inner:
         raise OptionError(f"--inner {plan.inner}: with --no-nested there are no inner folds")
+    methods = brain_methods.names(scans.target is not None)
+    if plan.methods is not None:
+        methods = tuple(split_names(plan.methods))
     return brain_report.Request(
-        methods=brain_methods.names() if plan.methods is None else tuple(split_names(plan.methods)),
+        methods=methods,
         protocol=Validation(
             folds=plan.folds,
             repeats=plan.repeats,
@@ -216,7 +265,9 @@ def _request(plan: Plan) -> Request:
         ),
         explained=plan.explain,
         top=plan.top,
-        permuted=tuple(split_names(plan.permute)) if plan.permutations else (),
+        permuted=None if plan.permute is None else tuple(split_names(plan.permute)),
+        edge_permutations=plan.edge_permutations,
+        threshold=plan.nbs_threshold,
     )
 
 
@@ -224,14 +275,23 @@ def _print(outcome: BrainFindings, out: Path, names: list[str], *, json: bool, q
     scans = outcome.scans
     if json:
         facts = {"scans": scans.n_scans, "subjects": len(set(scans.groups)), "classes": list(scans.classes)}
+        facts |= {"confounds_alone": outcome.confounds, "sites_left_out": outcome.left_out}
         files = [str(out / name) for name in names]
         print(show.as_json({**facts, "comparison": outcome.comparison, "notes": scans.notes, "files": files}))
     elif not quiet:
-        print(f"{scans.n_scans} scans of {len(set(scans.groups))} subjects: {' against '.join(scans.classes)}")
-        print(show.table([{key: row[key] for key in _SHOWN} for row in outcome.comparison]))
+        what = " against ".join(scans.classes) or "a score"
+        print(f"{scans.n_scans} scans of {len(set(scans.groups))} subjects: {what}")
+        rows = [*outcome.comparison, *([outcome.confounds] if outcome.confounds else [])]
+        print(show.table([{key: row[key] for key in _SHOWN if key in row} for row in rows]))
+        if outcome.left_out:
+            print("with a site left out in turn:")
+            print(show.table([{key: row[key] for key in _SHOWN if key in row} for row in outcome.left_out]))
         for note in (*scans.notes, *([f"of the atlas: {scans.rois.note}"] if scans.rois.note else [])):
             print(f"note: {note}")
         print(f"{out / 'report.html'} has all of it")
 
 
-_SHOWN = ("method", "accuracy", "lower", "upper", "auc", "difference", "verdict")
+_SHOWN = (
+    *("method", "balanced_accuracy", "r", "lower", "upper", "auc", "mean_absolute_error", "p", "permutation_p"),
+    *("difference", "verdict"),
+)

@@ -15,8 +15,9 @@ from graphpri.apps.brain_data import Connectomes, Rois, named
 from graphpri.apps.brain_edges import edge_table, ranked, system_table
 from graphpri.apps.brain_figures import brain_legend, glass_brain
 from graphpri.apps.brain_graph import pairs
-from graphpri.apps.brain_methods import Settings, find
-from graphpri.apps.brain_protocol import Evaluation, Validation, chance, comparison_table, differences, summary
+from graphpri.apps.brain_methods import Settings, train
+from graphpri.apps.brain_protocol import Validation
+from graphpri.apps.brain_scores import chance, differences, summary
 from graphpri.studies.figures import COLUMN, PAGE, blank, panels
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
 
@@ -44,7 +45,7 @@ NAMES = {
 
 GRAPH_NETWORKS = ("gcn", "pyg-gcn", "gat", "paper", "paper-exact")
 _COLUMNS = (
-    *("method", "accuracy", "standard_error", "lower", "upper", "balanced_accuracy", "auc"),
+    *("method", "balanced_accuracy", "standard_error", "lower", "upper", "accuracy", "auc"),
     *("difference", "difference_lower", "difference_upper", "verdict"),
 )
 
@@ -129,7 +130,7 @@ def _free(cell: Cell, seed: int) -> Tables:
     for run in range(cell["runs"]):
         order = generator(seed, "free", run).permutation(scans.n_scans)
         learn, test = (scans.take(np.sort(part)) for part in (order[count:], order[:count]))
-        fitted = find(cell["method"]).train(learn, Settings(nested=False), seed + run)
+        fitted = train(cell["method"], learn, Settings(nested=False), seed + run)
         right = (fitted.decide(test) > 0) == (test.labels == 1)
         rows.append({"method": cell["method"], "run": run, "test": count, "accuracy": float(right.mean())})
     return {"free": rows}
@@ -183,24 +184,30 @@ def _edges(cell: Cell, seed: int) -> Tables:
 
 
 def _comparison(frames: Frames) -> Any:
-    """Each method's accuracy with its standard error, and its gap to the best, the best first."""
+    """Each method's balanced accuracy with its standard error, and its gap to the best, the best first."""
     import pandas as pd
 
     rows = frames["scores"].to_dict("records")
-    return pd.DataFrame(comparison_table(Evaluation(rows, summary(rows))))[list(_COLUMNS)].round(4)
+    by_method = {row["method"]: row for row in summary(rows)}
+    gaps = [
+        {("difference_" + key if key in ("lower", "upper") else key): value for key, value in row.items()}
+        for row in differences(rows)
+    ]
+    return pd.DataFrame([gap | by_method[gap["method"]] for gap in gaps])[list(_COLUMNS)].round(4)
 
 
 def _add_accuracies(table: Any, facts: Facts) -> None:
     """Facts of each method's accuracy, its standard error and its AUC."""
     for row in table.to_dict("records"):
         key = row["method"].replace("-", "_")
-        facts.add(key, row["accuracy"], "comparison", f"accuracy of {NAMES[row['method']]}")
+        name = NAMES[row["method"]]
+        facts.add(key, row["balanced_accuracy"], "comparison", f"balanced accuracy of {name}")
         facts.add(f"{key}_se", row["standard_error"], "comparison", "its standard error over subjects")
         facts.add(f"{key}_auc", row["auc"], "comparison", "its area under the curve")
 
 
 def _difference(frames: Frames, method: str, other: str) -> tuple[float, float, float]:
-    """Accuracy of one method less that of another over the same scans, with its 95 % interval over subjects."""
+    """Balanced accuracy of one method less that of another over the same scans, with its 95 % interval."""
     table = frames["scores"]
     rows = differences(table[table["method"].isin([method, other])].to_dict("records"))
     found = next(row for row in rows if row["verdict"] != "best")
@@ -245,9 +252,11 @@ def _table(frames: Frames, facts: Facts) -> Verdict:
     """Graph-PRI has 80.7 %, the best of six methods."""
     table = frames["comparison"].set_index("method")
     six = table.loc[[name for name in PAPER if name in table.index]]
-    best = str(six["accuracy"].idxmax())
+    best = str(six["balanced_accuracy"].idxmax())
     facts.add("paper_claims", PAPER["paper-exact"][0], "comparison", "accuracy that the paper has for Graph-PRI")
-    facts.add("six_best", six["accuracy"].max(), "comparison", f"best accuracy of the paper's methods: {NAMES[best]}")
+    facts.add(
+        "six_best", six["balanced_accuracy"].max(), "comparison", f"best accuracy of the paper's methods: {NAMES[best]}"
+    )
     facts.add("upper", six.loc["paper-exact", "upper"], "comparison", "upper end of Graph-PRI's interval")
     drawn = frames["regardless"].set_index("method")
     own = "paper-exact" if "paper-exact" in drawn.index else str(drawn.index[0])
@@ -290,8 +299,8 @@ def _term(frames: Frames, facts: Facts) -> Verdict:
 def _beyond(table: Any, facts: Facts) -> Verdict:
     """The edge models do better than the paper's best."""
     rows = table[table["method"].isin(EDGE_MODELS)]
-    top = rows.loc[rows["accuracy"].idxmax()]
-    facts.add("top", top["accuracy"], "comparison", f"best accuracy of an edge model: {NAMES[top['method']]}")
+    top = rows.loc[rows["balanced_accuracy"].idxmax()]
+    facts.add("top", top["balanced_accuracy"], "comparison", f"best accuracy of an edge model: {NAMES[top['method']]}")
     facts.add("top_lower", top["lower"], "comparison", "lower end of its interval")
     facts.add("top_auc", top["auc"], "comparison", "its area under the curve")
     ours = facts["edge_readout"]
@@ -311,7 +320,7 @@ def _networks_behind(frames: Frames, facts: Facts) -> Verdict:
     table = frames["comparison"].set_index("method")
     nets = [name for name in GRAPH_NETWORKS if name in table.index]
     models = [name for name in EDGE_MODELS if name in table.index]
-    net, model = (str(table.loc[names, "accuracy"].idxmax()) for names in (nets, models))
+    net, model = (str(table.loc[names, "balanced_accuracy"].idxmax()) for names in (nets, models))
     behind = {name: _difference(frames, model, name) for name in nets}
     facts.add("behind", sum(lower > 0 for _, lower, _ in behind.values()), "scores", "graph networks clearly behind")
     facts.add("networks", len(nets), "scores", "graph networks")
@@ -423,7 +432,9 @@ def _chart(name: str, frames: Frames, known: dict[str, tuple[float, float]], cap
     ax.axvspan(low, high, color="#8883", linewidth=0, label="guesses, 95 %")
     for i, row in enumerate(table[::-1].to_dict("records")):
         ax.hlines(i, row["lower"], row["upper"], color="#0072B2")
-        ax.plot(row["accuracy"], i, "o", color="#0072B2", label="measured, 95 % over subjects" if i == 0 else None)
+        ax.plot(
+            row["balanced_accuracy"], i, "o", color="#0072B2", label="measured, 95 % over subjects" if i == 0 else None
+        )
         if row["method"] in known:
             mean, deviation = known[row["method"]]
             ax.hlines(i - 0.3, mean - deviation, mean + deviation, color="#D55E00", linewidth=0.8)
@@ -431,6 +442,6 @@ def _chart(name: str, frames: Frames, known: dict[str, tuple[float, float]], cap
     if known:
         ax.plot([], [], "D", markerfacecolor="white", color="#D55E00", label="the paper, one deviation")
     ax.set_yticks(range(len(table)), [NAMES[name] for name in table["method"][::-1]])
-    ax.set_xlabel("accuracy")
+    ax.set_xlabel("balanced accuracy")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return Picture(name, figure, caption)
