@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -454,11 +455,116 @@ def test_matrices_of_xcp_d_name_their_rows(tmp_path: Path) -> None:
         frame.to_csv(folder / f"sub-{i:02}_task-rest_stat-pearsoncorrelation_relmat.tsv", sep="\t")
         (folder / f"sub-{i:02}_bold.nii.gz").write_bytes(b"x")
     people = table(tmp_path / "people.tsv", participant_id=IDS[:4], group=list("abab"))
-    with pytest.raises(FileError, match=r"a pattern such as 'xcpd/\*\*/\*_relmat.tsv'"):
-        read_connectomes(tmp_path / "xcpd", people)
-    found = read_connectomes(str(tmp_path / "xcpd" / "**" / "*_relmat.tsv"), people)
-    np.testing.assert_allclose(found.matrices, held, atol=1e-12)
+    for place in (tmp_path / "xcpd", str(tmp_path / "xcpd" / "**" / "*_relmat.tsv")):
+        found = read_connectomes(place, people)
+        np.testing.assert_allclose(found.matrices, held, atol=1e-12)
+        assert found.rois.names == tuple(names)
+
+
+def derivatives(folder: Path, ends: Sequence[str]) -> Path:
+    """A folder of derivatives with BIDS names: files of these ends for each of ten people."""
+    for i, x in enumerate(series()):
+        place = folder / f"sub-{i:02}" / "func"
+        place.mkdir(parents=True)
+        for end in ends:
+            np.savetxt(place / f"sub-{i:02}_{end}", x, delimiter="\t", header="\t".join("ABCDE"), comments="")
+    return folder
+
+
+def test_series_of_derivatives_are_told_from_confounds_and_motion_by_their_names(tmp_path: Path) -> None:
+    own = "task-rest_space-MNI_seg-4S156Parcels_stat-mean_timeseries.tsv"
+    more = ["task-rest_desc-confounds_timeseries.tsv", "task-rest_motion.tsv", "task-rest_outliers.tsv"]
+    relmat = own.replace("mean_timeseries", "pearsoncorrelation_relmat")
+    folder = derivatives(tmp_path / "xcpd", [own, relmat, *more])
+    people = table(tmp_path / "people.tsv", participant_id=IDS, group=labels())
+    found = read_connectomes(folder, people)
+    assert found.n_scans == S
+    assert all("4S156Parcels_stat-mean" in name for name in found.scans)
+    assert any("10 of 50 files are scans" in note for note in found.notes)
+    for i in range(S):
+        shutil.copy(
+            folder / f"sub-{i:02}" / "func" / f"sub-{i:02}_{own}", folder / f"sub-{i:02}_seg-Glasser_timeseries.tsv"
+        )
+    with pytest.raises(FileError, match=r"several kinds, .*seg-4S156Parcels, seg-Glasser.*xcpd/\*\*/\*"):
+        read_connectomes(folder, people)
+    with pytest.raises(FileError, match="confounds and no series of regions"):
+        read_connectomes(derivatives(tmp_path / "fmriprep", more), people)
+
+
+def test_files_of_afni_and_brainnet_viewer_are_read(tmp_path: Path) -> None:
+    people = table(tmp_path / "people.tsv", participant_id=IDS, group=labels())
+    for suffix, held in (("1D", series()), ("edge", [pearson(x) for x in series()])):
+        folder = tmp_path / suffix
+        folder.mkdir()
+        for i, x in enumerate(held):
+            np.savetxt(folder / f"sub-{i:02}.{suffix}", x, header="3dmaskave -mask roi.nii", comments="# ")
+        np.testing.assert_allclose(read_connectomes(folder, people).matrices, [pearson(x) for x in series()], atol=1e-6)
+        pattern = read_connectomes(f"{folder}/*.{suffix}", people)
+        assert pattern.n_scans == S
+    nodes = "".join(f"{i}\t{-i}\t0.5\t{1 + i % 2}\t3\tR{i}\n" for i in range(N))
+    (tmp_path / "aal.node").write_text("# x y z\n" + nodes)
+    rois = read_atlas(tmp_path / "aal.node", N)
+    assert rois.names == ("R0", "R1", "R2", "R3", "R4")
+    assert rois.coordinates is not None
+    assert rois.coordinates[3].tolist() == [3, -3, 0.5]
+    assert rois.systems == ("colour 1", "colour 2", "colour 1", "colour 2", "colour 1")
+    (tmp_path / "bad.node").write_text("1 2 3 R\n")
+    with pytest.raises(FileError, match=r"bad.node, line 1: 4 cells"):
+        read_atlas(tmp_path / "bad.node")
+
+
+def test_results_of_conn_become_correlations_with_the_names_of_their_regions(tmp_path: Path) -> None:
+    names = np.array(["atlas.A", "atlas.B", "atlas.C", "atlas.D", "atlas.E"], object)
+    for i, x in enumerate(series()):
+        z = np.arctanh(np.where(np.eye(N), np.nan, pearson(x)))
+        held = {
+            "Z": np.column_stack([z, np.ones((N, 2))]),
+            "names": names,
+            "SE": np.ones((N, 7)),
+            "xyz": np.ones((7, 3)),
+        }
+        savemat(tmp_path / f"resultsROI_Subject{i + 1:03}_Condition001.mat", held)
+    people = table(tmp_path / "people.tsv", subject=range(1, S + 1), group=labels())
+    found = read_connectomes(tmp_path / "*.mat", people)
+    np.testing.assert_allclose(found.matrices, [pearson(x) for x in series()], atol=1e-12)
     assert found.rois.names == tuple(names)
+    assert any("CONN" in note for note in found.notes)
+    same = read_connectomes(tmp_path / "*.mat", people, fisher_z=True)
+    np.testing.assert_array_equal(same.matrices, found.matrices)
+
+
+def test_mat_files_with_a_cell_or_an_array_of_each_scan_are_read(tmp_path: Path) -> None:
+    people = table(tmp_path / "people.tsv", participant_id=IDS, group=labels())
+    cell = np.empty(S, object)
+    for i, x in enumerate(series()):
+        cell[i] = x[: T - i]
+    savemat(tmp_path / "cell.mat", {"bold": cell})
+    savemat(tmp_path / "each.mat", {f"sub_{i:02}": x[: T - i] for i, x in reversed([*enumerate(series())])})
+    for name in ("cell", "each"):
+        found = read_connectomes(tmp_path / f"{name}.mat", people)
+        np.testing.assert_allclose(found.matrices[7], pearson(series()[7][: T - 7]), atol=1e-12)
+
+
+def test_rows_without_files_and_files_without_rows_are_passed_over_where_that_is_allowed(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, series())
+    (folder / "sub-03.csv").rename(folder / "sub-93.csv")
+    with pytest.raises(
+        OptionError, match=r"rows without a file: sub-03; files without a row: sub-93.*allow_missing=True"
+    ):
+        read(folder)
+    found = read(folder, allow_missing=True)
+    assert found.n_scans == S - 1
+    assert any("passed over: 1 rows without a file: sub-03" in note for note in found.notes)
+    assert any("passed over: 1 files without a row: sub-93" in note for note in found.notes)
+
+
+def test_the_pattern_that_a_message_proposes_finds_the_files(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, series())
+    (folder / "mask.nii.gz").write_bytes(b"x")
+    with pytest.raises(FileError) as told:
+        read(folder)
+    pattern = str(told.value).split("'")[1]
+    assert read_connectomes(pattern, folder / "participants.tsv").n_scans == S
 
 
 @pytest.mark.parametrize(

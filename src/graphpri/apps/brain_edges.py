@@ -90,7 +90,7 @@ def edge_table(
         if values.shape != u.shape:
             raise OptionError(f"{name} has shape {values.shape}, and {scans.n_rois} regions have {u.size} edges")
     found = edge_tests(scans, 0) if tests is None else tests
-    described = tested_rows(scans, found)
+    described = described_edges(scans, found)
     return [
         {"rank": rank}
         | _ends(scans, int(u[e]), int(v[e]))
@@ -100,14 +100,14 @@ def edge_table(
     ]
 
 
-def tested_rows(scans: Connectomes, tests: EdgeTests) -> Rows:
+def described_edges(scans: Connectomes, tests: EdgeTests) -> Rows:
     """What tests say of every edge, and its mean correlation in each class, a row an edge.
 
     Examples
     --------
     >>> from graphpri.apps.brain_data import from_matrices
     >>> scans = from_matrices([np.eye(3)] * 4, [0, 1, 0, 1])
-    >>> list(tested_rows(scans, edge_tests(scans, 0))[0])
+    >>> list(described_edges(scans, edge_tests(scans, 0))[0])
     ['sign', 'mean_r_0', 'mean_r_1', 't', 'p', 'q', 'p_family', 'component']
     """
     z = fisher_z(upper(scans.matrices))
@@ -139,7 +139,7 @@ def all_edges(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, t
         _ends(scans, int(u[e]), int(v[e]))
         | {"importance": float(weights[e]), "selection_frequency": float(often[e])}
         | row
-        for e, row in enumerate(tested_rows(scans, tests))
+        for e, row in enumerate(described_edges(scans, tests))
     ]
 
 

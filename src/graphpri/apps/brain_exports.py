@@ -16,16 +16,15 @@ from graphpri.apps.brain_graph import pairs, square
 
 
 def brainnet_node(rois: Rois, edges: ArrayLike) -> str | None:
-    """BrainNet Viewer's table of nodes: x, y, z, colour (number of the system), size (degree) and name.
+    r"""BrainNet Viewer's table of nodes: x, y, z, colour (number of the system), size (degree) and name.
 
     None where the regions have no coordinates. White space in names becomes a dot, as the format splits there.
 
     Examples
     --------
     >>> rois = Rois(("left M1", "V1"), np.array([[-40.0, -20.0, 50.0], [0.0, -90.0, 0.0]]), ("motor", "visual"))
-    >>> print(brainnet_node(rois, [0]), end="")
-    -40	-20	50	1	1	left.M1
-    0	-90	0	2	1	V1
+    >>> brainnet_node(rois, [0]).splitlines()
+    ['-40\t-20\t50\t1\t1\tleft.M1', '0\t-90\t0\t2\t1\tV1']
     """
     if rois.coordinates is None:
         return None
@@ -46,10 +45,8 @@ def brainnet_edge(rois: Rois, edges: ArrayLike, values: ArrayLike) -> str:
 
     Examples
     --------
-    >>> print(brainnet_edge(Rois(("a", "b", "c")), [1], [-0.5]), end="")
-    0	0	-0.5
-    0	0	0
-    -0.5	0	0
+    >>> [row.split() for row in brainnet_edge(Rois(("a", "b", "c")), [1], [-0.5]).splitlines()]
+    [['0', '0', '-0.5'], ['0', '0', '0'], ['-0.5', '0', '0']]
     """
     rows = _matrix(rois, edges, values)
     return "".join("\t".join(f"{x:.6g}" for x in row) + "\n" for row in rows)

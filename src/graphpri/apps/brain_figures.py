@@ -287,11 +287,11 @@ def ring(rois: Rois, edges: ArrayLike, signs: ArrayLike, classes: Sequence[str] 
 
     angle, spans = _places(rois)
     colours, where = _system_colours(rois), np.column_stack([np.cos(angle), np.sin(angle)])
-    figure = _figure(8, 8)
+    figure = _figure(6.6, 7)
     ax = figure.subplots()
     ax.set_aspect("equal")
     ax.set_axis_off()
-    ax.set(xlim=(-1.45, 1.45), ylim=(-1.45, 1.45))
+    ax.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35))
     u, v = (ends[at] for ends in pairs(len(rois.names)))
     for a, b, sign in zip(u, v, np.asarray(signs), strict=True):
         # Chords bend towards the centre, those of near regions less.

@@ -55,8 +55,8 @@ class Request:
         Names of :func:`graphpri.apps.brain_methods.names`.
     protocol : Validation
     explained : str, optional
-        The method whose edges the tables and figures have, one of `methods`; where absent edge-readout, or else the first
-        of them that says how much edges count.
+        The method whose edges the tables and figures have, one of `methods`; where absent edge-readout, or else the
+        first of them that says how much edges count.
     top : int, optional
         Edges in tables and figures; 100 where absent, or a tenth of all where that is fewer.
     permuted : tuple of str, optional
@@ -727,13 +727,22 @@ def _edge_rows(rows: Rows) -> str:
     means = [key for key in (rows[0] if rows else ()) if key.startswith("mean_r_")]
     statistic = "F" if rows and "F" in rows[0] else "t"
     systems = bool(rows) and "system" in rows[0]
-    head = ["", "edge", *(["systems"] if systems else []), "importance", "found again", *map(_head, means), statistic]
+    signed = bool(rows) and "sign" in rows[0]
+    head = [
+        "edge",
+        *(["sign"] if signed else []),
+        *(["systems"] if systems else []),
+        "importance",
+        "found again",
+        *map(_head, means),
+        statistic,
+    ]
     return _output.table(
         [*head, "q", "p, any"],
         [
             [
-                f"{row['rank']}",
-                f"{row['region']} – {row['other']} {row.get('sign', '')}".strip(),
+                f"{row['region']} – {row['other']}",
+                *([str(row["sign"]).replace("-", "−")] if signed else []),
                 *([f"{row['system']} – {row['other_system']}"] if systems else []),
                 row["importance"],
                 f"{row['selection_frequency']:.0%}",
@@ -852,8 +861,8 @@ def write(outcome: BrainFindings, out: Path, source: str, command: str) -> list[
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(outcome, Path(folder), "scans", "graphpri brain scans -o report")
     ...  # doctest: +NORMALIZE_WHITESPACE
-    ['scores.csv', 'comparison.csv', 'edges.csv', 'all_edges.csv', 'importance.csv', 'connectome.edge',
-     'connectome.graphml', 'report.json', 'report.html']
+    ['scores.csv', 'comparison.csv', 'edges.csv', 'all_edges.csv', 'importance.csv', 'components.csv',
+     'connectome.edge', 'connectome.graphml', 'report.json', 'report.html', 'ring.svg']
     """
     scans, positions, weights = outcome.scans, outcome.positions, outcome.weights
     rois, importance = scans.rois, outcome.stability.importance

@@ -107,7 +107,7 @@ class Plan:
     methods: Annotated[str | None, Parameter(metavar="A,B", help="Methods to compare; all where absent.")] = None
     explain: Annotated[
         str | None,
-        Parameter(metavar="METHOD", help="Whose edges to show, one of the methods; edge-readout, or the first that says."),
+        Parameter(metavar="METHOD", help="Whose edges to show, one of the methods; edge-readout where absent."),
     ] = None
     folds: Annotated[Whole, Parameter(help="Of the cross-validation by subject.")] = 5
     repeats: Annotated[Whole, Parameter(help="Of the cross-validation, other folds each time.")] = 1
