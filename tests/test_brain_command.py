@@ -29,7 +29,7 @@ from graphpri.cli import main
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
 FILES = {"scores.csv", "comparison.csv", "edges.csv", "all_edges.csv", "importance.csv", "systems.csv"}
-FILES |= {"components.csv", "report.json", "report.html", "connectome.node", "connectome.edge", "connectome.graphml"}
+MORE = {"components.csv", "report.json", "report.html", "connectome.node", "connectome.edge", "connectome.graphml"}
 PICTURES = {"connectome.png", "connectome.html", "ring.svg"}
 N, S = 8, 10
 QUICK = ["--methods", "linear-svm,edge-readout", "--folds", "3", "--half-samples", "4", "--top", "9", "--no-nested"]
@@ -85,7 +85,7 @@ def done(scans: Path) -> Path:
 
 
 def test_every_file_is_there_and_every_scan_is_tested_once_by_each_method(done: Path) -> None:
-    assert {path.name for path in done.iterdir()} == FILES | PICTURES | {"pieces"}
+    assert {path.name for path in done.iterdir()} == FILES | MORE | PICTURES | {"pieces"}
     assert (done / "connectome.png").read_bytes().startswith(b"\x89PNG")
     tested = [(row["method"], row["scan"]) for row in rows_of(done / "scores.csv")]
     methods = ("linear-svm", "edge-readout")
@@ -386,8 +386,10 @@ def blank(n: int) -> Connectomes:
     return from_series(list(np.random.default_rng(0).normal(size=(4, 50, n))), [0, 1, 0, 1])
 
 
-ROW = {"method": "m", "balanced_accuracy": 0.9, "auc": 0.95, "lower": 0.8, "upper": 0.95, "verdict": "best"}
-ROW |= {"p": 0.001, "p_best": 0.002}
+ROW = {"method": "m", "balanced_accuracy": 0.9, "auc": 0.95, "lower": 0.8, "upper": 0.95, "verdict": "best"} | {
+    "p": 0.001,
+    "p_best": 0.002,
+}
 
 
 def test_sentences_follow_the_results() -> None:

@@ -19,6 +19,7 @@ from graphpri.apps.brain_graph import (
     clustering,
     connectome_graphs,
     features,
+    fisher_z,
     n_kept,
     without_confounds,
 )
@@ -27,7 +28,7 @@ from graphpri.apps.brain_scores import quality
 from graphpri.errors import MissingExtraError, OptionError, argument, did_you_mean, setting
 from graphpri.graph import FloatArray, IntArray
 
-NodeFeatures = Literal["rows", "clustering"]
+NodeFeatures = Literal["rows", "standardised", "clustering"]
 Range = tuple[float, float]
 
 # Values that inner folds choose among.
@@ -54,8 +55,9 @@ class Settings:
         Share of all pairs that are edges.
     signs : {"abs", "positive", "two"}
         As :func:`graphpri.apps.brain_graph.connectome_graphs` has it.
-    node_features : {"rows", "clustering"}
-        What graph networks know of a node: its row of correlations, or its local clustering coefficient.
+    node_features : {"rows", "standardised", "clustering"}
+        What graph networks know of a node: its row of correlations, the same of Fisher z standardised over the training
+        scans, or its local clustering coefficient.
     nested : bool
         Whether hyper-parameters are chosen within the training scans, from a few values; else each method has its
         defaults.
@@ -67,6 +69,10 @@ class Settings:
     time_budget : float, optional
         Seconds after which no other values are tried, for each training part. What is chosen then depends on how fast
         the machine is; without it, runs repeat.
+    network_trials : int
+        Settings of each graph network that inner folds choose among, its defaults and others drawn once for all: λ, β
+        and τ, whether the term is of the mean graph or the mean over graphs, learning rate, width and node features.
+        With 1 it has its defaults.
     by : {"subject", "site"}
         What no two folds have in common; by site, inner folds hold whole sites where there are as many.
 
@@ -93,6 +99,7 @@ class Settings:
     inner: int = 3
     tune: bool = False
     time_budget: float | None = None
+    network_trials: int = 1
     by: Literal["subject", "site"] = "subject"
 
     def __post_init__(self) -> None:
@@ -102,8 +109,10 @@ class Settings:
                 f"{argument('nested', False)} does not"
             )
         if self.node_features not in get_args(NodeFeatures):
-            known = " or ".join(map(repr, get_args(NodeFeatures)))
-            raise OptionError(f"{argument('node_features', self.node_features)}: choose {known}")
+            known = ", ".join(map(repr, get_args(NodeFeatures)))
+            raise OptionError(f"{argument('node_features', self.node_features)}: choose one of {known}")
+        if self.network_trials < 1:
+            raise OptionError(f"{argument('network_trials', self.network_trials)}: give 1 or more")
         if self.inner < 2:
             raise OptionError(f"{argument('inner', self.inner)}: choosing parameters needs two folds or more")
         if self.time_budget is not None and not self.tune:
@@ -310,7 +319,9 @@ def check(
     n_kept(scans.n_rois, settings.density)
     if any(classifier.graphs for classifier in chosen):
         connectome_graphs(scans.matrices, settings.density, settings.signs, scans.scans)
-    if settings.nested and any(c.chooses or (settings.tune and c.graphs) for c in chosen):
+    if settings.nested and any(
+        c.chooses or (c.graphs and (settings.tune or settings.network_trials > 1)) for c in chosen
+    ):
         for learn, _ in parts:
             _inner_folds(scans.take(learn), settings, seed)
 
@@ -459,21 +470,62 @@ def _train_confounds(train: Connectomes, settings: Settings, seed: int) -> Train
     return TrainedClassifier(lambda scans: decide(scans.confounds), None)
 
 
-def _train_masked(
-    train: Connectomes, settings: Settings, seed: int, entropy: Literal["degree", "exact"] = "degree"
+def _train_network(
+    model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: Settings, seed: int
 ) -> TrainedClassifier:
-    model = MaskedGCN(entropy=entropy, seed=seed)
-    if settings.tune:
+    """A graph network with its defaults, tuned, or with the best of a few settings over the inner folds."""
+    model = replace(model, seed=seed)
 
-        def fit(values: Mapping[str, float], part: Connectomes) -> TrainedClassifier:
-            return _fit_network(replace(model, **values), part, settings)
+    def fit(values: Mapping[str, Any], part: Connectomes) -> TrainedClassifier:
+        own = {name: value for name, value in values.items() if hasattr(model, name)}
+        node_features = values.get("node_features", settings.node_features)
+        return _fit_network(replace(model, **own), part, replace(settings, node_features=node_features))
 
-        model = replace(model, **_tune(fit, _GCN_RANGES, vars(model), train, settings, seed))
-    return _fit_network(model, train, settings)
+    if settings.tune and getattr(model, "mask", False):
+        return fit(_tune(fit, _GCN_RANGES, vars(model), train, settings, seed), train)
+    trials = network_settings(settings.network_trials)
+    if not settings.nested or len(trials) == 1:
+        return fit({}, train)
+    return fit(trials[_choose(lambda part: [fit(values, part) for values in trials], train, settings, seed)], train)
+
+
+_NETWORK_CHOICES: Mapping[str, Sequence[Any]] = {
+    "rate": (1e-3, 5e-3, 2e-2),
+    "width": (16, 32, 64),
+    "node_features": ("rows", "standardised", "clustering"),
+    "pri": (0.01, 0.1, 1.0),
+    "beta": (0.1, 1.0, 2.0, 10.0),
+    "tau": (0.3, 1.0, 3.0),
+    "pri_on": ("mean", "each"),
+}
+
+
+def network_settings(count: int) -> list[dict[str, Any]]:
+    """Settings of graph networks that inner folds choose among: the defaults, and others drawn once for all.
+
+    Every second one has standardised features, every fourth the term over each graph, which takes five times as long.
+
+    Examples
+    --------
+    >>> [sorted(values)[:3] for values in network_settings(2)]
+    [[], ['beta', 'node_features', 'pri']]
+    """
+    rng = np.random.default_rng(0)
+    drawn = [
+        {name: held[int(rng.integers(len(held)))] for name, held in _NETWORK_CHOICES.items()} for _ in range(count - 1)
+    ]
+    for i, values in enumerate(drawn):
+        values["pri_on"] = "each" if i % 4 == 2 else "mean"
+        if i % 2 == 0:
+            values["node_features"] = "standardised"
+    return [{}, *drawn]
 
 
 def _fit_network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: Settings) -> TrainedClassifier:
     cleaned = without_confounds(train)
+    z = fisher_z(cleaned(train) * (1 - np.eye(train.n_rois)))
+    mean, deviation = z.mean(axis=0), z.std(axis=0)
+    scale = np.where(deviation > 1e-12, deviation, np.inf)
 
     def inputs(scans: Connectomes) -> tuple[FloatArray, FloatArray]:
         """Node features, and graphs."""
@@ -481,10 +533,20 @@ def _fit_network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings
         graphs = connectome_graphs(matrices, settings.density, settings.signs, scans.scans)
         if settings.node_features == "rows":
             return matrices, graphs
+        if settings.node_features == "standardised":
+            return (fisher_z(matrices * (1 - np.eye(scans.n_rois))) - mean) / scale, graphs
         return clustering(graphs.sum(axis=1) if graphs.ndim == 4 else graphs)[..., None], graphs
 
     model.fit(*inputs(train), train.labels)
     return TrainedClassifier(lambda scans: model.decision(*inputs(scans)), model.importance_)
+
+
+def _train_gcn(train: Connectomes, settings: Settings, seed: int, **options: Any) -> TrainedClassifier:
+    return _train_network(MaskedGCN(**options), train, settings, seed)
+
+
+def _train_convolutions(train: Connectomes, settings: Settings, seed: int, **options: Any) -> TrainedClassifier:
+    return _train_network(ConvolutionNet(**options), train, settings, seed)
 
 
 CLASSIFIERS: dict[str, Classifier] = {
@@ -517,28 +579,30 @@ CLASSIFIERS: dict[str, Classifier] = {
         "Edges that the LASSO with penalty .1 keeps, then the paper's Gaussian kernel of size 1.",
     ),
     "paper": Classifier(
-        _train_masked,
+        _train_gcn,
         "The paper's GCN with a mask and the Graph-PRI term of degree entropies, its Graph-PRI*.",
         graphs=True,
     ),
     "paper-exact": Classifier(
-        partial(_train_masked, entropy="exact"), "The same with exact entropies, its Graph-PRI.", graphs=True
+        partial(_train_gcn, entropy="exact"),
+        "The same with exact entropies, its Graph-PRI.",
+        graphs=True,
     ),
     "gcn": Classifier(
-        lambda train, settings, seed: _fit_network(MaskedGCN(mask=False, seed=seed), train, settings),
+        partial(_train_gcn, mask=False),
         "The paper's network without mask and term.",
         graphs=True,
         explains=False,
     ),
     "pyg-gcn": Classifier(
-        lambda train, settings, seed: _fit_network(ConvolutionNet("gcn", seed=seed), train, settings),
+        partial(_train_convolutions, kind="gcn"),
         "Graph convolutions of PyTorch Geometric.",
         graphs=True,
         explains=False,
     ),
     # Each step of attention takes as long as seven of the other networks.
     "gat": Classifier(
-        lambda train, settings, seed: _fit_network(ConvolutionNet("gat", epochs=60, seed=seed), train, settings),
+        partial(_train_convolutions, kind="gat", epochs=60),
         "Graph attention of PyTorch Geometric.",
         graphs=True,
         explains=False,

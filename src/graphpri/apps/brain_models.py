@@ -361,6 +361,7 @@ class MaskedGCN(_GraphNetwork):
             raise OptionError(f"tau={self.tau}: give a positive temperature")
         linear, width = torch.nn.Linear, self.width
         self._layers = [linear(n_features, width), linear(width, width), linear(channels * width, 1)]
+        self._known: tuple[Any, Any] | None = None
         self._scale = 1 / n  # sums over nodes start at the size of one node's features
         self._mask = torch.zeros(len(pairs(n)[0]), requires_grad=True)
         weights = [w for layer in self._layers for w in layer.parameters()]
@@ -384,10 +385,7 @@ class MaskedGCN(_GraphNetwork):
     def _forward(self, x: Any, a: Any, training: bool) -> Any:
         import torch
 
-        eye = torch.eye(a.shape[-1])
-        whole = a + eye
-        root = whole.sum(dim=-1).rsqrt()
-        step = whole * root[..., :, None] * root[..., None, :]
+        step = self._step(a)
         drop = torch.nn.functional.dropout
         first, second, last = self._layers
         h = x[:, None]
@@ -395,6 +393,18 @@ class MaskedGCN(_GraphNetwork):
             # The product with the weights comes first, as it has fewer columns than features.
             h = torch.relu(step @ (drop(h, self.dropout, training) @ layer.weight.T) + layer.bias)
         return last(h.sum(dim=-2).flatten(1) * self._scale)[..., 0]
+
+    def _step(self, a: Any) -> Any:
+        """Normalised adjacencies with self-loops; without a mask those of the training graphs are made once."""
+        import torch
+
+        if self._known is not None and self._known[0] is a:
+            return self._known[1]
+        whole = a + torch.eye(a.shape[-1])
+        root = whole.sum(dim=-1).rsqrt()
+        step = whole * root[..., :, None] * root[..., None, :]
+        self._known = None if self.mask else (a, step)
+        return step
 
 
 @dataclass

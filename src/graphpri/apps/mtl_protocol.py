@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,6 +182,128 @@ GRAPH_FREE: dict[str, Predict] = {
 """Models without a graph."""
 
 
+PENALTIES = 12
+"""Penalties of the multi-task lasso that inner folds choose among, from where all coefficients are 0 down to 1/1000."""
+
+_INNER = 3  # folds within the tasks, to choose it
+_LASSO_STEPS, _LASSO_TOLERANCE = 2000, 1e-6
+
+
+def _multi_task_lasso(split: StandardisedSplit) -> FloatArray:
+    """Columns that matter in some tasks matter in all; the penalty by three folds within the tasks."""
+    tasks, rng = split.train, np.random.default_rng(0)
+    path = row_penalties(tasks)
+    found = np.zeros(len(path))
+    for inner in folds(tasks, _INNER, rng):
+        part = standardise(tasks, inner)
+        for i, w in enumerate(row_sparse_path(part.train, path)):
+            found[i] += ((part.test_y - _apply(part, w)) ** 2).sum()
+    return _apply(split, row_sparse_path(tasks, path[: int(np.argmin(found)) + 1])[-1])
+
+
+def _apply(split: StandardisedSplit, w: FloatArray) -> FloatArray:
+    """Predictions by coefficients of the centred rows, shape (T, P)."""
+    mean_x, mean_y = split.train.means
+    rows = split.test_x - mean_x[split.test_task]
+    return mean_y[split.test_task] + np.einsum("np,np->n", rows, w[split.test_task])
+
+
+def row_penalties(tasks: Tasks) -> FloatArray:
+    """Penalties for :func:`row_sparse_path`, from the least that leaves no column down, on a logarithmic scale.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> path = row_penalties(synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks)
+    >>> path.size, float(path[0] / path[-1]).__round__()
+    (12, 1000)
+    """
+    X, y = tasks.centred
+    gradient = np.add.reduceat(X * y[:, None], tasks.starts[:-1], axis=0)
+    return float(np.linalg.norm(gradient, axis=0).max()) * np.logspace(0, -3, PENALTIES)
+
+
+def row_sparse_path(tasks: Tasks, penalties: FloatArray) -> list[FloatArray]:
+    """The multi-task lasso for tasks with rows of their own: min ½ Σ_t ‖X_t w_t − y_t‖² + α Σ_p ‖(w_1p, …, w_Tp)‖.
+
+    Rows and targets centred within the tasks. scikit-learn's ``MultiTaskLasso`` needs the same rows for all tasks;
+    there the solution is the same, with its penalty times the number of rows (G. Obozinski, B. Taskar and M. I. Jordan,
+    2010). Accelerated proximal gradient steps (A. Beck and M. Teboulle, 2009), each penalty from the solution before.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    penalties : ndarray of float64, shape (A,)
+        Values of α, the largest first.
+
+    Returns
+    -------
+    list of ndarray of float64, shape (T, P)
+        Coefficients for each penalty.
+
+    Examples
+    --------
+    >>> from graphpri.apps.mtl_data import synthetic
+    >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
+    >>> path = row_sparse_path(tasks, row_penalties(tasks))
+    >>> [int((w != 0).any(axis=0).sum()) for w in path[:3]]  # columns
+    [0, 5, 10]
+    """
+    X, y = tasks.centred
+    count, width = tasks.count, X.shape[1]
+    grams, products = np.empty((count, width, width)), np.empty((count, width))
+    for t, (first, last) in enumerate(pairwise(tasks.starts)):
+        own = X[first:last]
+        grams[t], products[t] = own.T @ own, own.T @ y[first:last]
+    steepest = max(float(np.linalg.norm(gram, 2)) for gram in grams) or 1.0
+    w, found = np.zeros((count, width)), list[FloatArray]()
+    for penalty in penalties:
+        ahead, momentum = w, 1.0
+        for _ in range(_LASSO_STEPS):
+            moved = ahead - (np.einsum("tpq,tq->tp", grams, ahead) - products) / steepest
+            size = np.linalg.norm(moved, axis=0)
+            after = moved * np.maximum(0.0, 1 - penalty / steepest / np.maximum(size, 1e-300))
+            following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
+            change = after - w
+            if (change * (ahead - after)).sum() > 0:  # O'Donoghue and Candès: momentum that goes uphill starts again
+                following = 1.0
+            ahead, w, momentum = after + (momentum - 1) / following * change, after, following
+            if np.abs(change).max() <= _LASSO_TOLERANCE * max(np.abs(after).max(), 1e-300):
+                break
+        found.append(w)
+    return found
+
+
+def _mixed_model(split: StandardisedSplit) -> FloatArray:
+    """Common slopes, and an intercept for each task that is drawn to their mean: statsmodels' ``MixedLM``, by REML."""
+    from statsmodels.regression.mixed_linear_model import MixedLM
+
+    tasks = split.train
+    columns = np.column_stack([np.ones(len(tasks.y)), tasks.X])
+    used = np.r_[True, tasks.X.std(axis=0) > 1e-9]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a variance at 0 is an answer here: then the intercepts are the same
+        model: Any = MixedLM(tasks.y, columns[:, used], groups=tasks.member)
+        fitted = model.fit(reml=True)
+    own = np.array([float(np.asarray(fitted.random_effects[t]).ravel()[0]) for t in range(tasks.count)])
+    rows = np.column_stack([np.ones(len(split.test_x)), split.test_x])[:, used]
+    return rows @ np.asarray(fitted.fe_params) + own[split.test_task]
+
+
+def references() -> dict[str, Predict]:
+    """Models without a graph that a user's table is compared with: also the multi-task lasso, and a mixed model.
+
+    The mixed model needs statsmodels (``pip install 'graphpri[mixed]'``), and is left out without it.
+
+    Examples
+    --------
+    >>> list(references())[:5]
+    ['task mean', 'per-task least squares', 'per-task ridge', 'common slopes', 'multi-task lasso']
+    """
+    found = {**GRAPH_FREE, "multi-task lasso": _multi_task_lasso}
+    return found | ({"mixed model": _mixed_model} if find_spec("statsmodels") else {})
+
+
 def _predict(model: GraphMTL, split: StandardisedSplit) -> FloatArray:
     w, b = model.coef_[split.test_task], model.intercept_[split.test_task]
     return np.einsum("np,np->n", split.test_x, w) + b
@@ -261,13 +386,20 @@ class ModelErrors(NamedTuple):
     status: str = "fitted"
 
 
-def evaluate(split: StandardisedSplit, prunings: Iterable[Pruning], **parameters: Any) -> Iterator[ModelErrors]:
+def evaluate(
+    split: StandardisedSplit,
+    prunings: Iterable[Pruning],
+    models: Mapping[str, Predict] = GRAPH_FREE,
+    **parameters: Any,
+) -> Iterator[ModelErrors]:
     """The models without a graph, the graph model, and the graph model on each sparsified graph, on one split.
 
     Parameters
     ----------
     split : StandardisedSplit
     prunings : iterable of Pruning
+    models : mapping of str to callable
+        Those without a graph.
     **parameters
         Of the graph model; γ is chosen by leave-one-out where it is not among them.
 
@@ -285,8 +417,12 @@ def evaluate(split: StandardisedSplit, prunings: Iterable[Pruning], **parameters
     graph 14
     graph, pri 10
     """
-    for name, predict in GRAPH_FREE.items():
-        yield ModelErrors(name, None, None, None, split.test_y - predict(split), split.test_task)
+    for name, predict in models.items():
+        try:
+            yield ModelErrors(name, None, None, None, split.test_y - predict(split), split.test_task)
+        except np.linalg.LinAlgError as error:
+            nothing = np.empty(0), np.empty(0, np.int64)
+            yield ModelErrors(name, None, None, None, *nothing, f"error: {error}")
     given: dict[str, Any] = {"gamma": "loo", **parameters}
     whole = GraphMTL(**given).fit_rows(split.train)
     yield errors_of(whole, split)

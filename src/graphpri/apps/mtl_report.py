@@ -18,13 +18,13 @@ from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, TooFewEdgesError
 from graphpri.apps.mtl_data import Tasks, tasks_of
 from graphpri.apps.mtl_protocol import (
     BASELINES,
-    GRAPH_FREE,
     ModelErrors,
     Pruning,
     Split,
     evaluate,
     folds,
     mean_task_rmse,
+    references,
     rmse,
     standardise,
 )
@@ -95,6 +95,40 @@ class TaskFindings:
     model: GraphMTL
     notes: tuple[str, ...]
 
+    @property
+    def advice(self) -> str:
+        """Which model to take."""
+        return advice(self.comparison)
+
+
+def advice(comparison: Rows) -> str:
+    """Which model to take, by errors over the same folds; nothing where none was tested.
+
+    Parameters
+    ----------
+    comparison : list of dict
+        Rows with model, rmse and status; models with a graph begin with "graph".
+
+    Examples
+    --------
+    >>> rows = [("common slopes", 55.3), ("per-task ridge", 58.0), ("graph", 59.1)]
+    >>> advice([{"model": model, "rmse": error, "status": "fitted"} for model, error in rows])
+    'You need no task graph: common slopes has the least error, 55.3, and the best graph 59.1 (graph).'
+    """
+    scored = [row for row in comparison if row["status"] == "fitted" and row["rmse"] == row["rmse"]]
+    graphs = [row for row in scored if row["model"].startswith("graph")]
+    if not scored or not graphs:
+        return ""
+    best, graph = (min(rows, key=lambda row: row["rmse"]) for rows in (scored, graphs))
+    whole = next((row for row in graphs if row["model"] == "graph"), graph)
+    if best is not graph:
+        what = f"the best graph {graph['rmse']:.4g} ({graph['model']})"
+        return f"You need no task graph: {best['model']} has the least error, {best['rmse']:.4g}, and {what}."
+    other = min((row for row in scored if row not in graphs), key=lambda row: row["rmse"], default=None)
+    beside = "" if other is None else f"; without a graph the least is {other['rmse']:.4g} ({other['model']})"
+    pruned = "" if graph is whole else f", and the whole graph {whole['rmse']:.4g}"
+    return f"A task graph has the least error, {graph['rmse']:.4g} ({graph['model']}){pruned}{beside}."
+
 
 def study(
     frame: Any, request: Request, step: ProgressCallback = lambda text, share: None, store: Path | None = None
@@ -131,14 +165,15 @@ def study(
     found: list[list[ModelErrors]] = []
     tested: list[Split] = []
     wanted, pieces = _prunings(request), Pieces(store)
-    content = ["fold", tasks.X, tasks.y, tasks.member, tasks.intercept, [asdict(way) for way in wanted]]
+    models = references()
+    content = ["fold", list(models), tasks.X, tasks.y, tasks.member, tasks.intercept, [asdict(way) for way in wanted]]
     for number, split in enumerate(folds(tasks, request.folds, rng)):
 
         def fold(number: int = number, split: Split = split) -> list[dict[str, Any]]:
             entries: list[dict[str, Any]] = []
-            for entry in evaluate(standardise(tasks, split), wanted, **request.parameters):
+            for entry in evaluate(standardise(tasks, split), wanted, models, **request.parameters):
                 entries.append(entry._asdict() | {"pruning": None})
-                done = number + len(entries) / (len(GRAPH_FREE) + 1 + len(wanted))
+                done = number + len(entries) / (len(models) + 1 + len(wanted))
                 step(f"fold {number + 1} of {request.folds}: {entry.model}", done / (request.folds + 1))
             return entries
 
@@ -150,6 +185,7 @@ def study(
     notes += [f"{alone} tasks have a single row, which was learned from and never tested"] if alone else []
     notes += [f"{len(tested)} folds: no task has more rows"] if 0 < len(tested) < request.folds else []
     notes += [] if found else ["no task has two rows: nothing could be tested"]
+    notes += [] if "mixed model" in models else ["no mixed model: it needs statsmodels, pip install 'graphpri[mixed]'"]
     return TaskFindings(
         comparison=_comparison(found),
         predictions=_predictions(tasks, tested, found, request),
@@ -192,25 +228,28 @@ def _fit_all(tasks: Tasks, request: Request) -> tuple[GraphMTL, tuple[FloatArray
 
 
 def _comparison(found: list[list[ModelErrors]]) -> Rows:
-    """A row a model: errors over all test rows, and the change against the whole graph with its standard error."""
+    """A row a model: errors over all test rows, and the change against the whole graph with its standard error.
+
+    All over the same folds: a model that failed in one has no errors, as those of the others are not comparable.
+    """
     rows: Rows = []
+    whole = [next(e for e in fold if e.model == "graph") for fold in found]
     for entries in zip(*found, strict=True):
+        failed = [(number, e.status) for number, e in enumerate(entries, 1) if e.status != "fitted"]
+        row: dict[str, Any] = {"model": entries[0].model, "edges": None, "rmse": None, "mean_of_task_rmse": None}
+        row |= {"change": None, "standard_error": None, "status": "fitted"}
+        if failed:
+            number, status = failed[0]
+            rows.append(row | {"status": f"{status} (fold {number} of {len(found)}, so not compared)"})
+            continue
         errors, task = (np.concatenate([getattr(e, name) for e in entries]) for name in ("errors", "task"))
-        whole = [next(e for e in fold if e.model == "graph") for fold in found]
-        change = [rmse(e.errors) - rmse(w.errors) for e, w in zip(entries, whole, strict=True) if e.errors.size]
-        failed = next((e.status for e in entries if e.status != "fitted"), "")
+        change = [rmse(e.errors) - rmse(w.errors) for e, w in zip(entries, whole, strict=True)]
         kept = [e.edges for e in entries if e.edges is not None]
-        rows.append(
-            {
-                "model": entries[0].model,
-                "edges": float(np.mean(kept)) if kept else None,
-                "rmse": rmse(errors),
-                "mean_of_task_rmse": mean_task_rmse(errors, task),
-                "change": float(np.mean(change)) if change else None,
-                "standard_error": float(np.std(change, ddof=1) / len(change) ** 0.5) if len(change) > 1 else None,
-                "status": failed or "fitted",
-            }
-        )
+        row |= {"edges": float(np.mean(kept)) if kept else None, "rmse": rmse(errors)}
+        row |= {"mean_of_task_rmse": mean_task_rmse(errors, task), "change": float(np.mean(change))}
+        several = len(change) > 1
+        row["standard_error"] = float(np.std(change, ddof=1) / len(change) ** 0.5) if several else None
+        rows.append(row)
     return rows
 
 
@@ -264,8 +303,6 @@ def _page(outcome: TaskFindings, request: Request, source: str, command: str) ->
     keys = ("edges", "rmse", "mean_of_task_rmse", "change", "standard_error")
     comparison = [[row["model"], *(row[key] for key in keys)] for row in outcome.comparison]
     head = ["model", "edges", "RMSE", "mean of the tasks' RMSE", "change against the graph", "standard error"]
-    scored = [row for row in outcome.comparison if row["status"] == "fitted"]
-    best = min(scored, key=lambda row: row["rmse"], default=None)
     failed = [f"{row['model']}: {row['status']}" for row in outcome.comparison if row["status"] != "fitted"]
     model = outcome.model
     kept, edges = sum(row["kept"] for row in outcome.edges), len(outcome.edges)
@@ -276,7 +313,7 @@ def _page(outcome: TaskFindings, request: Request, source: str, command: str) ->
         f"{model.n_features_in_} columns to learn from. γ = {model.gamma_:.4g}; the task graph keeps {kept} of {edges} "
         f"edges{by}.</p>",
         "<h2>Cross-validated errors</h2>",
-        f"<p>The least error has: {escape(best['model'])}.</p>" if best else "",
+        f"<p>{escape(outcome.advice)}</p>" if outcome.advice else "",
         _output.table(head, comparison),
         f"<p>{request.folds} folds within the tasks; columns standardised by the rows to learn from. The change is the "
         "mean over the folds against the graph that is not pruned; less is better, and a change of less than two "

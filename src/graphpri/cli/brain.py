@@ -145,9 +145,12 @@ class Plan:
         Parameter(help="Edges are the strongest by |r|, the largest positive, or by |r| with a channel for each sign."),
     ] = "abs"
     node_features: Annotated[
-        Literal["rows", "clustering"],
-        Parameter(help="What graph networks know of a region: its correlations, or its local clustering coefficient."),
+        Literal["rows", "standardised", "clustering"],
+        Parameter(help="What graph networks know of a region: its correlations, also standardised, or its clustering."),
     ] = "rows"
+    network_trials: Annotated[
+        Whole, Parameter(help="Settings of graph networks that inner folds choose among: 1 for defaults, or 8, slow.")
+    ] = 1
     seed: Annotated[Whole, Parameter(help="For folds and everything random.")] = 0
 
 
@@ -257,6 +260,7 @@ def _request(plan: Plan, scans: Connectomes) -> Request:
                 density=plan.density,
                 signs=plan.signs,
                 node_features=plan.node_features,
+                network_trials=plan.network_trials,
                 nested=plan.nested,
                 inner=plan.inner,
                 tune=plan.tune,

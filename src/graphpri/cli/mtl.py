@@ -118,7 +118,8 @@ def mtl(
     """Fit regression tasks together over a sparsified task graph.
 
     Compares it, cross-validated within the tasks, with each task's own ridge,
-    common slopes, the whole graph and other sparsifiers at the same size.
+    common slopes, the multi-task lasso, a mixed model, the whole graph and other
+    sparsifiers at the same size, and says whether a task graph is needed.
     """
     if folds < 2:
         raise OptionError(f"--folds {folds}: give 2 or more")
@@ -171,11 +172,23 @@ def _print(outcome: TaskFindings, request: Request, out: Path, names: list[str],
     if json:
         facts = {"tasks": len(fitted.tasks_), "gamma": fitted.gamma_, "edges": len(outcome.edges), "edges_kept": kept}
         files = [str(out / name) for name in names]
-        print(show.as_json({**facts, "comparison": outcome.comparison, "notes": outcome.notes, "files": files}))
+        print(
+            show.as_json(
+                {
+                    **facts,
+                    "comparison": outcome.comparison,
+                    "advice": outcome.advice,
+                    "notes": outcome.notes,
+                    "files": files,
+                }
+            )
+        )
     elif not quiet:
         print(f"{len(fitted.tasks_)} tasks, {kept} of {len(outcome.edges)} edges kept by {request.method}")
         if outcome.comparison:
             print(show.table(outcome.comparison))
+        if outcome.advice:
+            print(outcome.advice)
         for note in outcome.notes:
             print(f"note: {note}")
         print(f"{out / 'report.html'} has all of it")
