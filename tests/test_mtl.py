@@ -495,3 +495,26 @@ def test_leave_one_out_of_too_many_coefficients_says_so() -> None:
         patch.setattr(mtl, "LEAVE_ONE_OUT", 10)
         with pytest.raises(OptionError, match="12 coefficients"):
             GraphMTL(gamma="loo").fit(X, y)
+
+
+def test_tasks_pass_through_a_pipeline_by_metadata_routing() -> None:
+    from sklearn import config_context
+    from sklearn.model_selection import cross_validate
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = made()
+    rows, target = np.concatenate(X), np.concatenate(y)
+    tasks = np.repeat(list("abcdef"), [len(x) for x in X])
+    with config_context(enable_metadata_routing=True):
+        model = GraphMTL(k=3).set_fit_request(tasks=True).set_predict_request(tasks=True).set_score_request(tasks=True)
+        pipe = make_pipeline(StandardScaler(), model)
+        found = pipe.fit(rows, target, tasks=tasks).predict(rows, tasks=tasks)
+        scaled = StandardScaler().fit_transform(rows)
+        known = GraphMTL(k=3).fit(scaled, target, tasks).predict(scaled, tasks)
+        np.testing.assert_allclose(found, known)
+        folds = KFold(3, shuffle=True, random_state=0)
+        search = GridSearchCV(pipe, {"graphmtl__gamma": [0.1, 1.0]}, cv=folds).fit(rows, target, tasks=tasks)
+        scores = cross_validate(pipe, rows, target, cv=folds, params={"tasks": tasks})["test_score"]
+    assert search.best_params_["graphmtl__gamma"] in (0.1, 1.0)
+    assert scores.mean() > 0.5

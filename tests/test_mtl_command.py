@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import MultiTaskLasso
 
 from commands import call
 from graphpri import datasets
 from graphpri.apps import mtl_protocol as protocol
 from graphpri.apps.mtl import GraphMTL
 from graphpri.apps.mtl_data import as_lists, group_rows, read_table, synthetic, tasks_of
-from graphpri.apps.mtl_report import Request, _page, _picture, study
+from graphpri.apps.mtl_report import Request, _comparison, _page, _picture, advice, study
 from graphpri.cli import main
 from graphpri.errors import FileError, OptionError
 
@@ -58,7 +60,7 @@ def test_every_file_is_there_and_has_a_row_for_everything(exams: Path, done: Pat
     names = {path.name for path in done.iterdir()}
     assert names == {"comparison.csv", "predictions.csv", "coefficients.csv", "edges.csv", "report.html", "pieces"}
     assert [row["model"] for row in rows_of(done / "comparison.csv")] == [
-        *protocol.GRAPH_FREE,
+        *protocol.references(),
         "graph",
         "graph, pri",
         *(f"graph, {name}" for name in protocol.BASELINES),
@@ -299,6 +301,78 @@ def test_models_without_a_graph_are_what_they_say() -> None:
     assert np.allclose(protocol.GRAPH_FREE["task mean"](taken), mean[taken.test_task])
     heavy = GraphMTL(gamma=1e9, k=3).fit(X, y)
     assert np.allclose(protocol.GRAPH_FREE["common slopes"](taken), protocol._predict(heavy, taken), atol=1e-5)
+
+
+def test_the_multi_task_lasso_is_that_of_scikit_learn_where_tasks_share_rows() -> None:
+    rng = np.random.default_rng(0)
+    X, slopes = rng.normal(size=(40, 6)), rng.normal(size=(4, 6)) * [1, 1, 0, 0, 0.5, 0]
+    Y = X @ slopes.T + 0.3 * rng.normal(size=(40, 4))
+    tasks = group_rows([X] * 4, list(Y.T), list("abcd"), True)
+    penalties = np.array([0.5, 0.1, 0.01])
+    for penalty, found in zip(penalties, protocol.row_sparse_path(tasks, penalties * 40), strict=True):
+        known = MultiTaskLasso(alpha=penalty, tol=1e-10, max_iter=10**5).fit(X, Y)
+        np.testing.assert_allclose(found, known.coef_, atol=2e-5)
+    path = protocol.row_penalties(tasks)
+    assert not protocol.row_sparse_path(tasks, path[:1] * 1.001)[0].any()
+    assert protocol.row_sparse_path(tasks, path[:1] * 0.99)[0].any()
+
+
+def test_the_multi_task_lasso_of_rows_of_their_own_is_optimal() -> None:
+    drawn = synthetic(1, n_tasks=4, group_size=2, n=20, informative=3, irrelevant=2).tasks
+    penalty = protocol.row_penalties(drawn)[4]
+    (w,) = protocol.row_sparse_path(drawn, np.array([penalty]))
+    X, y = drawn.centred
+    rest = y - np.einsum("np,np->n", X, w[drawn.member])
+    gradient = np.add.reduceat(X * rest[:, None], drawn.starts[:-1], axis=0)
+    size = np.linalg.norm(w, axis=0)
+    for p in range(w.shape[1]):
+        if size[p]:
+            np.testing.assert_allclose(gradient[:, p], penalty * w[:, p] / size[p], atol=1e-3 * penalty)
+        else:
+            assert np.linalg.norm(gradient[:, p]) <= penalty * 1.001
+
+
+def test_the_mixed_model_has_common_slopes_and_intercepts_between_one_and_each_own() -> None:
+    pytest.importorskip("statsmodels")
+    rng = np.random.default_rng(0)
+    X, at = rng.normal(size=(60, 2)), np.repeat(np.arange(12), 5)
+    y = X @ [1.0, -2.0] + rng.normal(0, 0.7, 12)[at] + rng.normal(size=60)
+    tasks = group_rows(X, y, at, True)
+    zero = np.zeros((12, 2))
+    split = protocol.StandardisedSplit(tasks, zero, np.zeros(12), np.arange(12), np.zeros(2), np.ones(2))
+    found = protocol.references()["mixed model"](split)
+    own, mean = protocol.GRAPH_FREE["common slopes"](split), found.mean()
+    between = (found - mean) / (own - mean)
+    assert ((between > 0) & (between < 1)).mean() > 0.8
+    assert np.corrcoef(found, own)[0, 1] > 0.99
+
+
+def test_a_failed_fold_voids_the_comparison_of_that_model_alone() -> None:
+    def entry(model: str, error: float, fold: int) -> protocol.ModelErrors:
+        failed = model == "graph, pri" and fold == 1
+        rows = (np.empty(0), np.empty(0, np.int64)) if failed else (np.full(4, error), np.arange(4))
+        return protocol.ModelErrors(model, None, 5, 1.0, *rows, *(["error: too few edges"] if failed else []))
+
+    models = (("common slopes", 1.0), ("graph", 2.0), ("graph, pri", 0.5))
+    rows = _comparison([[entry(model, error, fold) for model, error in models] for fold in range(3)])
+    assert [row["rmse"] for row in rows] == [1.0, 2.0, None]
+    assert rows[2]["change"] is None
+    assert rows[2]["status"] == "error: too few edges (fold 2 of 3, so not compared)"
+    assert advice(rows).startswith("You need no task graph: common slopes has the least error, 1,")
+
+
+def test_advice_follows_the_errors() -> None:
+    rows = [{"model": m, "rmse": e, "status": "fitted"} for m, e in (("task mean", 3.0), ("graph", 2.0))]
+    assert advice(rows) == "A task graph has the least error, 2 (graph); without a graph the least is 3 (task mean)."
+    pruned = [*rows, {"model": "graph, pri", "rmse": 1.5, "status": "fitted"}]
+    assert "least error, 1.5 (graph, pri), and the whole graph 2" in advice(pruned)
+    assert advice([]) == ""
+
+
+def test_the_advice_is_printed_and_on_the_page(done: Path) -> None:
+    assert re.search(
+        r"<p>(You need no task graph|A task graph has the least error)", (done / "report.html").read_text()
+    )
 
 
 def test_the_synthetic_tasks_are_as_the_paper_has_them() -> None:

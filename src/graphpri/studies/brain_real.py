@@ -119,7 +119,7 @@ def cells_devfmri(quick: bool) -> list[Cell]:
 
 
 def _edges_cell(data: str, quick: bool) -> Cell:
-    return {"kind": "edges", "data": data, "halves": 3 if quick else 20, "quick": quick}
+    return {"kind": "edges", "data": data, "halves": 2 if quick else 20, "quick": quick}
 
 
 def work(cell: Cell, seed: int) -> Tables:
