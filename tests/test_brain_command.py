@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,6 +123,32 @@ def test_the_edge_table_describes_the_series(done: Path) -> None:
     assert [float(row["importance"]) for row in rows] == sorted((float(r["importance"]) for r in rows), reverse=True)
     coupled = {"R<0>", "R<1>", "R<2>", "R<3>"}
     assert all({row["region"], row["other"]} <= coupled and row["sign"] == "+" for row in rows[:4])
+
+
+def test_files_for_other_programs_hold_the_edges_of_the_table(done: Path) -> None:
+    edges = {(int(row["node"]) - 1, int(row["other_node"]) - 1): row for row in rows_of(done / "edges.csv")}
+    matrix = np.loadtxt(done / "connectome.edge")
+    np.testing.assert_array_equal(matrix, matrix.T)
+    assert {(int(u), int(v)) for u, v in zip(*np.nonzero(np.triu(matrix)), strict=True)} == set(edges)
+    for (u, v), row in edges.items():
+        assert matrix[u, v] == pytest.approx(float(row["importance"]) * (1 if row["sign"] == "+" else -1), rel=1e-5)
+    nodes = [line.split("\t") for line in (done / "connectome.node").read_text().splitlines()]
+    assert [node[5] for node in nodes] == [f"R<{i}>" for i in range(N)]
+    assert [int(node[4]) for node in nodes] == [sum(i in edge for edge in edges) for i in range(N)]
+    graph = nx.read_graphml(done / "connectome.graphml")
+    assert graph.number_of_nodes() == N
+    assert {tuple(int(end[1:]) - 1 for end in edge) for edge in graph.edges} == set(edges)
+    assert graph.nodes["n2"]["system"] == "motor"
+    every = pd.read_csv(done / "importance.csv", index_col=0)
+    assert list(every.columns) == list(every.index) == [f"R<{i}>" for i in range(N)]
+    long = rows_of(done / "all_edges.csv")
+    assert len(long) == N * (N - 1) // 2
+    assert all(
+        every.iloc[int(row["node"]) - 1, int(row["other_node"]) - 1] == pytest.approx(float(row["importance"]))
+        for row in long
+    )
+    ring = (done / "ring.svg").read_text()
+    assert all(f">{name}<" in ring for name in ("visual", "motor", "larger in patient"))
 
 
 def test_the_json_report_says_how_to_do_it_again(done: Path) -> None:

@@ -287,7 +287,10 @@ def compared(
     sites = None if scans.sites is None else dict(zip(scans.groups, scans.sites, strict=True))
     scores = evaluation.scores
     methods = [row for row in scores if row["method"] != CONFOUNDS]
-    by_method = {row["method"]: row for row in evaluation.summary}
+    recalls = {f"recall_{k}": f"recall_{name}" for k, name in enumerate(scans.classes)}
+    by_method = {
+        row["method"]: {recalls.get(key, key): value for key, value in row.items()} for row in evaluation.summary
+    }
     p = luck(methods, seed, sites=sites)
 
     def whole(difference: Mapping[str, Any], own: tuple[float, float]) -> dict[str, Any]:

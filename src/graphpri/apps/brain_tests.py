@@ -72,7 +72,7 @@ class EdgeTests:
     @property
     def signed(self) -> bool:
         """Whether the statistic has a sign, as t has and F has not."""
-        return bool(np.nanmin(self.statistic, initial=0) < 0) or self.how.startswith("t")
+        return self.how.startswith("t")
 
 
 class _Design(NamedTuple):
