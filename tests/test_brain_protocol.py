@@ -276,6 +276,27 @@ def test_series_and_matrices_do_not_share_features():
     assert brain_methods.fit_features("tangent", bare.take(np.arange(8))) is brain_methods.fit_features("tangent", bare)
 
 
+def test_graph_networks_take_the_settings_that_do_best_on_inner_folds(scans, monkeypatch):
+    best = brain_methods.network_settings(4)[2]
+    fitted = []
+
+    def fit(model, part, settings):
+        fitted.append((model.rate, model.width, settings.node_features, part.scans))
+        good = (model.rate, settings.node_features) == (best["rate"], best["node_features"])
+        return brain_methods.TrainedClassifier(lambda held: (2.0 * held.labels - 1) * (1 if good else -1), None)
+
+    monkeypatch.setattr(brain_methods, "_fit_network", fit)
+    for name in ("paper", "gcn", "gat"):
+        fitted.clear()
+        brain_methods.train(name, scans, Settings(inner=2, network_trials=4), 0)
+        assert len(fitted) == 2 * 4 + 1
+        assert fitted[-1] == (best["rate"], best["width"], best["node_features"], scans.scans)
+        assert all(len(part) < scans.n_scans for *_, part in fitted[:-1])
+    fitted.clear()
+    brain_methods.train("gcn", scans, Settings(), 0)
+    assert len(fitted) == 1
+
+
 def test_too_few_scans_to_choose_parameters_within_are_refused():
     few = planted_connectomes(0.5, 2, n_rois=24, n_modules=3, n_planted=4, n_train=6, n_test=4).train
     with pytest.raises(OptionError, match="nested=False"):
