@@ -68,7 +68,8 @@ def methods(prototype: dict[str, str]) -> Table:
 
     def make(rows: list[Row]) -> list[str]:
         paper = any(row.get("paper") for row in rows)
-        header = ["method", "accuracy", "95 % interval", "AUC", "against the best", "prototype", *["the paper"] * paper]
+        measure = list(rows[0])[1].replace("_", " ")  # accuracy, or balanced accuracy, to which the intervals belong
+        header = ["method", measure, "95 % interval", "AUC", "against the best", "prototype", *["the paper"] * paper]
         return markdown(header, [_method(row, prototype, paper) for row in rows])
 
     return make
@@ -77,7 +78,7 @@ def methods(prototype: dict[str, str]) -> Table:
 def _method(row: Row, prototype: dict[str, str], paper: bool) -> list[str]:
     ends, gap = (f"{fixed(row[f'{key}lower'], 3)} to {fixed(row[f'{key}upper'], 3)}" for key in ("", "difference_"))
     against = "best" if row["verdict"] == "best" else f"{row['verdict']}: {fixed(row['difference'], 3)} ({gap})"
-    cells = [row["method"], f"{fixed(row['accuracy'], 3)} ± {fixed(row['standard_error'], 3)}", ends]
+    cells = [row["method"], f"{fixed(row[list(row)[1]], 3)} ± {fixed(row['standard_error'], 3)}", ends]
     cells += [fixed(row["auc"], 3), against, prototype.get(row["method"], "")]
     if not paper:
         return cells

@@ -192,9 +192,9 @@ STUDIES = (
         title="Brain networks: eyes open or closed",
         source="§4.3, Table and Figure brain",
         about=(
-            "94 scans of 47 people, 116 AAL regions; every method by five folds of subjects, five times, everything "
-            "chosen within the training scans. Beside it: test sets of 19 scans drawn regardless of subjects, labels "
-            "that say nothing, and the edges that half-samples of the people agree on."
+            "94 scans of 47 people, 116 AAL regions; every method by five folds of subjects, five times (graph networks "
+            "once), everything chosen within the training scans. Beside it: test sets of 19 scans drawn regardless of "
+            "subjects, labels that say nothing, and the edges that halves without a person in common agree on."
         ),
         needs=("eoec",),
         libraries=_BRAIN_LIBRARIES,
@@ -206,7 +206,7 @@ STUDIES = (
         source="§4.3, Figure brain",
         about=(
             "Made-up scans, 96 to learn from and 48 to test, of 116 regions in 6 modules, where 40 edges shift with "
-            "the class by δ; ten draws. Edges are ranked by the mask of the paper's network, by t-tests, by the "
+            "the class by δ; ten draws, four of the network and of large δ. Edges are ranked by the mask of the paper's network, by t-tests, by the "
             "weights of a linear SVM, and by the edge readout, with and without the Graph-PRI term."
         ),
         libraries=("sklearn", "torch"),
@@ -217,8 +217,8 @@ STUDIES = (
         title="Brain networks: children or adults",
         source="beyond the paper",
         about=(
-            "Scans of 83 people, 64 BASC parcels, by five folds, five times: whether methods rank as they do with "
-            "eyes open or closed."
+            "Scans of 83 people, 64 BASC parcels, by five folds, five times (graph networks once): whether methods rank "
+            "as they do with eyes open or closed."
         ),
         needs=("devfmri",),
         libraries=_BRAIN_LIBRARIES,
