@@ -192,7 +192,7 @@ STUDIES = (
         title="Brain networks: eyes open or closed",
         source="§4.3, Table and Figure brain",
         about=(
-            "94 scans of 47 people, 116 AAL regions; every method by five folds of subjects, five times (graph networks "
+            "94 scans of 47 people, 116 AAL regions; every method by five folds of subjects, five times (networks "
             "once), everything chosen within the training scans. Beside it: test sets of 19 scans drawn regardless of "
             "subjects, labels that say nothing, and the edges that halves without a person in common agree on."
         ),
@@ -206,8 +206,9 @@ STUDIES = (
         source="§4.3, Figure brain",
         about=(
             "Made-up scans, 96 to learn from and 48 to test, of 116 regions in 6 modules, where 40 edges shift with "
-            "the class by δ; ten draws, four of the network and of large δ. Edges are ranked by the mask of the paper's network, by t-tests, by the "
-            "weights of a linear SVM, and by the edge readout, with and without the Graph-PRI term."
+            "the class by δ; ten draws, four of the network and of large δ. Edges are ranked by the mask of the "
+            "paper's network, by t-tests, by the weights of a linear SVM, and by the edge readout, with and "
+            "without the Graph-PRI term."
         ),
         libraries=("sklearn", "torch"),
         **_functions("brain_planted", derive="derive"),
@@ -217,7 +218,7 @@ STUDIES = (
         title="Brain networks: children or adults",
         source="beyond the paper",
         about=(
-            "Scans of 83 people, 64 BASC parcels, by five folds, five times (graph networks once): whether methods rank "
+            "Scans of 83 people, 64 BASC parcels, by five folds, five times (networks once): whether methods rank "
             "as they do with eyes open or closed."
         ),
         needs=("devfmri",),
