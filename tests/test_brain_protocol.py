@@ -244,7 +244,7 @@ def test_halves_take_defaults_whatever_is_tuned(scans):
         ({"time_budget": 10.0}, "it is for tune=True"),
         ({"tune": True, "time_budget": np.nan}, "number of seconds"),
         ({"tune": True, "time_budget": -1.0}, "number of seconds"),
-        ({"node_features": "row"}, "choose 'rows' or 'clustering'"),
+        ({"node_features": "row"}, "choose one of 'rows', 'standardised', 'clustering'"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(chosen, message):

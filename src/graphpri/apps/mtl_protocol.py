@@ -247,7 +247,7 @@ def row_sparse_path(tasks: Tasks, penalties: FloatArray) -> list[FloatArray]:
     >>> tasks = synthetic(seed=0, n_tasks=6, group_size=3, n=40).tasks
     >>> path = row_sparse_path(tasks, row_penalties(tasks))
     >>> [int((w != 0).any(axis=0).sum()) for w in path[:3]]  # columns
-    [0, 5, 10]
+    [0, 14, 19]
     """
     X, y = tasks.centred
     count, width = tasks.count, X.shape[1]

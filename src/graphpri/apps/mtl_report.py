@@ -85,7 +85,7 @@ class TaskFindings:
     >>> frame["school"] = np.repeat(list("abcdef"), 20)
     >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
     >>> [row["model"] for row in study(frame, request).comparison][:5]
-    ['task mean', 'per-task least squares', 'per-task ridge', 'common slopes', 'graph']
+    ['task mean', 'per-task least squares', 'per-task ridge', 'common slopes', 'multi-task lasso']
     """
 
     comparison: Rows
