@@ -190,7 +190,8 @@ def test_an_interrupted_run_goes_on_with_what_is_done(
     assert main(command) == 1
     assert "the same command goes on" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["pieces"]
-    assert len(list((tmp_path / "pieces").iterdir())) == 2 * 4 + 4  # half-samples, and folds of methods
+    # Folds of methods, and half-samples, of which the same may be drawn twice of so few subjects.
+    assert 4 + 4 < len(list((tmp_path / "pieces").iterdir())) <= 4 + 2 * 4
     assert main(command) == 0
     assert len(fitted) == 4
     assert (tmp_path / "scores.csv").read_bytes() == (done / "scores.csv").read_bytes()
