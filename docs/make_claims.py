@@ -24,6 +24,8 @@ from graphpri.studies.study import UNTESTED
 TABLES = {
     "landscape/purposes.csv": "landscape_purposes.csv",
     "landscape/betas.csv": "landscape_betas.csv",
+    "landscape/ranks.csv": "landscape_ranks.csv",
+    "landscape/ties.csv": "landscape_ties.csv",
     "mtl-synthetic/changes.csv": "tasks_synthetic.csv",
     "mtl-parkinsons/unpruned.csv": "tasks_parkinsons.csv",
     "mtl-school/unpruned.csv": "tasks_school.csv",

@@ -240,7 +240,6 @@ STUDIES = (
         needs=(
             "us-airports",
             "celegans",
-            "polblogs",
             "power-grid",
             "netscience",
             "jazz",

@@ -28,7 +28,6 @@ BETAS = (0.5, 1, 2, 4, 8, 16, 50, 200, 1000)
 _BOTH = (False, True)
 _GRAPHS: dict[str, tuple[tuple[float, ...], tuple[bool, ...]]] = {
     "us-airports": ((0.4,), (True,)),
-    "polblogs": ((0.5,), (False,)),
     "power-grid": ((0.8,), (False,)),
     "netscience": ((0.5,), (True,)),
     "celegans": ((0.4,), _BOTH),
