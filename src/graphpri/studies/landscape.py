@@ -371,7 +371,7 @@ def _purpose(row: Any, facts: Facts) -> Verdict:
         f"{name}_default", row.default_beta_rank, "purposes", f"lowest mean percentile rank for {name}, default β"
     )
     ours = facts.add_setting(f"{name}_best", row.best_pri, "purposes")
-    alike = row.pri_rank == row.other_rank
+    alike = row.lead_low == row.lead_high == 0
     is_noise = row.lead_low <= 0 <= row.lead_high and not alike
     return Verdict(
         f"Graph-PRI at its best β keeps {_WORDS[name]} at least as well as the best other method",
