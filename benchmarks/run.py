@@ -24,6 +24,7 @@ import firsts
 import interruptions
 import large
 import limits
+import partitions
 import quality
 import real
 import speed
@@ -62,6 +63,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "generators": baselines.generators,
         "growth": large.growth,
         "options": large.options,
+        "partitions": partitions.partitions,
         "weighted": partial(weighted.weighted, 200_000),
         "weighted-million": partial(weighted.sample, 1_000_000),
         "stochastic": estimates.small,

@@ -214,6 +214,20 @@ def test_the_barrier_is_part_of_the_objective(parts: str, client: Any, tmp_path:
     assert found.nodes_cut_off == 0
 
 
+def test_random_draws_k_edges_by_the_seed_and_the_ids_alone(client: Any, tmp_path: Path) -> None:
+    found = {
+        (seed, order): go(
+            write_parts(tmp_path / f"{order}", (), order), tmp_path / f"{seed}.{order}", client, **options
+        )
+        for seed, order in ((0, 1), (0, 2), (1, 1))
+        for options in [{"method": "random", "seed": seed}]
+    }
+    assert {one.kept for one in found.values()} == {count_edges(KEEP, GRAPH.n_edges)}
+    first, again, other = (mask_of(tmp_path / f"{seed}.{order}") for seed, order in found)
+    assert np.array_equal(first, again)
+    assert 0.15 < np.mean(first[other]) < 0.45  # 0.3 by chance, of 443 edges
+
+
 @pytest.mark.usefixtures("few_blocks")
 def test_all_edges_are_kept_where_all_are_asked_for(parts: str, client: Any, tmp_path: Path) -> None:
     found = go(parts, tmp_path / "kept", client, keep=1.0)
@@ -487,7 +501,8 @@ def test_the_command_writes_what_the_call_does(parts: str, kept: Path, client: A
         (["--distributed", "--keep", "0.3"], "pass -o DIR/"),
         (["--distributed", "-o", "x"], "needs --keep"),
         (["--distributed", "-o", "x", "--keep", "0.3", "--connected"], "--connected can't be kept to over parts"),
-        (["--distributed", "-o", "x", "--keep", "0.3", "--method", "random"], "--method is not for --distributed"),
+        (["--distributed", "-o", "x", "--keep", "0.3", "--solver", "gumbel"], "--solver is not for --distributed"),
+        (["--distributed", "-o", "x", "--keep", "0.3", "--method", "scan"], "--method scan: choose from 'pri', 'random'"),
         (
             ["--distributed", "-o", "x", "--keep", "0.3", "--scheduler", "tcp://127.0.0.1:1"],
             "no Dask scheduler answers",

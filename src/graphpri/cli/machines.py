@@ -55,7 +55,20 @@ class Machines:
 DEFAULT_MACHINES = Machines()
 
 _TAKEN = {
-    *("keep", "beta", "alpha", "entropy", "connected", "weight", "loops", "parallel", "source", "target"),
+    *(
+        "keep",
+        "beta",
+        "alpha",
+        "entropy",
+        "method",
+        "seed",
+        "connected",
+        "weight",
+        "loops",
+        "parallel",
+        "source",
+        "target",
+    ),
     *("memory", "threads"),
 }
 
@@ -100,7 +113,9 @@ def sparsify(
         raise OptionError("--distributed writes a folder: pass -o DIR/")
     if options["keep"] is None:
         raise OptionError("--distributed needs --keep: sizes are not searched for over parts")
-    asked = {name: options[name] for name in ("beta", "alpha", "loops", "parallel", "source", "target")}
+    asked = {
+        name: options[name] for name in ("beta", "alpha", "method", "seed", "loops", "parallel", "source", "target")
+    }
     weight = options["weight"]
     watch.stage("connecting")
     told = False

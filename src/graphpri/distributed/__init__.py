@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from graphpri._arguments import WORDS, checked, real
+from graphpri._arguments import WORDS, checked, real, whole
 from graphpri._objective import Terms, check_beta, divergence_between
 from graphpri._runtime import workers
 from graphpri._selection import count_edges
@@ -121,6 +121,8 @@ def sparsify(
     beta: float = 4.0,
     alpha: float = 0.0,
     entropy: Literal["auto", "degree"] = "auto",
+    method: Literal["pri", "random"] = "pri",
+    seed: int = 0,
     weight: str | None = "weight",
     connected: bool = False,
     loops: Literal["refuse", "drop"] = "refuse",
@@ -153,6 +155,10 @@ def sparsify(
         Weight of the degree barrier.
     entropy : {"auto", "degree"}
         Only the degree entropy is computed over parts.
+    method : {"pri", "random"}
+        ``"random"`` keeps edges drawn by `seed` and the ids of their ends, to compare with.
+    seed : int
+        For ``method="random"``.
     weight : str or None
         Name of a column of weights. Parts with weights can't be sparsified yet: None takes every edge for 1.
     connected : bool
@@ -204,6 +210,7 @@ def sparsify(
     real("alpha", alpha)
     if keep <= 0 or (isinstance(keep, float) and keep > 1):
         raise OptionError(f"{argument('keep', keep)} must be {WORDS['keep']}")
+    whole("seed", seed)
     if connected:
         raise OptionError(
             f"{argument('connected', True)} can't be kept to over parts: a spanning forest of what is kept takes "
@@ -215,7 +222,7 @@ def sparsify(
         find(library)
     if client is not None and not isinstance(client, find("distributed").Client):
         raise OptionError(f"{argument('client', client)} must be a client of dask.distributed")
-    asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": "degree", "method": "pri"}
+    asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": "degree", "method": method, "seed": seed}
     settings = asked | {"loops": loops, "parallel": parallel, "source": source, "target": target}
     job = _Job(input, Store(output), Store(scratch or f"{output.rstrip('/')}.scratch"), settings, weight, resume)
     job.check_output()
@@ -310,7 +317,8 @@ class _Job:
         numbers = Numbers(**facts | {"kinds": frozenset(facts["kinds"])})
         k = count_edges(self.settings["keep"], numbers.edges)
         how = Setting(self.settings["beta"], self.settings["alpha"], k, numbers.edges)
-        search = Search(cluster, self.scratch, numbers, how, journal)
+        seed = self.settings["seed"] if self.settings["method"] == "random" else None
+        search = Search(cluster, self.scratch, numbers, how, journal, seed)
         last = search.run()
         terms, original = _terms(how, search.sums(last), journal["original"])
         cut_off = sum(one.cut_off for one in search.sums(last))

@@ -98,6 +98,13 @@ class _Pair:
         """Ends, weights, what each costs besides, and state."""
         return *self.ends, None, None, self.state
 
+    def begun(self, name: str) -> Played:
+        """Count what is kept at the nodes, where nothing was kept before, and be done."""
+        nodes, kept = self.model[1][:, 0], self.state > 0
+        for end in self.ends:
+            nodes += np.bincount(end[kept], minlength=nodes.size).astype(np.int32)
+        return self.done(name)
+
     def seen_before(self, how: Pass) -> _Pair:
         """The same as it was before the pass."""
         return _at_rest(self.store, self.pair, how)
@@ -130,10 +137,29 @@ def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | 
     p = _Pair(store, pair, how.setting, how.table, None, a, b)
     if p.state.size:
         sweeps.spread(p.state, keep, p.state.size)
-    nodes, kept = p.model[1][:, 0], p.state > 0
-    for end in p.ends:
-        nodes += np.bincount(end[kept], minlength=nodes.size).astype(np.int32)
-    return p.done(how.name)
+    return p.begun(how.name)
+
+
+def draw(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
+    """Keep the edges whose lots, by a seed, are up to a cut, and none of those before."""
+    seed, cut = (int(number) for number in how.numbers)
+    p = _Pair(store, pair, how.setting, how.table, None, a, b)
+    p.state[:] = lots(store, pair, seed) <= np.uint64(cut)
+    return p.begun(how.name)
+
+
+def lots(store: Store, pair: Pair, seed: int) -> NDArray[np.uint64]:
+    """A random number of 64 bits for each edge of a pair, which hangs on the seed and the ids of its ends alone."""
+    u, v = store.load(f"edges/{pair_name(pair)}")
+    keys = np.concatenate([store.load(f"blocks/{block}")[0] for block in dict.fromkeys(pair)])
+    return scrambled(keys[u] ^ scrambled(keys[v] + scrambled(np.array([seed], np.uint64))))
+
+
+def probe_lots(store: Store, pair: Pair, seed: int, low: int, high: int) -> tuple[int, NDArray[np.uint64]]:
+    """How many lots are below `low`, and those from there up to `high`."""
+    found = lots(store, pair, seed)
+    below = found < np.uint64(low)
+    return int(np.count_nonzero(below)), found[~below & (found <= np.uint64(high))]
 
 
 def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:

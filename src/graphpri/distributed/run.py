@@ -310,9 +310,20 @@ class Search:
     numbers : Numbers
     setting : Setting
     journal : Journal
+    seed : int or None
+        Of the method ``random``, which draws edges; None for a search.
     """
 
-    def __init__(self, cluster: Cluster, store: Store, numbers: Numbers, setting: Setting, journal: Journal) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        store: Store,
+        numbers: Numbers,
+        setting: Setting,
+        journal: Journal,
+        seed: int | None = None,
+    ) -> None:
+        self.seed = seed
         self.cluster, self.store, self.numbers, self.setting, self.journal = cluster, store, numbers, setting, journal
         self.pairs = pairs_of(numbers.blocks)
         b = numbers.blocks
@@ -322,6 +333,10 @@ class Search:
     def plan(self) -> list[tuple[str, int]]:
         """Every pass by what it does, and the size it does it for."""
         k, m = self.setting.k, self.setting.edges
+        if k == m:
+            return [("spread", k)]
+        if self.seed is not None:
+            return [("draw", k)]
         found = [("spread", k)]
         share = SWING
         for _ in range(SWINGS):
@@ -332,8 +347,6 @@ class Search:
     def run(self) -> str:
         """Go through the passes that are not done yet; returns the name of the last one."""
         plan, done = self.plan(), int(self.journal["passes"] or 0)
-        if self.setting.k == self.setting.edges:
-            plan = plan[:1]
         sums = self.journal["original"]
         if sums is None:
             calls = [(moves.tabulate, self.store, b, self.setting, "k") for b in range(self.numbers.blocks)]
@@ -364,6 +377,8 @@ class Search:
             quota = np.diff(counts * self.setting.k // self.setting.edges)
             share = dict(zip(self.pairs, quota.tolist(), strict=True))
             self._through(moves.spread, "start", how, lambda pair: (share[pair],))
+        elif kind == "draw":
+            self._through(moves.draw, "drawing", how._replace(numbers=self._drawn()))
         elif kind == "sweep":
             self._through(moves.sweep, label, how._replace(numbers=(self._price(how, k),)))
         elif kind == "exact":
@@ -424,6 +439,17 @@ class Search:
                 place = abs(need) - below - 1
                 return int(np.partition(ranks, place)[place]), kept, int(at_any_cost)
             wide *= 8
+
+    def _drawn(self) -> tuple[float, ...]:
+        """The seed, and the lot up to which K edges have theirs."""
+        k, m = self.setting.k, self.setting.edges
+        wide = 6 * math.sqrt(k * (1 - k / m)) + 8
+        low, high = (min(max(int((k + side * wide) / m * 2**64), 0), 2**64 - 1) for side in (-1, 1))
+        found = self.cluster.all(
+            "lots", 0.0, m, [(moves.probe_lots, self.store, pair, self.seed, low, high) for pair in self.pairs]
+        )
+        place = k - sum(count for count, _ in found) - 1
+        return self.seed or 0, int(np.partition(np.concatenate([some for _, some in found]), place)[place])
 
     def _forget(self, name: str | None) -> None:
         if name is None:

@@ -1,0 +1,88 @@
+"""Graphs in parts against the same command in memory: J, CPU time of all processes, and the largest process."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alone import alone, answer
+from clock import cores
+from graphpri import datasets
+from outcome import Cell, Check, Outcome
+from quality import Say
+
+BETA, KEEP, DEGREE, PARTS = 4.0, 0.3, 10, 16
+NODES = (100_000, 1_000_000)
+RAW = 16
+"""Bytes of an edge as two 64-bit integers."""
+J_GOAL, CPU_GOAL, MEMORY_GOAL = 1.0005, 2.0, 0.25
+
+
+def partitions(quick: bool, say: Say) -> Outcome:
+    """Graphs of 10⁶ and 10⁷ edges, as one file in memory and in parts on local workers."""
+    outcome, found = Outcome(), []
+    for nodes in (10_000, 20_000) if quick else NODES:
+        with tempfile.TemporaryDirectory() as folder:
+            edges = alone(__file__, "files", nodes=nodes, folder=folder)["edges"]
+            in_memory = alone(
+                __file__, "command", source=f"{folder}/all.parquet", output=f"{folder}/kept.parquet", many=0
+            )
+            in_parts = alone(__file__, "command", source=f"{folder}/edges", output=f"{folder}/kept", many=cores())
+        for case, values in (("in memory", in_memory), ("in parts", in_parts)):
+            outcome.cells.append(Cell(case, nodes, edges, values))
+            say(f"{case}, {edges} edges: J {values['J']:.6f}, {values['CPU s']:.1f} s of CPU, {values['MB']:.0f} MB")
+        found.append((edges, in_memory, in_parts))
+    for edges, in_memory, in_parts in found[1:] or found:
+        size, judged = f"{edges:.0e} edges", not quick
+        outcome.checks.append(Check(f"{size}: J / J in memory", in_parts["J"] / in_memory["J"], J_GOAL, "", judged))
+        ratio = in_parts["CPU s"] / in_memory["CPU s"]
+        outcome.checks.append(Check(f"{size}: CPU time / that in memory", ratio, CPU_GOAL, "", judged))
+    (few, _, small), (many, _, large) = found[0], found[-1]
+    growth = (large["MB"] - small["MB"]) * 1e6 / (RAW * (many - few))
+    what = f"growth of the largest process, {few:.0e} to {many:.0e} edges, per byte of raw edges"
+    outcome.checks.append(Check(what, growth, MEMORY_GOAL, "", not quick))
+    outcome.notes = [
+        f"Preferential attachment, {DEGREE} edges a node, keep = {KEEP}, beta = {BETA:g}, degree entropy: the command "
+        f"graphpri sparsify on one parquet file, and with --distributed on {PARTS} parts with {cores()} local workers. "
+        "CPU time is that of the command and all its workers, start included; memory the peak of its largest process."
+    ]
+    return outcome
+
+
+def write_files(nodes: int, folder: str) -> dict[str, Any]:
+    """The graph as one parquet file and in parts."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    graph = datasets.barabasi_albert(nodes, DEGREE, seed=0)
+    table = pa.table({"source": graph.source.astype(np.int64), "target": graph.target.astype(np.int64)})
+    parquet.write_table(table, f"{folder}/all.parquet")
+    Path(folder, "edges").mkdir()
+    for i, cut in enumerate(np.array_split(np.arange(graph.n_edges), PARTS)):
+        parquet.write_table(table.slice(cut[0], cut.size), f"{folder}/edges/{i:02}.parquet")
+    return {"edges": graph.n_edges}
+
+
+def run_command(source: str, output: str, many: int) -> dict[str, Any]:
+    """Run the command; CPU time and memory are those of the only child of this process, and of its children."""
+    command = [sys.executable, "-m", "graphpri", "sparsify", source, "-o", output, "--json"]
+    options = ["--keep", str(KEEP), "--beta", str(BETA), "--entropy", "degree", "--weight", "none"]
+    options += ["--distributed", "--threads", str(many)] if many else []
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, env=os.environ)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip())
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    size = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+    return {"J": json.loads(done.stdout)["objective"], "CPU s": used.ru_utime + used.ru_stime, "MB": size}
+
+
+if __name__ == "__main__":
+    answer({"files": write_files, "command": run_command})
