@@ -19,6 +19,7 @@ LARGE = (
         "strategy",
         "polish",
         "real-graphs",
+        "partitions",
     ),
 )
 TITLES = {
@@ -39,6 +40,7 @@ TITLES = {
     "resistances": "effective resistances of large graphs",
     "generators": "random graphs of up to 10⁸ edges",
     "growth": "10⁷ and 10⁸ edges, degree entropy",
+    "partitions": "10⁷ edges in parts, against the command in memory",
     "stochastic": "S of 4000 nodes by probes, against scikit-primate",
     "coverage": "intervals of 95 % for S, D and J by probes",
     "stochastic-million": "S and D with error bars, 10⁶ nodes and 5·10⁶ edges",
@@ -280,6 +282,15 @@ TABLES: dict[str, tuple[str, str, Table]] = {
             {"call": "case", "edges": size("edges"), "entropy": "entropy", "s": figure("s"), "CPU s": figure("CPU s")}
             | {"bytes an edge": bytes_or("bytes an edge"), "K": size("K"), "components": size("components")}
             | {"J": decimals("J"), "D": decimals("D")},
+        ),
+    ),
+    "partitions": (
+        HOW,
+        FILE,
+        of_row(
+            "partitions",
+            {"edges": size("edges"), "": "case", "J": decimals("J"), "CPU s": figure("CPU s")}
+            | {"largest process, MB": figure("MB")},
         ),
     ),
     "strategy": (HOW, FILE, strategy),

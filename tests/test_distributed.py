@@ -272,7 +272,7 @@ def test_text_ids_come_back_and_do_not_hang_on_the_partition(client: Any, tmp_pa
 def test_workers_that_are_killed_at_each_stage_do_not_change_the_result(
     processes: Any, parts: str, kept: Path, tmp_path: Path
 ) -> None:
-    stages = ["reading", "numbering", "sweep 2 of 3", "exact size", "writing"]
+    stages = ["reading", "numbering", "sweep 2 of 4", "exact size", "writing"]
     killed: list[str] = []
 
     def kill(step: Step) -> None:
@@ -305,7 +305,7 @@ def test_after_the_scheduler_dies_the_run_can_be_resumed(parts: str, kept: Path,
             with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), distributed.Client(address) as theirs:
 
                 def kill(step: Step) -> None:
-                    if step.stage == "sweep 2 of 3":
+                    if step.stage == "sweep 2 of 4":
                         other.kill()
 
                 with pytest.raises(graphpri.ClusterError, match=r"scheduler was lost.*pass resume=True"):
@@ -318,7 +318,7 @@ def test_after_the_scheduler_dies_the_run_can_be_resumed(parts: str, kept: Path,
     stages: list[str] = []
     go(parts, tmp_path / "kept", client, resume=True, callback=lambda step: stages.append(step.stage))
     assert "reading" not in stages
-    assert "sweep 1 of 3" not in stages
+    assert "sweep 1 of 4" not in stages
     assert contents(tmp_path / "kept") == contents(kept)
 
 
@@ -502,7 +502,10 @@ def test_the_command_writes_what_the_call_does(parts: str, kept: Path, client: A
         (["--distributed", "-o", "x"], "needs --keep"),
         (["--distributed", "-o", "x", "--keep", "0.3", "--connected"], "--connected can't be kept to over parts"),
         (["--distributed", "-o", "x", "--keep", "0.3", "--solver", "gumbel"], "--solver is not for --distributed"),
-        (["--distributed", "-o", "x", "--keep", "0.3", "--method", "scan"], "--method scan: choose from 'pri', 'random'"),
+        (
+            ["--distributed", "-o", "x", "--keep", "0.3", "--method", "scan"],
+            "--method scan: choose from 'pri', 'random'",
+        ),
         (
             ["--distributed", "-o", "x", "--keep", "0.3", "--scheduler", "tcp://127.0.0.1:1"],
             "no Dask scheduler answers",

@@ -25,8 +25,11 @@ from graphpri.solvers.tournament import scrambled
 Nodes = NDArray[np.int32]
 """The place of each node of a block in its table."""
 
-Played = tuple[Nodes, Nodes] | Nodes
+Played = tuple[Nodes, ...]
 """The nodes of both blocks after a pair was played, or of the one block that was paired with itself."""
+
+Passed = Nodes | tuple[Played, int]
+"""The nodes of a block, or what was played last and the place of the block there."""
 
 _GAIN = 1e-13
 
@@ -76,9 +79,10 @@ class _Pair:
     """The edges of a pair of blocks, which of them are kept, and both blocks' nodes, for the compiled loops."""
 
     def __init__(
-        self, store: Store, pair: Pair, setting: Setting, table: str, of: str | None, a: Nodes, b: Nodes | None
+        self, store: Store, pair: Pair, setting: Setting, table: str, of: str | None, a: Passed, b: Passed | None
     ) -> None:
         self.store, self.pair = store, pair
+        a, b = nodes_of(a), None if b is None else nodes_of(b)
         u, v = store.load(f"edges/{pair_name(pair)}")
         self.ends = read_only(u), read_only(v)
         self.state = np.zeros(u.size, np.uint8)
@@ -113,13 +117,18 @@ class _Pair:
         """Write what is kept, and give the nodes back."""
         self.store.write(f"states/{pair_name(self.pair)}.{name}", np.packbits(self.state).tobytes())
         nodes = self.model[1][:, 0]
-        return nodes if self.pair[0] == self.pair[1] else (nodes[: self.at].copy(), nodes[self.at :] - self.shift)
+        return (nodes,) if self.pair[0] == self.pair[1] else (nodes[: self.at].copy(), nodes[self.at :] - self.shift)
 
     def hashes(self) -> NDArray[np.uint32]:
         """A hash of each edge, 32 bits, which says who is first where prices are equal."""
         numbers = np.arange(self.state.size, dtype=np.uint64)
         numbers += np.uint64(self.pair[0] * FINE + self.pair[1]) << np.uint64(40)
         return (scrambled(numbers) >> np.uint64(32)).astype(np.uint32)
+
+
+def nodes_of(passed: Passed) -> Nodes:
+    """The nodes of a block, from what was passed on."""
+    return passed[0][passed[1]] if isinstance(passed, tuple) else passed
 
 
 class Pass(NamedTuple):
@@ -132,7 +141,7 @@ class Pass(NamedTuple):
     numbers: tuple[float, ...] = ()
 
 
-def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | None = None) -> Played:
+def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Passed, b: Passed | None = None) -> Played:
     """Keep `keep` of the pair's edges, evenly over their order, and none of those before."""
     p = _Pair(store, pair, how.setting, how.table, None, a, b)
     if p.state.size:
@@ -140,7 +149,7 @@ def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | 
     return p.begun(how.name)
 
 
-def draw(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
+def draw(store: Store, pair: Pair, how: Pass, a: Passed, b: Passed | None = None) -> Played:
     """Keep the edges whose lots, by a seed, are up to a cut, and none of those before."""
     seed, cut = (int(number) for number in how.numbers)
     p = _Pair(store, pair, how.setting, how.table, None, a, b)
@@ -162,7 +171,7 @@ def probe_lots(store: Store, pair: Pair, seed: int, low: int, high: int) -> tupl
     return int(np.count_nonzero(below)), found[~below & (found <= np.uint64(high))]
 
 
-def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
+def sweep(store: Store, pair: Pair, how: Pass, a: Passed, b: Passed | None = None) -> Played:
     """Keep each edge exactly where that costs J less than the price, one after the other."""
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
     price, size = float(how.numbers[0]), p.state.size
@@ -170,7 +179,7 @@ def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None)
     return p.done(how.name)
 
 
-def take(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
+def take(store: Store, pair: Pair, how: Pass, a: Passed, b: Passed | None = None) -> Played:
     """Flip the edges up to a cut, by what their flip costs and their hashes, that still cost no more in their turn.
 
     `how.numbers` has the cut, whether to drop kept edges or add dropped ones, and whether to flip them at any cost.
@@ -189,7 +198,7 @@ def take(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) 
     return p.done(how.name)
 
 
-def swap(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
+def swap(store: Store, pair: Pair, how: Pass, a: Passed, b: Passed | None = None) -> Played:
     """At each node swap the kept edge of the pair that is worth least for the dropped one worth most, where J falls."""
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
     n = p.model[1].shape[0]
@@ -210,8 +219,9 @@ def load_nodes(store: Store, block: int, name: str) -> Nodes:
     return store.load(f"nodes/{block}.{name}")[0]
 
 
-def save_nodes(store: Store, block: int, how: Pass, nodes: Nodes) -> int:
+def save_nodes(store: Store, block: int, how: Pass, passed: Passed) -> int:
     """Write the nodes of a block after a pass; returns the sum of their degrees in the kept graph."""
+    nodes = nodes_of(passed)
     store.save(f"nodes/{block}.{how.name}", nodes)
     return int((nodes - first_nodes(store, block, how.table)).sum(dtype=np.int64))
 

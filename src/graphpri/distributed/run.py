@@ -31,14 +31,17 @@ SAMPLE = 50_000
 SWINGS, SWING = 4, 0.6
 """Rounds of sweeps above, below and at the size asked for, and by which share the first ones are."""
 
+FEW_NODES = 1 << 21
+"""Nodes of a block up to which both blocks of a pair are passed on together: twice the bytes, a third of the tasks."""
+
 INTERVAL = 0.2
 """Seconds between two calls that tell how far a run is."""
 
 PATIENCE = "20s"
 """How long to wait for a scheduler."""
 
-ATTEMPTS = 4
-"""Passes to the exact size: the last one flips edges at any cost."""
+ROUGHLY, ATTEMPTS = 2, 4
+"""Passes to the exact size before the last sweep, and after it: the very last one flips edges at any cost."""
 
 
 class Step(NamedTuple):
@@ -83,7 +86,7 @@ Told = Callable[[Step], object]
 
 # Shares of the whole run, in CPU time.
 _WEIGHTS = {"reading": 3.0, "sorting": 3.0, "numbering": 1.0, "placing": 1.0, "tables": 0.2, "writing": 2.0}
-_ALL = sum(_WEIGHTS.values()) + 3 * SWINGS + ATTEMPTS + 2
+_ALL = sum(_WEIGHTS.values()) + 3 * SWINGS + ROUGHLY + ATTEMPTS + 4
 
 
 @checked
@@ -342,7 +345,8 @@ class Search:
         for _ in range(SWINGS):
             found += [("sweep", min(max(int(k * by), 1), m - 1)) for by in (1 + share, 1 - share, 1)]
             share /= 2
-        return [*found, *(("exact", k) for _ in range(ATTEMPTS)), ("swap", k)]
+        found += [*[("exact", k)] * ROUGHLY, ("swap", k), ("sweep", k)]
+        return [*found, *[("exact", k)] * ATTEMPTS, ("swap", k)]
 
     def run(self) -> str:
         """Go through the passes that are not done yet; returns the name of the last one."""
@@ -364,7 +368,7 @@ class Search:
                 continue
             how = Pass(self.setting, "k", before, str(step))
             label = kind if kind != "sweep" else f"sweep {sum(w == 'sweep' for w, _ in plan[: step + 1])} of {sweeps}"
-            last = step + 1 == len(plan) or plan[step + 1][0] != "exact"
+            last = all(what != "exact" for what, _ in plan[step + 1 :])
             self._play(kind, label, how, k, at_any_cost=last)
             self.journal.note(passes=step + 1, size=self.size, **{"pass": how.name})
             self._forget(before)
@@ -392,6 +396,7 @@ class Search:
     ) -> None:
         """Play all pairs in the order of the tournament; those that share no block may run side by side."""
         submit, store, blocks = self.cluster.submit, self.store, range(self.numbers.blocks)
+        large = self.numbers.nodes > FEW_NODES * self.numbers.blocks
         if how.before is None:
             nodes = [submit(moves.first_nodes, store, b, how.table) for b in blocks]
         else:
@@ -399,19 +404,23 @@ class Search:
         for pair in self.order:
             a, b = pair
             played = submit(task, store, pair, how, *extra(pair), nodes[a], *([nodes[b]] if a != b else []))
-            if a == b:
-                nodes[a] = played
-            else:
-                nodes[a], nodes[b] = (submit(itemgetter(i), played) for i in (0, 1))
+            for i, block in enumerate(dict.fromkeys(pair)):
+                nodes[block] = submit(itemgetter(i), played) if large else (played, i)
         saved = [submit(moves.save_nodes, store, b, how, nodes[b]) for b in blocks]
         del nodes
         self.size = sum(self.cluster.wait(label, 1.0, self.setting.edges, saved)) // 2
 
     def _sample(self, how: Pass) -> list[Any]:
-        stride = max(1, self.setting.edges // SAMPLE)
-        return self.cluster.all(
-            "prices", 0.0, 0, [(moves.sample, self.store, pair, how, stride) for pair in self.pairs]
-        )
+        edges, among = dict(zip(self.pairs, self.numbers.pair_edges, strict=True)), 0
+        some: list[Pair] = []
+        # Every round has all blocks, and a hash has dealt these: a few rounds are as good a sample as all of them.
+        for pair in self.order:
+            if among >= 4 * SAMPLE and len(some) % (self.numbers.blocks // 2) == 0:
+                break
+            some.append(pair)
+            among += edges[pair]
+        stride = max(1, among // SAMPLE)
+        return self.cluster.all("prices", 0.0, 0, [(moves.sample, self.store, pair, how, stride) for pair in some])
 
     def _price(self, how: Pass, k: int) -> float:
         """The price below which `k` edges lie, from a sample."""
