@@ -25,7 +25,7 @@ from graphpri.solvers.tournament import rounds_of
 
 JOURNAL = "journal.json"
 BYTES_AN_EDGE = 32
-"""Most that the scratch storage holds at a time, measured; 9 from the first sweep on."""
+"""About the most that the scratch storage holds at a time, added up from what is written; 9 from the first sweep on."""
 
 SAMPLE = 50_000
 SWINGS, SWING = 4, 0.6
