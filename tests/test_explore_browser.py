@@ -230,16 +230,171 @@ def test_downloads_hold_what_is_shown(hostile: Any, open_tab: Any, tmp_path: Pat
     assert {t.text for t in svg.iter(f"{space}title")} == set(NAMES)
 
 
+def svg_of(tab: Tab, folder: Path) -> ET.Element:
+    return ET.parse(tab.download("#svg", folder)).getroot()
+
+
+def test_files_hold_every_attribute_and_what_python_has(karate: Any, open_tab: Any, tmp_path: Path) -> None:
+    page, path = karate
+    tab = open_tab(path)
+    tab("graphpri.go(2, 1)")
+    wanted = page._grid.masks[2, 1]
+    for pane, mask in (("0", wanted), ("1", np.isin(np.arange(78), page._baselines[1].order[:23]))):
+        tab.page.select_option("#baseline", "1")
+        tab.page.select_option("#which", pane)
+        tab.page.select_option("#extent", "all")
+        found = nx.read_graphml(tab.download("#graphml", tmp_path))
+        assert found.number_of_nodes() == 34
+        kept = np.zeros(78)
+        for e in range(78):
+            u, v = map(str, page.graph.edge_labels(e))
+            assert found.edges[u, v]["weight"] == page.graph.weights[e]
+            kept[e] = found.edges[u, v]["kept"]
+            assert ("score_above_share_of_edges" in found.edges[u, v]) == (pane == "0")
+        assert_array_equal(kept, mask)
+        club = nx.karate_club_graph().nodes(data="club")
+        degrees = page.graph.select(mask).degrees()
+        for v, data in found.nodes(data=True):
+            assert data["club"] == club[int(v)]
+            assert data["edges_kept"] == degrees[int(v)]
+            assert {"x", "y", "community (computed)"} <= set(data)
+        tab.page.select_option("#extent", "kept")
+        rows = tab.download("#csv", tmp_path).read_text().splitlines()
+        assert len(rows) == 1 + mask.sum()
+        assert len(tab.download("#nodesCsv", tmp_path).read_text().splitlines()) == 35
+    values = tab.download("#valuesCsv", tmp_path).read_text().splitlines()
+    assert len(values) == 1 + len(page.rows())
+
+
+def test_svg_has_the_names_and_the_colours_of_the_comparison(karate: Any, open_tab: Any, tmp_path: Path) -> None:
+    page, path = karate
+    tab = open_tab(path)
+    tab("graphpri.go(2, 1)")
+    tab.page.select_option("#baseline", "1")
+    ours, theirs = page._grid.masks[2, 1], np.isin(np.arange(78), page._baselines[1].order[:23])
+    space, names = "{http://www.w3.org/2000/svg}", ["kept", "only"]
+    inks = tab(
+        "(n) => n.map((x) => getComputedStyle(document.documentElement).getPropertyValue('--' + x).trim())", names
+    )
+    for pane, mine, other in (("0", ours, theirs), ("1", theirs, ours)):
+        tab.page.select_option("#which", pane)
+        root = svg_of(tab, tmp_path)
+        lines = {p.get("class"): (p.get("stroke"), p.get("d", "").count("M")) for p in root.iter(f"{space}path")}
+        assert lines["kept"] == (inks[0], (mine & other).sum())
+        assert lines["only"] == (inks[1], (mine & ~other).sum())
+        assert lines["dropped"][1] == (~mine).sum()
+        assert {str(v) for v in (0, 33)} <= {text.text for text in root.iter(f"{space}text")}
+    tab.page.uncheck("#labels")
+    assert not list(svg_of(tab, tmp_path).iter(f"{space}text"))
+
+
+def test_address_restores_what_is_shown(karate: Any, open_tab: Any) -> None:
+    tab = open_tab(karate[1])
+    tab("graphpri.go(3, 2)")
+    tab.page.select_option("#baseline", "2")
+    tab.page.click("#drawing summary")
+    tab.page.select_option("#edgeBy", "weight")
+    tab.page.wait_for_function("() => location.hash.includes('edges=weight')")
+    address = tab("location.href")
+    assert "#beta=20&keep=47&beside=local-similarity" in address
+    assert tab.page.get_attribute("#link", "href") == address[address.index("#") :]
+    before = tab("[graphpri.state(), graphpri.kept(), graphpri.kept(1)]")
+    tab.page.goto("about:blank")
+    tab.page.goto(address)
+    tab.page.wait_for_function("window.graphpri")
+    after = tab("[graphpri.state(), graphpri.kept(), graphpri.kept(1)]")
+    for told in (before, after):
+        del told[0]["firstPicture"], told[0]["lastStep"]
+    assert after == before
+    tab.requests[1:] = [address for address in tab.requests[1:] if not address.startswith(("file:", "about:"))]
+
+
+def test_filters_hide_nodes_from_drawing_table_and_files(karate: Any, open_tab: Any, tmp_path: Path) -> None:
+    page, path = karate
+    tab = open_tab(path)
+    tab("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    tab.page.click("#legend .group >> nth=0")
+    hidden = 34 - len(tab("graphpri.seen()"))
+    assert hidden == 17
+    tab.page.wait_for_function("() => document.querySelectorAll('#table tbody tr').length === 17")
+    assert len(tab.download("#nodesCsv", tmp_path).read_text().splitlines()) == 18
+    tab.page.click("#legend .group >> nth=0")
+    tab.page.fill("#least", "9")
+    assert tab("graphpri.seen()") == np.flatnonzero(page.graph.degrees() >= 9).tolist()
+    tab.page.fill("#least", "0")
+    tab.page.check("#keptOnly")
+    root = svg_of(tab, tmp_path)
+    assert "dropped" not in {p.get("class") for p in root.iter("{http://www.w3.org/2000/svg}path")}
+
+
+def test_a_line_around_nodes_lists_them(ring: Any, open_tab: Any) -> None:
+    tab = open_tab(ring[1])
+    box = tab.page.locator("#view0").bounding_box()
+    tab.page.keyboard.down("Shift")
+    tab.page.mouse.move(box["x"] + 3, box["y"] + 3)
+    tab.page.mouse.down()
+    for dx, dy in ((0.5, 0), (0.5, 1), (0, 1)):
+        tab.page.mouse.move(box["x"] + dx * box["width"] + 3, box["y"] + dy * (box["height"] - 6) + 3)
+    tab.page.mouse.up()
+    tab.page.keyboard.up("Shift")
+    listed = int(tab.page.inner_text("#table caption").split()[0])
+    assert 5 <= listed <= 7
+
+
+def test_the_sentence_follows_the_sliders(karate: Any, open_tab: Any) -> None:
+    page, path = karate
+    tab = open_tab(path)
+    for b, j in ((0, 1), (2, 1), (3, 2)):
+        tab("([b, j]) => graphpri.go(b, j)", [b, j])
+        row = next(r for r in page.rows() if (r["beta"], r["K"]) == (page.betas[b], page.budgets[j]))
+        told = tab.page.inner_text("#sentence")
+        weight = page.graph.weights[page._grid.masks[b, j]].sum() / page.graph.weights.sum()
+        assert told.startswith(f"{page.budgets[j]} of 78 edges, {100 * weight:.0f}"[:24])
+        lost = int(row["cut_off"])
+        assert (f"{lost} node" in told) if lost else ("no node lost" in told)
+
+
+def test_five_tasks_are_done_from_the_page_alone(karate: Any, open_tab: Any, tmp_path: Path) -> None:
+    """Find where groups part, export a figure, compare with another method, find a node's last edge, share a link."""
+    page, path = karate
+    tab = open_tab(path)
+    # 1. The β at which the kept graph falls apart: along β, the curve of components; a click goes there.
+    tab.page.check("[value=beta]")
+    chart = tab.page.locator("#curves .chart", has_text="components").locator("svg")
+    box = chart.bounding_box()
+    tab.page.mouse.click(box["x"] + 4, box["y"] + box["height"] / 2)
+    tab.page.wait_for_function("graphpri.state().beta === 0")
+    row = next(r for r in page.rows() if (r["beta"], r["K"]) == (0, 23))
+    assert f"{int(row['components'])} components" in tab.page.inner_text("#caption0")
+    # 2. A figure.
+    assert len(list(svg_of(tab, tmp_path).iter("{http://www.w3.org/2000/svg}circle"))) == 34
+    # 3. Beside local degree.
+    tab.page.select_option("#baseline", label="local-degree")
+    assert "local-degree" in tab.page.inner_text("#caption1")
+    assert_array_equal(np.sort(tab("graphpri.kept(1)")), np.flatnonzero(page.mask(4, 23, "local-degree")))
+    # 4. Where node 11 loses its last edge.
+    tab.page.fill("#search", "11")
+    tab.page.press("#search", "Enter")
+    without = [k for j, k in enumerate(page.budgets) if page.graph.select(page._grid.masks[0, j]).degrees()[11] == 0]
+    told = tab.page.inner_text("#picked")
+    assert "loses its last edge" in told
+    assert all(str(k) in told for k in without[-1:])
+    # 5. A link.
+    tab.page.wait_for_function("() => document.querySelector('#link').hash.includes('beside=local-degree')")
+
+
 def test_picture_downloaded_is_the_one_shown(ring: Any, open_tab: Any, tmp_path: Path) -> None:
     Image = pytest.importorskip("PIL.Image")
     tab = open_tab(ring[1])
     box = tab.page.locator(".layers").first.bounding_box()
     left, top = round(box["x"]), round(box["y"])
-    png = np.asarray(Image.open(tab.download("#png", tmp_path)).convert("RGB")).astype(int)
+    twice = Image.open(tab.download("#png", tmp_path)).convert("RGB")
+    assert twice.size == (2 * box["width"], 2 * round(box["height"]))
+    png = np.asarray(twice.resize((twice.width // 2, twice.height // 2), Image.Resampling.BOX)).astype(int)
     height, width = png.shape[:2]
     shown = tab.picture()[top : top + height, left : left + width]
     inside = np.s_[5 : height - 200, 5 : width - 80]  # the buttons lie over the rest
-    assert (np.abs(png - shown)[inside].max(axis=2) > 24).mean() < 0.002
+    assert (np.abs(png - shown)[inside].max(axis=2) > 60).mean() < 0.002
     assert (np.abs(png - png[0, 0])[inside].max(axis=2) > 40).mean() > 0.004
 
 
@@ -324,6 +479,8 @@ def test_curves_follow_and_lead(karate: Any, open_tab: Any) -> None:
     tab.page.mouse.click(box["x"] + box["width"] - 2, box["y"] + 20)
     tab.page.wait_for_function("graphpri.state().keep === 78")
     tab.page.check("[value=beta]")
+    tab.page.mouse.move(box["x"] + box["width"] / 3, box["y"] + 20)
+    assert "β 1: " in tab.page.locator("#curves svg").first.text_content()
     tab.page.mouse.click(box["x"] + 2, box["y"] + 20)
     tab.page.wait_for_function("graphpri.state().beta === 0")
     assert "along β" in tab.page.locator("#curves svg").first.get_attribute("aria-label")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -16,7 +17,7 @@ from graphpri._entropies import entropy_for
 from graphpri._objective import Mixture, Objective
 from graphpri._selection import check_budget, count_edges
 from graphpri.errors import OptionError, argument, in_stages
-from graphpri.explorer.page import node_attributes, render
+from graphpri.explorer.page import columns_of, node_attributes, render
 from graphpri.explorer.positions import place_nodes
 from graphpri.explorer.solutions import (
     COLUMNS,
@@ -58,6 +59,8 @@ class Exploration:
         The page.
     notes : tuple of str
         How the graph was read, what was left out, and whether the search was interrupted.
+    height : int
+        Of the page where a notebook shows it, in pixels.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Exploration:
     graph: Graph
     html: str
     notes: tuple[str, ...]
+    height: int
     _grid: Grid = field(repr=False)
     _baselines: tuple[Ranking, ...] = field(repr=False)
     _edges: Order = field(repr=False)
@@ -157,8 +161,8 @@ class Exploration:
 
     def _repr_html_(self) -> str:
         return (
-            '<iframe title="graphpri explorer" sandbox="allow-scripts allow-downloads" '
-            'style="width:100%;height:760px;border:1px solid #8884;border-radius:6px" '
+            '<iframe title="graphpri explorer" sandbox="allow-scripts allow-downloads allow-modals" '
+            f'style="width:100%;height:{self.height}px;border:1px solid #8884;border-radius:6px" '
             f'srcdoc="{escape(self.html)}"></iframe>'
         )
 
@@ -184,6 +188,7 @@ def explore(
     attributes: Mapping[str, Any] | None = None,
     layout: Any = None,
     title: str | None = None,
+    height: int = 760,
     callback: Callback | None = None,
     store: str | os.PathLike[str] | None = None,
     weight: str | None = "weight",
@@ -222,6 +227,8 @@ def explore(
         Positions of the nodes, in the order of ``as_graph(G)``. Where absent, springs place them, above 1500
         nodes community by community.
     title : str, optional
+    height : int
+        Of the page where a notebook shows it, in pixels.
     callback : callable, optional
         Gets a :class:`Progress` after each step; returning True stops, and the page has the β solved so far.
     store : path, optional
@@ -252,6 +259,7 @@ def explore(
     np.int64(23)
     """
     whole("seed", seed)
+    whole("height", height, 200)
     loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
     if loaded.graph.n_edges > MOST_EDGES:
         raise OptionError(
@@ -266,16 +274,36 @@ def explore(
     baselines = tuple(rank_by(meter, name, budgets, constraints, seed) for name in names)
     colours = node_attributes(G, loaded, attributes, meter.origin)
     place = place_nodes(loaded.graph, layout, seed)
+    columns = columns_of(G, loaded)
+    call = _call(title, alpha, connected, entropy, mixture, seed, weight)
     betas, pieces = choose_betas(beta, loaded.graph), Pieces(None if store is None else Path(store))
 
     def page(grid: Grid) -> Exploration:
         notes = (*loaded.notes, *_settings(meter.objective, constraints, seed), *grid.notes)
-        html = render(title or "Graph", loaded.graph, place, colours, grid, baselines, notes)
-        return Exploration(loaded.graph, html, notes, grid, baselines, loaded.edges)
+        html = render(title or "Graph", loaded.graph, place, colours, grid, baselines, notes, columns, call)
+        return Exploration(loaded.graph, html, notes, height, grid, baselines, loaded.edges)
 
     return in_stages(
         lambda: solve_grid(meter, betas, budgets, constraints, seed=seed, callback=callback, pieces=pieces), page
     )
+
+
+def _call(
+    title: str | None, alpha: float, connected: bool, entropy: str, mixture: str, seed: int, weight: str | None
+) -> dict[str, str]:
+    """Options other than the defaults, as they are written in Python and on the command line."""
+    given = {"alpha": (alpha, 0.0), "connected": (connected, False), "entropy": (entropy, "auto")}
+    given |= {"mixture": (mixture, "equation"), "seed": (seed, 0), "weight": (weight, "weight")}
+    chosen = {name: value for name, (value, default) in given.items() if value != default}
+    flags = [
+        "--connected" if value is True else "--weight none" if value is None else f"--{name} {shlex.quote(str(value))}"
+        for name, value in chosen.items()
+    ]
+    return {
+        "input": shlex.quote(title or "INPUT"),
+        "command": "".join(f" {flag}" for flag in flags),
+        "python": "".join(f", {name}={value!r}" for name, value in chosen.items()),
+    }
 
 
 def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> Constraints:

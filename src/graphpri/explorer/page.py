@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri import _palette
 from graphpri._output import printable
 from graphpri._version import __version__
 from graphpri.errors import OptionError
@@ -28,9 +29,10 @@ from graphpri.measures.structure import communities_for_pictures
 
 # What nodes can be coloured by
 
-MOST_GROUPS = 11
+MOST_GROUPS = len(_palette.GROUPS["light"]) - 1
 """Groups with a colour of their own; the smaller ones share one."""
 _FEW = 10
+COMMUNITY = "community (computed)"
 
 
 class Attribute(NamedTuple):
@@ -75,7 +77,7 @@ def node_attributes(G: Any, source: Source, given: Mapping[str, Any] | None, vie
     >>> source = load(karate)
     >>> view = View(source.graph, Settings(2.0, 0.0, "exact", "equation", "nats", 0))
     >>> [found.name for found in node_attributes(karate, source, None, view)]
-    ['club', 'community', 'degree in the original']
+    ['club', 'community (computed)', 'degree in the original']
     """
     n = source.graph.n_nodes
     columns = dict(_own(G))
@@ -95,13 +97,66 @@ def node_attributes(G: Any, source: Source, given: Mapping[str, Any] | None, vie
     return read + found
 
 
+class Columns(NamedTuple):
+    """Every value that nodes and edges came with, as text or None, for the table and the files of the page.
+
+    Parameters
+    ----------
+    nodes, edges : dict of str to list
+        A value for each node and each edge, in canonical order.
+    """
+
+    nodes: dict[str, list[str | None]]
+    edges: dict[str, list[str | None]]
+
+
+def columns_of(G: Any, source: Source) -> Columns:
+    """What nodes and edges of an :class:`EdgeTable`, a networkx or an igraph graph have; nothing of others.
+
+    Columns of edges are left out where edges were joined.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from graphpri.interop import load
+    >>> karate = nx.karate_club_graph()
+    >>> found = columns_of(karate, load(karate))
+    >>> found.nodes["club"][0], found.edges["weight"][0]
+    ('Mr. Hi', '4')
+    """
+    n, m = source.graph.n_nodes, source.graph.n_edges
+    nodes = {name: _placed(np.arange(n)[source.nodes], column) for name, column in _own(G)}
+    edges = {name: _placed(np.arange(m)[source.edges], column) for name, column in _own_edges(G) if len(column) == m}
+    return Columns(nodes, edges)
+
+
+def _placed(order: NDArray[Any], column: Sequence[Any]) -> list[str | None]:
+    held: list[str | None] = [None] * len(order)
+    for place, value in zip(order.tolist(), column, strict=True):
+        held[place] = None if value is None else printable(str(value))
+    return held
+
+
+def _own_edges(G: Any) -> Iterable[tuple[str, Sequence[Any]]]:
+    if isinstance(G, EdgeTable):
+        return [(printable(str(name)), list(column)) for name, column in G.edge_attributes.items()]
+    kind = type(G).__module__.partition(".")[0]
+    if kind == "networkx":
+        data: list[dict[Any, Any]] = [d for *_, d in G.edges(data=True)]
+        names = dict.fromkeys(name for d in data for name in d)
+        return [(printable(str(name)), [d.get(name) for d in data]) for name in names]
+    if kind == "igraph":
+        return [(str(name), list(G.es[name])) for name in G.es.attributes()]
+    return []
+
+
 def _communities(view: View) -> Attribute:
     """Communities by Louvain, numbered from the largest."""
     member = communities_for_pictures(view)
     order = np.argsort(-np.bincount(member), kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
-    return Attribute("community", *_grouped([f"community {place[c] + 1}" for c in member]))
+    return Attribute(COMMUNITY, *_grouped([f"community {place[c] + 1}" for c in member]))
 
 
 def _own(G: Any) -> Iterable[tuple[str, Sequence[Any]]]:
@@ -265,6 +320,8 @@ def render(
     grid: Grid,
     baselines: Sequence[Ranking],
     about: Sequence[str],
+    columns: Columns = Columns({}, {}),
+    call: Mapping[str, str] | None = None,
 ) -> str:
     """The page of a graph and its solutions.
 
@@ -279,6 +336,10 @@ def render(
     baselines : sequence of Ranking
     about : sequence of str
         What to say of how the page came about, a sentence each.
+    columns : Columns
+        Values that files downloaded from the page have.
+    call : mapping of str to str, optional
+        ``input``, and the options of the ``command`` and of ``python``, as they are written there.
 
     Examples
     --------
@@ -307,6 +368,12 @@ def render(
             for a in attributes
         ],
         "about": [printable(line) for line in about],
+        "nodeValues": columns.nodes,
+        "edgeValues": columns.edges,
+        "call": {
+            key: printable(text) for key, text in (call or {"input": "INPUT", "command": "", "python": ""}).items()
+        },
+        "palette": {"groups": _palette.GROUPS, "ramps": _palette.RAMPS},
     }
     return _assembled(title, pack(header, _arrays(graph, place, attributes, grid, baselines)))
 
@@ -337,7 +404,9 @@ def _arrays(
 
 def _assembled(title: str, data: str) -> str:
     assets = files("graphpri.explorer") / "assets"
-    style = (assets / "style.css").read_text("utf-8")
+    themes = {":root": "light", ':root[data-theme="dark"]': "dark"}
+    roots = "\n".join(f"{root} {{ {_palette.variables(theme)} }}" for root, theme in themes.items())
+    style = f"{roots}\n{(assets / 'style.css').read_text('utf-8')}"
     script = "\n".join((assets / name).read_text("utf-8") for name in SCRIPTS)
     script = f'"use strict";\n(() => {{\n{script}\n}})();\n'
     page = (assets / "page.html").read_text("utf-8")

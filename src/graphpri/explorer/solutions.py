@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from graphpri._objective import Objective, Terms, check_beta
 from graphpri._selection import best_forest_by, count_edges, rank, tolerance
-from graphpri._sparsify import path, several
+from graphpri._sparsify import several
 from graphpri.baselines import find
 from graphpri.errors import GraphError, Interrupted, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.io.pieces import NOTHING_KEPT, Pieces
 from graphpri.measures import MEASURES, Settings, View
-from graphpri.solvers.budgeted import solve
+from graphpri.solvers.budgeted import corrected, solve
 from graphpri.solvers.local_search import Constraints
 from graphpri.solvers.solution import Callback, Progress
 
@@ -30,7 +30,15 @@ FULL_EDGES, HALF_EDGES = 50_000, 150_000
 COLUMNS = ("entropy", "divergence", "barrier", "spectral_distance", "centralisation", "components", "cut_off")
 _MEASURED = COLUMNS[3:]
 _SCORE_BYTES = 300_000, 24  # at least, and per edge
-_PATHS = 0.7  # share of the time that goes to paths, of a small graph
+_PATHS = 0.5  # share of the time that goes to paths, of a small graph
+
+SEARCH_SECONDS = 4.0
+"""Nominal seconds that searching a graph of up to `POLISHED_EDGES` edges may take, counted in solutions and not by a clock:
+the page is the same on every machine."""
+SWEPT_NODES, CORRECTED_NODES = 50, 100
+"""Nodes of a component above which the exact entropy's subsets begin as those of the local one, found by sweeps, and above
+which exact prices correct these; swaps of single edges improve smaller ones."""
+_SCORE_SECONDS, _FEW_EDGES = 1.2, 100  # fewer edges have scores at every stop
 
 
 @dataclass
@@ -279,18 +287,19 @@ def _solve(
 ) -> None:
     """Fill the pools; `done` has the β that are in them, `notes` what the callback ended early."""
     key = [objective.graph, objective.alpha, objective.entropy, objective.mixture, vars(constraints)]
-    for beta in _spread(betas):
-        begun, stopped = _PATHS * len(done) / len(betas), False
+    first = coarse(objective, betas, len(budgets))
+    for beta in _spread(first):
+        begun, stopped = _PATHS * len(done) / len(first), False
         heard = _at(beta, begun, callback)
 
         def along(beta: float = beta, heard: Callback | None = heard) -> list[str]:
-            results = _along_budgets(objective, beta, budgets, constraints, seed, heard)
-            if any(result.status.halted for result in results):
-                raise _Halted([result.mask for result in results])
-            return [_packed(result.mask) for result in results]
+            found, halted = _along_budgets(objective, beta, budgets, constraints, seed, heard)
+            if halted:
+                raise _Halted(found)
+            return [_packed(mask) for mask in found]
 
         try:
-            found = pieces.get(["along", *key, beta, list(budgets), seed], along)
+            found = pieces.get(["coarse", *key, beta, list(budgets), seed], along)
             masks = [_unpacked(text, objective.graph.n_edges) for text in found]
         except _Halted as halted:
             masks, stopped = halted.masks, True
@@ -303,9 +312,55 @@ def _solve(
         if stopped:
             notes.append("interrupted at the first beta: the subsets are the best until then")
             return
+    done[:] = betas  # the others take the best of what is found
     callbacks = [_at(beta, _PATHS, callback) for beta in betas]
-    if polish(objective, betas, budgets, pools, constraints, callbacks, pieces):
+    if polish(objective, betas, budgets, pools, constraints, callbacks, pieces, notes):
         notes.append(_INTERRUPTED[True])
+
+
+def seconds_per_solution(objective: Objective) -> float:
+    """Nominal seconds of one search of a small graph, from a subset nearby.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> 0.009 < seconds_per_solution(Objective(ring_knn(12, 4), 1.0)) < 0.01
+    True
+    """
+    if objective.entropy != "exact":
+        return 9e-3 + 1e-5 * objective.graph.n_edges
+    return 9e-3 + 3e-6 * _largest_component(objective.graph) ** 2
+
+
+def coarse(objective: Objective, betas: Sequence[float], budgets: int) -> list[float]:
+    """The β that are solved along the budgets: all of a large graph or a short list, else as many as a part of the
+    nominal time allows, evenly spread.
+
+    Examples
+    --------
+    >>> from graphpri.datasets import ring_knn
+    >>> coarse(Objective(ring_knn(12, 4), 1.0), BETAS, 21)
+    [0, 0.2, 0.7, 3, 7, 30, 100]
+    >>> coarse(Objective(ring_knn(12, 4), 1.0), [1, 4], 21)
+    [1, 4]
+    """
+    if objective.graph.n_edges > POLISHED_EDGES:
+        return list(betas)
+    each = seconds_per_solution(objective)
+    if _is_swept(objective):
+        each = 7e-6 * objective.graph.n_edges + 1e-9 * _largest_component(objective.graph) ** 3
+    most = max(4, int(SEARCH_SECONDS / 3 / each / budgets))
+    if len(betas) <= most:
+        return list(betas)
+    return [betas[round(i * (len(betas) - 1) / (most - 1))] for i in range(most)]
+
+
+def _largest_component(graph: Graph) -> int:
+    return int(np.bincount(graph.components()[1]).max())
+
+
+def _is_swept(objective: Objective, nodes: int = SWEPT_NODES) -> bool:
+    return objective.entropy == "exact" and _largest_component(objective.graph) > nodes
 
 
 class _Halted(Exception):
@@ -332,20 +387,26 @@ def _along_budgets(
     constraints: Constraints,
     seed: int | None,
     callback: Callback | None,
-) -> list[Any]:
-    return path(
-        objective.graph,
-        beta=beta,
-        keep=list(budgets),
-        alpha=objective.alpha,
-        connected=constraints.connected,
-        protect=constraints.protect,
-        forbid=constraints.forbid,
-        entropy=objective.entropy,
-        mixture=objective.mixture,
-        seed=seed,
-        callback=callback,
-    )
+) -> tuple[list[BoolArray], bool]:
+    """A subset for each budget, each from the next larger one's; and whether the callback stopped it."""
+    at = replace(objective, beta=beta)
+    if objective.graph.n_edges <= POLISHED_EDGES:
+        effort = "near"
+        at = at.by_local_sweeps() if _is_swept(objective) else at
+    else:
+        effort = "fast"
+    halt, start, halted = callback, None, False
+    found: dict[int, BoolArray] = {}
+    for k in sorted(budgets, reverse=True):
+        solution = solve(at, k, constraints, effort=effort, seed=seed, callback=halt, start=start)
+        found[k] = start = solution.mask
+        if solution.status.halted:
+            halt, halted = _stop, True
+    return [found[k] for k in budgets], halted
+
+
+def _stop(_: Progress) -> bool:
+    return True
 
 
 def _at(beta: float, begun: float, callback: Callback | None) -> Callback | None:
@@ -355,9 +416,9 @@ def _at(beta: float, begun: float, callback: Callback | None) -> Callback | None
     return lambda p: callback(Progress(f"beta {beta:g}, {p.stage}", p.step, p.edges, p.objective, begun))
 
 
-def _spread(values: Sequence[float]) -> list[float]:
+def _spread(values: Sequence[Any]) -> list[Any]:
     """The middle, then the middles of both halves, and so on."""
-    queue, found = [(0, len(values))], list[float]()
+    queue, found = [(0, len(values))], list[Any]()
     while queue:
         low, high = queue.pop(0)
         if low < high:
@@ -373,7 +434,7 @@ def _collected(
     m = meter.objective.graph.n_edges
     shape = (len(betas), len(budgets))
     masks, values = np.zeros((*shape, m), bool), np.zeros((*shape, len(COLUMNS)))
-    scored = _scored(m, *shape)
+    scored = _scored(m, *shape, meter.objective)
     scores = np.zeros((len(betas), len(scored), m), np.uint8)
     rows: dict[int, list[float]] = {}
     for i, beta in enumerate(betas):
@@ -388,10 +449,14 @@ def _collected(
     return Grid(tuple(betas), tuple(budgets), masks, values, scored, scores, (*notes, *meter.notes))
 
 
-def _scored(m: int, betas: int, budgets: int) -> tuple[int, ...]:
-    """Budgets whose scores the page has room for, evenly spread."""
+def _scored(m: int, betas: int, budgets: int, objective: Objective | None = None) -> tuple[int, ...]:
+    """Budgets whose scores the page has room for, and that are computed in the nominal time, evenly spread."""
     least, per_edge = _SCORE_BYTES
-    count = min(budgets, max(1, int((least + per_edge * m) // (m * betas))))
+    count = int((least + per_edge * m) // (m * betas))
+    if objective is not None and objective.entropy == "exact" and m > _FEW_EDGES:
+        each = 4e-3 + 1.5e-9 * _largest_component(objective.graph) ** 3
+        count = min(count, int(_SCORE_SECONDS / each / betas))
+    count = min(budgets, max(1, count))
     if count == budgets:
         return tuple(range(budgets))
     return tuple(int(j) for j in np.round((np.arange(count) + 0.5) * budgets / count - 0.5))
@@ -406,8 +471,6 @@ def _percentiles(objective: Objective, mask: BoolArray) -> NDArray[np.uint8]:
 POLISHED_EDGES = 4000
 """Edges up to which swaps are looked for at each grid point; above, that would cost more than the path did."""
 
-_PASSES = 3
-
 
 def polish(
     objective: Objective,
@@ -417,10 +480,12 @@ def polish(
     constraints: Constraints,
     callbacks: Sequence[Callback | None],
     pieces: Pieces = NOTHING_KEPT,
+    notes: list[str] | None = None,
 ) -> bool:
-    """Improve the best subset at every grid point by swaps until none helps, and put what is found into the pools.
+    """Improve the best subset of grid points by swaps, or by exact prices, and put what is found into the pools.
 
-    A pass goes over the grid points whose best subset is another one than they were last improved from.
+    As many as `SEARCH_SECONDS` allow, those of the largest β first and then spread over the range. A second pass, where
+    there is time for it, goes over the points whose best subset is another one than they were improved from.
 
     Parameters
     ----------
@@ -435,6 +500,8 @@ def polish(
         One for each β, or None.
     pieces : Pieces
         Keeps what is found.
+    notes : list of str, optional
+        Gets a sentence where there was no time for all points.
 
     Returns
     -------
@@ -453,36 +520,46 @@ def polish(
     """
     if objective.graph.n_edges > POLISHED_EDGES:
         return False
-    settled: dict[tuple[int, int], bytes] = {}
     key = [objective.graph, objective.alpha, objective.entropy, objective.mixture, vars(constraints)]
-    for _ in range(_PASSES):
-        before = len(settled), sum(len(pool.masks) for pool in pools)
-        for i, (beta, callback) in enumerate(zip(betas, callbacks, strict=True)):
-            at = replace(objective, beta=beta)
-            for j, (pool, k) in enumerate(zip(pools, budgets, strict=True)):
-                start, value = pool.best(beta)
-                if settled.get((i, j)) == start.tobytes():
-                    continue
-                # Where no swap helps, the solver has no step to report.
-                if callback is not None and callback(Progress("polish", j + 1, k, value, 0.0)) is True:
-                    return True
-                improve = partial(_improved, at, k, constraints, callback, start)
-                try:
-                    text = pieces.get(["improved", *key, beta, k, _packed(start)], improve)
-                except _Halted as halted:
-                    pool.add(halted.masks[0])
-                    return True
-                mask = _unpacked(text, objective.graph.n_edges)
-                pool.add(mask)
-                settled[i, j] = mask.tobytes()
-        if before == (len(settled), sum(len(pool.masks) for pool in pools)):
-            break
+    left = max(len(budgets), int(SEARCH_SECONDS / seconds_per_solution(objective)))
+    order = [len(betas) - 1, *_spread(range(len(betas) - 1))]
+    settled: dict[tuple[int, int], bytes] = {}
+    for i, j in [(i, j) for _ in range(_PASSES) for i in order for j in range(len(budgets))]:
+        start, value = pools[j].best(betas[i])
+        if settled.get((i, j)) == start.tobytes():
+            continue
+        if not left:
+            if notes is not None and len(settled) < len(betas) * len(budgets):
+                stops = len(betas) * len(budgets)
+                notes.append(f"swaps of single edges were looked for at {len(settled)} of {stops} stops")
+            return False
+        left -= 1
+        # Where no swap helps, the solver has no step to report.
+        callback = callbacks[i]
+        if callback is not None and callback(Progress("polish", j + 1, budgets[j], value, 0.0)) is True:
+            return True
+        at = replace(objective, beta=betas[i])
+        improve = partial(_improved, at, budgets[j], constraints, callback, start)
+        try:
+            text = pieces.get(["near", *key, betas[i], budgets[j], _packed(start)], improve)
+        except _Halted as halted:
+            pools[j].add(halted.masks[0])
+            return True
+        mask = _unpacked(text, objective.graph.n_edges)
+        pools[j].add(mask)
+        settled[i, j] = mask.tobytes()
     return False
+
+
+_PASSES = 2
 
 
 def _improved(at: Objective, k: int, constraints: Constraints, callback: Callback | None, start: BoolArray) -> str:
     """A subset after swaps, as text."""
-    found = solve(at, k, constraints, effort="wide", callback=callback, start=start)
+    if _is_swept(at, CORRECTED_NODES):
+        found = corrected(at, k, start, constraints, rounds=2, callback=callback)
+    else:
+        found = solve(at, k, constraints, effort="near", callback=callback, start=start)
     if found.status.halted:
         raise _Halted([found.mask])
     return _packed(found.mask)

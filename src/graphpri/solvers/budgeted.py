@@ -69,8 +69,8 @@ class Effort:
 EFFORTS: dict[str, Effort] = {
     "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 3, 0.1),
     "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8, 0.5),
-    # For a subset that another budget's or β's search has found: the swaps that its few candidates missed.
-    "wide": Effort(0.1, (64,), 0, 0.0, 1, 12, 0, 2, 0.0),
+    # For one of many subsets of the same graph: from another budget's or β's, by predicted swaps alone.
+    "near": Effort(0.1, (32,), 0, 0.0, 1, 12, 0, 2, 0.0),
     "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30, 60.0),
 }
 
@@ -219,6 +219,28 @@ def solve(
     except KeyboardInterrupt:
         raise Interrupted(lambda: ended(Ending.INTERRUPTED.status(best=best))) from None
     return ended(status)
+
+
+def corrected(
+    objective: Objective, k: int, start: BoolArray, constraints: Constraints, *, rounds: int, callback: Callback | None
+) -> Solution:
+    """Improve a subset of k edges by sweeps of the local entropy, whose prices the exact one sets right `rounds` times.
+
+    Each round takes one eigenproblem, whatever moves. The result is the start where nothing is better.
+    """
+    monitor = Monitor(callback, None, beta=objective.beta)
+    with single_thread():
+        search = _search(objective, k, constraints, monitor, None)
+        search.reset(start)
+        monitor.offer(start, search.evaluator.value)
+        status = Ending.CORRECTED.status()
+        try:
+            _correct(search, k, rounds)
+        except Stop as stop:
+            status = stop.status("this is the best subset so far")
+        monitor.offer(search.evaluator.mask, search.evaluator.value)
+    assert monitor.best is not None
+    return Solution(monitor.best, monitor.best_value, status, tuple(monitor.trace))
 
 
 def _enumerate(search: Search, k: int | None, seconds: float) -> Status | None:

@@ -6,10 +6,14 @@ class App {
     this.data = data;
     this.camera = new Camera();
     this.panes = [...document.querySelectorAll(".pane")].map((figure) => new Pane(figure, data, this.camera));
-    this.state = { keep: nearest(data.budgets, 0.3 * data.edges), beta: nearest(data.betas, 4), baseline: null, along: "keep", labels: true, colour: 0 };
+    this.state = { keep: nearest(data.budgets, 0.3 * data.edges), beta: nearest(data.betas, 4), baseline: null, along: "keep", labels: true, colour: 0, edgeBy: "", size: null, layout: 0, part: null, least: 0, keptOnly: false, bundles: false, changes: false };
+    this.hidden = new Set(); // groups that the legend hides
+    this.chosen = new Set(); // nodes in the lasso
+    this.parts = components(data);
     this.hover = this.picked = null;
-    this.curves = new Curves(data, $("curves"), (along, i) => this.go({ [along]: i }));
+    this.curves = new Curves(data, $("curves"), (change) => this.go(change));
     this.fill();
+    this.restore();
     this.listen();
     this.resize();
     const watcher = new ResizeObserver(() => this.resize());
@@ -32,6 +36,12 @@ class App {
     element("option", "nothing", $("baseline")).value = "";
     data.baselines.forEach((name, i) => { element("option", name, $("baseline")).value = i; });
     data.attributes.forEach((a, i) => { element("option", a.name, $("colour")).value = i; });
+    const choices = (id, entries) => { for (const [value, text] of entries) element("option", text, $(id)).value = value; };
+    choices("which", [["0", "Graph-PRI"]]);
+    choices("edgeBy", [["", "nothing"], ...(data.weights ? [["weight", `width by ${data.weight ?? "weight"}`]] : []), ["score", "colour by score"]]);
+    choices("size", [["", "edges kept"], ...data.attributes.flatMap((a, i) => (a.groups === null ? [[i, a.name]] : []))]);
+    choices("part", [["", "all"], ...this.parts.sizes.slice(0, 30).map((n, i) => [i, `${i + 1}: ${n} node${n === 1 ? "" : "s"}`])]);
+    $("least").max = Math.min(50, data.original.reduce((a, b) => Math.max(a, b), 0));
     const stride = Math.ceil(data.edges / MOST_DROPPED);
     const lines = [...data.about, `scores are shown for ${data.scored.length} of ${data.stops} budgets`];
     if (stride > 1) lines.push(`of the dropped edges, one in ${stride} is drawn; all kept edges are`);
@@ -54,18 +64,37 @@ class App {
     $("fit").addEventListener("click", () => this.fit());
     addEventListener("keydown", (event) => this.key(event));
     for (const pane of this.panes) this.point(pane);
-    const name = () => `${this.data.title.replace(/[^\p{L}\p{N}._-]+/gu, "-").slice(0, 60)}-${this.shown[0].count}-edges`;
-    $("csv").addEventListener("click", () => offer(`${name()}.csv`, asCsv(this.data, this.shown[0].mask), "text/csv"));
-    $("graphml").addEventListener("click", () => offer(`${name()}.graphml`, asGraphml(this.data, this.shown[0].mask), "application/xml"));
-    $("svg").addEventListener("click", () => offer(`${name()}.svg`, asSvg(this.panes[0], this.shown[0], this.style), "image/svg+xml"));
-    $("png").addEventListener("click", () => this.sharp().flat().toBlob((blob) => offer(`${name()}.png`, blob)));
+    for (const name of ["keptOnly", "bundles", "changes"]) $(name).addEventListener("change", () => this.go({ [name]: $(name).checked }));
+    $("edgeBy").addEventListener("change", () => this.go({ edgeBy: $("edgeBy").value }));
+    const number = (id) => ($(id).value === "" ? null : +$(id).value);
+    for (const id of ["size", "part", "layout"]) $(id).addEventListener("change", () => this.go({ [id]: number(id) }));
+    $("least").addEventListener("input", () => { $("leastNow").textContent = $("least").value; this.go({ least: +$("least").value }); });
+    $("tableOf").addEventListener("change", () => this.table());
+    $("data_").addEventListener("toggle", () => this.table());
+    addEventListener("hashchange", () => { if (location.hash !== this.written) { this.restore(); this.go({ baseline: this.state.baseline, colour: this.state.colour }); } });
+    this.downloads();
+  }
+
+  downloads() {
+    const { data, state } = this;
+    const shown = () => this.shown[+$("which").value] ?? this.shown[0], pane = () => this.panes[+$("which").value] ?? this.panes[0];
+    const name = () => `${data.title.replace(/[^\p{L}\p{N}._-]+/gu, "-").slice(0, 60)}-${shown().count}-edges` + (shown().baseline === null ? "" : `-${data.baselines[shown().baseline]}`);
+    const files = () => inFiles(data, shown(), this.seen, $("extent").value === "all");
+    const give = (id, ending, kind, made) => $(id).addEventListener("click", () => offer(`${name()}${ending}`, made(), kind));
+    give("csv", ".csv", "text/csv", () => edgesCsv(data, state, shown(), files()));
+    give("nodesCsv", "-nodes.csv", "text/csv", () => nodesCsv(data, shown(), files()));
+    give("graphml", ".graphml", "application/xml", () => asGraphml(data, state, shown(), files()));
+    give("valuesCsv", "-values.csv", "text/csv", () => valuesCsv(data));
+    give("svg", ".svg", "image/svg+xml", () => asSvg(pane(), shown(), this.style));
+    $("png").addEventListener("click", () => pane().flat(2 * pane().ratio, [this.picked], this.chosen).toBlob((blob) => offer(`${name()}.png`, blob)));
+    $("print").addEventListener("click", () => print());
   }
 
   /* Drag, wheel, pinch, hover and click. */
   point(pane) {
     const at = (event) => { const box = pane.top.parentElement.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
     const down = new Map();
-    let moved = false;
+    let moved = false, held = null, lasso = null;
     pane.top.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.camera.zoom(Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) * 0.004), ...at(event));
@@ -74,7 +103,10 @@ class App {
     pane.top.addEventListener("pointerdown", (event) => {
       pane.top.setPointerCapture(event.pointerId);
       down.set(event.pointerId, at(event));
-      if (down.size === 1) moved = false;
+      if (down.size > 1) return;
+      moved = false;
+      held = pane.pick(...at(event))?.node ?? null;
+      lasso = event.shiftKey ? [at(event)] : null;
     });
     pane.top.addEventListener("pointermove", (event) => {
       const here = at(event), before = down.get(event.pointerId);
@@ -82,6 +114,14 @@ class App {
       const [dx, dy] = [here[0] - before[0], here[1] - before[1]];
       if (!moved && Math.hypot(dx, dy) < 4) return;
       moved = true;
+      if (lasso) { lasso.push(here); pane.drawTop([this.picked], this.shown[this.panes.indexOf(pane)], this.style, this.chosen, lasso); return; }
+      if (held !== null && down.size === 1) {
+        this.data.x[held] += dx / this.camera.scale;
+        this.data.y[held] -= dy / this.camera.scale;
+        down.set(event.pointerId, here);
+        this.moving ??= requestAnimationFrame(() => { this.moving = undefined; this.draw(); });
+        return;
+      }
       const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
       if (other) {
         const ratio = Math.hypot(here[0] - other[0], here[1] - other[1]) / Math.max(1, Math.hypot(before[0] - other[0], before[1] - other[1]));
@@ -91,11 +131,23 @@ class App {
       this.moveAll();
     });
     const up = (event) => {
-      if (down.delete(event.pointerId) && !moved && event.type === "pointerup") this.pick(pane.pick(...at(event)));
+      if (!down.delete(event.pointerId) || event.type !== "pointerup") { lasso = null; return; }
+      if (!moved) this.pick(pane.pick(...at(event)));
+      else if (lasso) this.choose(pane, lasso);
+      lasso = null;
     };
     pane.top.addEventListener("pointerup", up);
     pane.top.addEventListener("pointercancel", up);
     pane.top.addEventListener("pointerleave", () => this.point_(pane, null));
+  }
+
+  /* The nodes within a line, for the table. */
+  choose(pane, line) {
+    this.chosen = new Set();
+    for (let v = 0; v < this.data.nodes; v++) if (this.seen[v] && inside(line, pane.px[v], pane.py[v])) this.chosen.add(v);
+    $("data_").open = true;
+    this.drawTop();
+    this.table();
   }
 
   point_(pane, here) {
@@ -123,7 +175,7 @@ class App {
   }
 
   key(event) {
-    if (event.key === "Escape") { this.pick(null); $("search").value = ""; this.search(); return; }
+    if (event.key === "Escape") { this.chosen.clear(); this.table(); this.pick(null); $("search").value = ""; this.search(); return; }
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type === "search") return;
     const { state } = this;
     const steps = { "[": ["keep", -1], "]": ["keep", 1], ",": ["beta", -1], ".": ["beta", 1] };
@@ -220,8 +272,10 @@ class App {
     if (state.baseline !== null) facts.push([`by ${data.baselines[state.baseline]}`, String(this.shown[1].degrees[node])]);
     data.attributes.forEach((a, i) => {
       const value = data["attribute" + i][node];
-      if (a.name !== "degree in the original") facts.push([a.name, a.groups === null ? short(value) : a.groups[value]]);
+      if (!(a.name in data.nodeValues) && a.name !== "degree in the original") facts.push([a.name, a.groups === null ? short(value) : a.groups[value]]);
     });
+    for (const [name, values] of Object.entries(data.nodeValues)) if (values[node] !== null) facts.push([name, String(values[node])]);
+    facts.push(["loses its last edge", data.lastEdge(state.beta, node)]);
     return facts;
   }
 
@@ -243,7 +297,11 @@ class App {
 
   go(change) {
     Object.assign(this.state, change);
+    if ("layout" in change) this.layOut();
     if ("baseline" in change) {
+      const entries = [...$("which").options];
+      if (entries.length > 1) entries[1].remove();
+      if (change.baseline !== null) element("option", this.data.baselines[change.baseline], $("which")).value = "1";
       this.panes[1].figure.hidden = change.baseline === null;
       $("baseline").value = change.baseline ?? "";
       $("curves").classList.toggle("two", change.baseline !== null);
@@ -251,7 +309,108 @@ class App {
       if (!this.resize()) this.draw();
       return;
     }
-    if ("along" in change || "labels" in change || "colour" in change) this.draw(); else this.step();
+    if ("colour" in change) this.hidden.clear();
+    if (Object.keys(change).every((name) => name === "keep" || name === "beta")) this.step(); else this.draw();
+  }
+
+  /* Places as they were computed, or a circle whose groups stand together. */
+  layOut() {
+    const { data } = this;
+    data.x.set(data.home[0]);
+    data.y.set(data.home[1]);
+    if (this.state.layout === 1) {
+      const { group } = nodeStyle(data, this.state.colour);
+      const order = Array.from({ length: data.nodes }, (_, v) => v).sort((a, b) => group[a] - group[b] || data.original[b] - data.original[a] || a - b);
+      order.forEach((v, i) => { data.x[v] = Math.sin((2 * Math.PI * i) / data.nodes); data.y[v] = Math.cos((2 * Math.PI * i) / data.nodes); });
+    }
+    this.camera.fit(data, this.panes[0].width, this.panes[0].height);
+  }
+
+  /* Nodes that pass the filters. */
+  filter() {
+    const { data, state } = this;
+    this.seen = new Uint8Array(data.nodes);
+    for (let v = 0; v < data.nodes; v++) {
+      this.seen[v] = +((state.part === null || this.parts.of[v] === state.part) && data.original[v] >= state.least && !this.hidden.has(this.style.group[v]));
+    }
+    for (const pane of this.panes) pane.seen = this.seen;
+  }
+
+  /* Take the state from the address: #beta=4&keep=23&beside=random&colour=club. */
+  restore() {
+    const { data, state } = this, given = new URLSearchParams(location.hash.slice(1));
+    const at = (name, values) => (given.has(name) && values.indexOf(given.get(name)) >= 0 ? values.indexOf(given.get(name)) : null);
+    if (Number.isFinite(parseFloat(given.get("beta")))) state.beta = nearest(data.betas, +given.get("beta"));
+    if (Number.isFinite(parseFloat(given.get("keep")))) state.keep = nearest(data.budgets, +given.get("keep"));
+    state.baseline = at("beside", data.baselines);
+    state.colour = at("colour", data.attributes.map((a) => a.name)) ?? state.colour;
+    state.size = at("size", data.attributes.map((a) => a.name));
+    if (given.has("along")) state.along = given.get("along") === "beta" ? "beta" : "keep";
+    state.edgeBy = ["weight", "score"].includes(given.get("edges")) ? given.get("edges") : "";
+    for (const name of ["keptOnly", "bundles"]) $(name).checked = state[name] = given.get(name) === "1";
+    $("colour").value = state.colour;
+    $("size").value = state.size ?? "";
+    $("edgeBy").value = state.edgeBy;
+    document.querySelector(`[name=along][value=${state.along}]`).checked = true;
+    this.place_ = Object.fromEntries(["x", "y", "scale"].map((name) => [name, parseFloat(given.get(name))]));
+  }
+
+  address() {
+    const { data, state } = this;
+    const told = { beta: data.betas[state.beta], keep: data.budgets[state.keep] };
+    if (state.baseline !== null) told.beside = data.baselines[state.baseline];
+    if (state.colour) told.colour = data.attributes[state.colour].name;
+    if (state.size !== null) told.size = data.attributes[state.size].name;
+    if (state.edgeBy) told.edges = state.edgeBy;
+    if (state.along !== "keep") told.along = state.along;
+    for (const name of ["keptOnly", "bundles"]) if (state[name]) told[name] = 1;
+    return `#${new URLSearchParams(told)}`;
+  }
+
+  /* Write the state into the address, soon: browsers allow only so many changes a second. */
+  write() {
+    clearTimeout(this.writing);
+    this.writing = setTimeout(() => {
+      this.written = this.address();
+      $("link").href = this.written;
+      $("link").textContent = this.written;
+      try { history.replaceState(null, "", this.written); } catch { /* a frame without an address of its own */ }
+    }, 120);
+  }
+
+  /* The first rows of nodes or edges; those in the lasso, where there is one. */
+  table() {
+    const root = $("table"), { data, state } = this, MOST = 200;
+    root.replaceChildren();
+    if (!$("data_").open) return;
+    const shown = this.shown[0], nodes = $("tableOf").value === "nodes";
+    const here = (v) => this.seen[v] && (!this.chosen.size || this.chosen.has(v));
+    const columns = nodes ? [["label", false, (v) => data.label(v)], ...nodeColumns(data, shown).filter(([name]) => name !== "x" && name !== "y")]
+      : [["source", false, (e) => data.label(data.source[e])], ["target", false, (e) => data.label(data.target[e])], ...edgeColumns(data, state, shown)];
+    const rows = [];
+    for (let i = 0; i < (nodes ? data.nodes : data.edges); i++) if (nodes ? here(i) : here(data.source[i]) && here(data.target[i])) rows.push(i);
+    const by = columns[Math.min(this.sorted ?? (nodes ? 2 : columns.length - 1), columns.length - 1)];
+    const down = this.rising ? 1 : -1;
+    rows.sort((a, b) => { const [x, y] = [by[2](a), by[2](b)]; return (x < y ? -1 : x > y ? 1 : 0) * down || a - b; });
+    const table = element("table", null, root), head = element("tr", null, element("thead", null, table)), body = element("tbody", null, table);
+    element("caption", `${rows.length} ${nodes ? "nodes" : "edges"}${rows.length > MOST ? `, the first ${MOST}` : ""}`, table);
+    columns.forEach(([name], i) => {
+      const cell = element("th", null, head), button = element("button", name, cell);
+      cell.scope = "col";
+      button.type = "button";
+      cell.setAttribute("aria-sort", by === columns[i] ? (this.rising ? "ascending" : "descending") : "none");
+      button.addEventListener("click", () => { this.rising = by === columns[i] && !this.rising; this.sorted = i; this.table(); });
+    });
+    for (const i of rows.slice(0, MOST)) {
+      const row = element("tr", null, body);
+      columns.forEach(([, number, value], c) => {
+        const cell = element("td", c ? (number ? short(+value(i)) : String(value(i) ?? "")) : null, row, number ? "number" : "");
+        if (c) return;
+        const button = element("button", String(value(i)), cell);
+        button.type = "button";
+        button.addEventListener("click", () => { this.pick(nodes ? { node: i } : { edge: i }); if (nodes) this.centre(i); });
+      });
+    }
   }
 
   /* Draw soon, once for all changes until then. */
@@ -263,6 +422,7 @@ class App {
     this.asked = undefined;
     const begin = performance.now();
     const quick = this.data.budgets[this.state.keep] * this.live.length > MANY;
+    if (this.state.edgeBy === "score") this.style.edge = edgeStyle(this.data, this.state);
     clearTimeout(this.resting);
     this.update(quick);
     if (quick) this.resting = setTimeout(() => this.front(false), QUICK);
@@ -274,26 +434,28 @@ class App {
   update(quick) {
     const { data, state } = this;
     const find = (baseline) => {
-      const mask = data.mask(state.beta, state.keep, baseline);
-      return { mask, degrees: data.degrees(mask), count: data.budgets[state.keep], other: null };
+      const mask = data.mask(state.beta, state.keep, baseline), list = new Uint32Array(data.budgets[state.keep]);
+      let at = 0;
+      for (let e = 0; e < data.edges; e++) if (mask[e]) list[at++] = e;
+      return { mask, list, degrees: data.degrees(mask), count: list.length, other: null, baseline };
     };
+    const last = this.shown?.[0];
     this.shown = [find(null)];
     if (state.baseline !== null) {
       this.shown.push(find(state.baseline));
       [this.shown[0].other, this.shown[1].other] = [this.shown[1].mask, this.shown[0].mask];
     }
+    const same = last && last.at === `${state.beta} ${state.keep}`;
+    this.shown[0].at = `${state.beta} ${state.keep}`;
+    this.shown[0].fresh = !last ? null : same ? last.fresh : this.shown[0].mask.map((kept, e) => kept & ~last.mask[e]);
     this.front(quick);
     this.drawTop();
     this.words();
     this.curves.update(state);
     this.describe();
-  }
-
-  /* The first pane, drawn finely. */
-  sharp() {
-    clearTimeout(this.resting);
-    this.front(false);
-    return this.panes[0];
+    this.write();
+    clearTimeout(this.listing);
+    if ($("data_").open) this.listing = setTimeout(() => this.table(), QUICK);
   }
 
   get live() { return this.panes.filter((pane) => pane.shown); }
@@ -316,9 +478,28 @@ class App {
     if (state.baseline !== null) caption($("caption1"), data.baselines[state.baseline], told(state.baseline));
     $("view0").setAttribute("aria-label", `Graph: ${told(null)} of ${data.edges}, β ${beta}`);
     $("view1").setAttribute("aria-label", `Beside it: ${state.baseline === null ? "" : `${data.baselines[state.baseline]}, ${told(state.baseline)}`}`);
-    $("key").textContent = state.baseline === null ? "S, D and J in nats. Click a curve to go there." : `Solid: Graph-PRI; dashed: ${data.baselines[state.baseline]}. S, D and J in nats.`;
+    const infinite = data.values.some((x) => Math.abs(x) === Infinity);
+    $("key").textContent = (state.baseline === null ? "" : `Solid: Graph-PRI; dashed: ${data.baselines[state.baseline]}. `) + "S, D and J in nats; ○ is the minimum. Click a curve to go there." + (infinite ? " ∞: a node has lost its last edge, and the degree barrier (alpha) forbids that." : "");
+    this.sentence(k, beta);
+    $("python").textContent = `graphpri.explore(G${data.call.python}, beta=[${data.betas.join(", ")}], keep=[${data.budgets.join(", ")}]).mask(beta=${beta}, keep=${k})`;
+    $("command").textContent = `graphpri sparsify ${data.call.input} --keep ${k} --beta ${beta}${data.call.command}`;
     clearTimeout(this.saying);
     this.saying = setTimeout(() => { $("said").textContent = `β ${beta}, ${told(null)}`; }, 400);
+  }
+
+  /* What is kept, in one sentence. */
+  sentence(k, beta) {
+    const { data } = this, shown = this.shown[0];
+    const lost = data.value("cut_off", this.state.beta, this.state.keep, null);
+    const parts = [`${k} of ${data.edges} edges`];
+    if (data.weights) {
+      let [kept, all] = [0, 0];
+      for (let e = 0; e < data.edges; e++) { all += data.weights[e]; if (shown.mask[e]) kept += data.weights[e]; }
+      parts.push(`${percent(kept / all)} of the weight`);
+    }
+    parts.push(lost > 0 ? `${lost} node${lost === 1 ? "" : "s"} lost all of theirs` : "no node lost all of its edges");
+    const favours = beta < 1 ? "β favours hubs" : beta > 4 ? "β favours likeness to the original" : "β weighs hubs against likeness";
+    $("sentence").textContent = `${parts.join(", ")}; ${favours}.`;
   }
 
   legend() {
@@ -336,20 +517,37 @@ class App {
     const stride = Math.ceil(this.data.edges / MOST_DROPPED);
     entry(line("dropped"), stride > 1 ? `dropped (1 in ${stride} drawn)` : "dropped");
     entry(disc(tint("canvas"), tint("soft")), "node cut off");
-    const { groups, colours, low, high } = this.style;
-    if (groups) groups.forEach((name, g) => entry(disc(colours[g], colours[g]), name));
-    else {
-      entry(disc(colours[0], colours[0]), short(low));
-      const last = colours.length - 2;
-      entry(disc(colours[last], colours[last]), short(high));
+    const { name, groups, colours, low, high, edge } = this.style;
+    if (this.data.original.includes(0)) entry(disc(tint("dropped"), tint("canvas")), "no edge in the original");
+    if (edge.colours) scale("score", edge.colours, "0 %", "100 % of edges below");
+    if (edge.widths) entry(line("kept"), `width: ${edge.name}, ${short(edge.low)} to ${short(edge.high)}`);
+    element("span", `${name}:`, root, "by");
+    if (groups) {
+      groups.forEach((text, g) => {
+        const button = element("button", null, root, "group");
+        button.type = "button";
+        button.setAttribute("aria-pressed", String(!this.hidden.has(g)));
+        disc(colours[g], colours[g])(svg("svg", { width: 18, height: 12, "aria-hidden": "true" }, button));
+        element("b", text, button).title = `${text}: hide or show`;
+        button.addEventListener("click", () => { if (!this.hidden.delete(g)) this.hidden.add(g); this.draw(); [...root.querySelectorAll(".group")][g]?.focus(); });
+      });
+    } else scale("", colours.slice(0, -1), short(low), short(high));
+    function scale(text, tones, from, to) {
+      const box = element("span", null, root);
+      element("b", `${text} ${from}`, box);
+      const bar = svg("svg", { width: 8 * tones.length, height: 10, "aria-hidden": "true" }, box);
+      tones.forEach((tone, i) => svg("rect", { x: 8 * i, y: 0, width: 8, height: 10, fill: tone }, bar));
+      element("b", to, box);
     }
   }
 
-  drawTop() { this.live.forEach((pane, p) => pane.drawTop([this.picked, this.hover], this.shown[p], this.style)); }
+  drawTop() { this.live.forEach((pane, p) => pane.drawTop([this.picked, this.hover], this.shown[p], this.style, this.chosen)); }
 
   draw() {
-    this.style = { ...nodeStyle(this.data, this.state.colour), labels: this.state.labels };
-    for (const pane of this.live) { pane.project(); pane.drawBase(); }
+    const { labels, keptOnly, bundles: bundled, changes } = this.state;
+    this.style = { ...nodeStyle(this.data, this.state.colour), labels, keptOnly, bundled, changes, edge: edgeStyle(this.data, this.state), size: sizes(this.data, this.state.size) };
+    this.filter();
+    for (const pane of this.live) { pane.style_ = this.style; pane.project(); pane.drawBase(); }
     this.legend();
     clearTimeout(this.resting);
     this.update(false);
@@ -390,6 +588,16 @@ function caption(at, text, more) {
   element("span", more, at);
 }
 
+/* Whether a point lies within a closed line: whether a ray crosses it an odd number of times. */
+function inside(line, x, y) {
+  let odd = false;
+  line.forEach(([ax, ay], i) => {
+    const [bx, by] = line[(i + 1) % line.length];
+    if (ay > y !== by > y && x < ax + ((y - ay) / (by - ay)) * (bx - ax)) odd = !odd;
+  });
+  return odd;
+}
+
 function nearest(values, wanted) {
   let best = 0;
   values.forEach((value, i) => { if (Math.abs(value - wanted) < Math.abs(values[best] - wanted)) best = i; });
@@ -406,6 +614,7 @@ function outside(app) {
   return {
     state: () => ({ ...app.state, beta: app.data.betas[app.state.beta], keep: app.data.budgets[app.state.keep], picked: app.picked, firstPicture: app.firstPicture, lastStep: app.lastStep }),
     kept: (pane = 0) => keptEdges(app.shown[pane].mask),
+    seen: () => keptEdges(app.seen),
     go: (beta, keep) => { Object.assign(app.state, { beta, keep }); app.now(); },
     place: (edge, pane = 0) => {
       const p = app.panes[pane], box = p.top.parentElement.getBoundingClientRect();
@@ -421,6 +630,7 @@ async function start() {
   dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light"));
   if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old: it has no DecompressionStream");
   const app = new App(await readData());
+  if (app.state.baseline !== null) app.go({ baseline: app.state.baseline });
   $("loading").remove();
   app.firstPicture = performance.now();
   window.graphpri = outside(app);

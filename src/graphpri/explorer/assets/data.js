@@ -30,6 +30,7 @@ class Data {
         for (let i = at; i < at + this.row; i++) this.bits[i] ^= this.bits[i - this.row];
       }
     }
+    this.home = [this.x.slice(), this.y.slice()];
     this.original = this.degrees(new Uint8Array(this.edges).fill(1));
     this.buildNeighbours();
   }
@@ -88,6 +89,15 @@ class Data {
     }).join(", ");
   }
 
+  /* From which budget down a node has no edge left, at one β. */
+  lastEdge(beta, node) {
+    const none = [];
+    for (let j = 0; j < this.stops; j++) none.push(!this.edgesOf(node).some((e) => this.isKept(beta, j, e)));
+    if (!none.includes(true)) return "at none of the budgets";
+    const last = none.lastIndexOf(true);
+    return none.slice(0, last).includes(false) ? `at ${none.flatMap((x, j) => (x ? [this.budgets[j]] : [])).join(", ")} edges` : `at ${this.budgets[last]} edges (${percent(this.share(last))}) and fewer`;
+  }
+
   /* Share of edges with a smaller score, and the budget at which the score was taken. */
   score(beta, keep, edge) {
     let slot = 0;
@@ -108,6 +118,29 @@ class Data {
   }
 
   edgesOf(node) { return this.around.subarray(this.first[node], this.first[node + 1]); }
+}
+
+/* Number of each node's component in the original, the largest first, and their sizes. */
+function components(data) {
+  const found = new Int32Array(data.nodes).fill(-1), sizes = [];
+  for (let root = 0; root < data.nodes; root++) {
+    if (found[root] >= 0) continue;
+    const stack = [root];
+    found[root] = sizes.length;
+    let size = 0;
+    while (stack.length) {
+      const v = stack.pop();
+      size++;
+      for (const e of data.edgesOf(v)) {
+        const w = data.source[e] === v ? data.target[e] : data.source[e];
+        if (found[w] < 0) { found[w] = sizes.length; stack.push(w); }
+      }
+    }
+    sizes.push(size);
+  }
+  const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a] || a - b), place = [];
+  order.forEach((old, now) => { place[old] = now; });
+  return { of: found.map((c) => place[c]), sizes: order.map((c) => sizes[c]) };
 }
 
 function percent(share) { return `${+(100 * share).toPrecision(share < 0.1 ? 1 : share < 1 ? 2 : 3)} %`; }

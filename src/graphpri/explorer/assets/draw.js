@@ -1,18 +1,10 @@
 /* The drawing: three layers a pane, all edges below, kept edges and nodes over them, what is pointed at on top. */
 const MOST_DROPPED = 40000; // of more edges than this, a part of the dropped ones is drawn
 const LIVE = 8000; // edges up to which a pan redraws at once; else it moves the picture and redraws after it
-const MANY = 12000; // kept edges above which a slider that moves draws them coarsely, and finely when it rests
+const MANY = 12000; // kept edges above which a slider that moves draws a part of them, coarsely, and all when it rests
 const COARSE = 0.6;
 const BATCH = 400; // lines a stroke; long paths are slow
-const RIMMED = 1.5; // pixels of radius from which discs have a rim
-const PALETTE = {
-  light: ["#c8553d", "#2a8c62", "#c08a1e", "#8a5fb5", "#2899ad", "#b8487f", "#3569b0", "#6b7f2a", "#7a5c43", "#5560c8", "#93a3b5", "#c9ced6"],
-  dark: ["#f08a72", "#5fcb9d", "#e6b85a", "#bb97e6", "#62cfe0", "#ee86b7", "#7fb2f0", "#abc264", "#bd9c80", "#9aa3f5", "#8493a6", "#566272"],
-};
-const RAMP = {
-  light: ["#cfd9c5", "#a9cbb0", "#79b8a4", "#4a9f9d", "#2f8295", "#2b6389", "#2d4479", "#2c2a5e"],
-  dark: ["#31416b", "#35609a", "#3b83b0", "#46a5b5", "#62c2ad", "#93d99d", "#cbea94", "#f8f7a5"],
-};
+const FRONT = 9000; // kept edges drawn while a slider moves; the rest when it rests
 
 const theme = () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light");
 const tint = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
@@ -50,6 +42,7 @@ class Pane {
     this.camera = camera;
     this.canvases = [...figure.querySelectorAll("canvas")];
     this.top = this.canvases[2];
+    this.seen = new Uint8Array(data.nodes).fill(1);
     this.px = new Float32Array(data.nodes);
     this.py = new Float32Array(data.nodes);
   }
@@ -93,30 +86,53 @@ class Pane {
     for (const canvas of this.canvases) canvas.style.transform = move;
   }
 
-  drawBase() {
-    const context = this.context(0);
-    const stride = Math.ceil(this.data.edges / MOST_DROPPED);
-    context.strokeStyle = tint("dropped");
-    context.globalAlpha = Math.min(0.75, Math.max(0.1, 26 / Math.sqrt(this.data.edges)));
-    context.lineWidth = Math.min(1.1, Math.max(0.5, 28 / Math.sqrt(this.data.edges))) * this.grown();
-    this.lines(context, (e) => e % stride === 0);
+  drawBase() { if (this.style_) this.paint(this.context(0), this.baseStrokes(this.style_)); }
+
+  /* Lines of dropped edges: of all edges where `mask` is absent, as kept ones are drawn over them. */
+  baseStrokes(style, mask = null) {
+    if (style.keptOnly) return [];
+    const { data } = this, stride = Math.ceil(data.edges / MOST_DROPPED);
+    const edges = [];
+    for (let e = 0; e < data.edges; e += stride) if (!mask || !mask[e]) edges.push(e);
+    const root = Math.sqrt(data.edges);
+    return [{ name: "dropped", colour: tint("dropped"), width: Math.min(1.1, Math.max(0.5, 28 / root)) * this.grown(), alpha: Math.min(0.75, Math.max(0.1, 26 / root)), edges }];
   }
 
-  /* Lines of the edges that pass the test, in strokes of bounded length; those out of sight are left out. */
-  lines(context, test) {
-    const { source, target } = this.data;
-    const { px, py, width, height } = this;
+  /* Calls with both ends of each edge whose nodes are shown; those out of sight are left out unless `all`. */
+  each(edges, draw, all = false) {
+    const { source, target } = this.data, { px, py, width, height, seen } = this;
+    for (const e of edges) {
+      const u = source[e], v = target[e];
+      if (!seen[u] || !seen[v]) continue;
+      const ax = px[u], ay = py[u], bx = px[v], by = py[v];
+      if (!all && ((ax < 0 && bx < 0) || (ay < 0 && by < 0) || (ax > width && bx > width) || (ay > height && by > height))) continue;
+      draw(ax, ay, bx, by);
+    }
+  }
+
+  paint(context, strokes) {
+    for (const { colour, width, alpha, edges, segments } of strokes) {
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.globalAlpha = alpha;
+      if (segments) {
+        context.beginPath();
+        for (const [ax, ay, bx, by] of segments) { context.moveTo(ax, ay); context.lineTo(bx, by); }
+        context.stroke();
+      } else this.lines(context, edges);
+    }
+    context.globalAlpha = 1;
+  }
+
+  /* Lines of edges, in strokes of bounded length. */
+  lines(context, edges) {
     let count = 0;
     context.beginPath();
-    for (let e = 0; e < this.data.edges; e++) {
-      if (!test(e)) continue;
-      const u = source[e], v = target[e];
-      const ax = px[u], ay = py[u], bx = px[v], by = py[v];
-      if ((ax < 0 && bx < 0) || (ay < 0 && by < 0) || (ax > width && bx > width) || (ay > height && by > height)) continue;
+    this.each(edges, (ax, ay, bx, by) => {
       context.moveTo(ax, ay);
       context.lineTo(bx, by);
       if (++count % BATCH === 0) { context.stroke(); context.beginPath(); }
-    }
+    });
     context.stroke();
   }
 
@@ -124,61 +140,116 @@ class Pane {
 
   keptWidth(count) { return Math.min(1.9, Math.max(0.55, 30 / Math.sqrt(count + 1))) * this.grown(); }
 
-  drawFront(shown, style, quick) {
-    this.shown_ = shown;
-    const context = this.context(1, quick ? this.ratio * COARSE : this.ratio);
-    const kept = shown.count;
-    context.lineWidth = this.keptWidth(kept);
-    context.globalAlpha = kept > 600 ? Math.max(0.28, Math.min(0.95, 24 / Math.sqrt(kept))) : 0.95;
-    context.strokeStyle = tint("kept");
-    const { mask, other } = shown;
-    this.lines(context, other ? (e) => mask[e] && other[e] : (e) => mask[e]);
-    if (other) {
-      context.strokeStyle = tint("only");
-      this.lines(context, (e) => mask[e] && !other[e]);
+  /* Strokes of the kept edges: by what they share with the other method, and by the classes of weight or score. */
+  strokes(shown, style, part = shown.list) {
+    const { data } = this, kept = shown.count, width = this.keptWidth(kept);
+    const alpha = kept > 600 ? Math.max(0.28, Math.min(0.95, 24 / Math.sqrt(kept))) : 0.95;
+    const found = new Map(), between = new Map();
+    const many = style.colours.length + 1;
+    for (const e of part) {
+      const u = data.source[e], v = data.target[e];
+      const only = shown.other !== null && !shown.other[e];
+      const fresh = style.changes && shown.fresh?.[e];
+      const [gu, gv] = [style.group[u], style.group[v]];
+      if (style.bundled && gu !== gv) {
+        if (this.seen[u] && this.seen[v]) {
+          const key = Math.min(gu, gv) * many + Math.max(gu, gv);
+          between.set(key, (between.get(key) ?? 0) + 1);
+        }
+        continue;
+      }
+      const step = style.edge.step ? style.edge.step[e] : 0;
+      const key = `${fresh ? "fresh" : only ? "only" : "kept"} ${step}`;
+      if (!found.has(key)) found.set(key, []);
+      found.get(key).push(e);
     }
-    context.globalAlpha = 1;
-    this.drawNodes(context, shown.degrees, style);
-    if (style.labels) this.drawLabels(context, this.hubs(shown.degrees), style);
+    const order = (key) => ["kept", "only", "fresh"].indexOf(key.split(" ")[0]) * 100 + +key.split(" ")[1];
+    const strokes = [...found.keys()].sort((a, b) => order(a) - order(b)).map((key) => {
+      const [name, step] = key.split(" ");
+      const plain = tint(name === "fresh" ? "mark" : name);
+      return { name, colour: name === "kept" && style.edge.colours ? style.edge.colours[step] : plain, width: width * (style.edge.widths ? style.edge.widths[step] : 1) * (name === "fresh" ? 1.6 : 1), alpha: name === "fresh" ? 1 : alpha, edges: found.get(key) };
+    });
+    if (between.size) {
+      const at = this.centres(style), most = Math.max(...between.values());
+      for (const [key, count] of between) {
+        const [a, b] = [at[Math.floor(key / many)], at[key % many]];
+        strokes.push({ name: "bundle", colour: tint("kept"), width: 1 + 11 * Math.sqrt(count / most), alpha: 0.6, segments: [[a[0], a[1], b[0], b[1]]] });
+      }
+    }
+    return strokes;
   }
 
-  radius(degree) {
+  /* The middle of the nodes of each group. */
+  centres(style) {
+    const sums = style.colours.map(() => [0, 0, 0]);
+    for (let v = 0; v < this.data.nodes; v++) {
+      if (!this.seen[v]) continue;
+      const sum = sums[style.group[v]];
+      sum[0] += this.px[v]; sum[1] += this.py[v]; sum[2]++;
+    }
+    return sums.map(([x, y, n]) => [x / (n || 1), y / (n || 1)]);
+  }
+
+  drawFront(shown, style, quick) {
+    this.shown_ = shown;
+    this.style_ = style;
+    const context = this.context(1, quick ? this.ratio * COARSE : this.ratio);
+    let part = shown.list;
+    if (quick && part.length > FRONT) {
+      const stride = part.length / FRONT;
+      part = Uint32Array.from({ length: FRONT }, (_, i) => shown.list[Math.floor(i * stride)]);
+    }
+    this.paint(context, this.strokes(shown, style, part));
+    this.drawNodes(context, shown.degrees, style);
+    if (style.labels && !quick) this.drawLabels(context, this.hubs(shown.degrees, style), style);
+  }
+
+  /* By kept edges, or by a number that each node has. */
+  radius(v, degrees, style) {
     const n = this.data.nodes;
     const most = Math.min(13, Math.max(4.5, 110 / Math.sqrt(n)));
     const least = Math.min(3.2, Math.max(1, 40 / Math.sqrt(n)));
     const small = Math.min(1, Math.max(0.55, Math.min(this.width, this.height) / 450));
     this.top_ ??= this.data.original.reduce((a, b) => Math.max(a, b), 1);
-    return (least + (most - least) * Math.sqrt(degree / this.top_)) * this.grown() * small;
+    const share = style?.size ? style.size[v] : degrees[v] / this.top_;
+    return (least + (most - least) * Math.sqrt(share)) * this.grown() * small;
   }
 
-  /* Discs in the colours of their groups; nodes that lost all their edges are rings. Small ones have no rim. */
-  drawNodes(context, degrees, style) {
-    const filled = style.colours.map(() => []), lost = style.colours.map(() => []);
+  /* Discs in the colours of their groups; nodes that lost all their edges are rings, those that never had any are faint. */
+  discGroups(degrees, style, all = false) {
+    const filled = style.colours.map(() => []), lost = style.colours.map(() => []), never = [];
     for (let v = 0; v < this.data.nodes; v++) {
-      if (this.px[v] < -20 || this.py[v] < -20 || this.px[v] > this.width + 20 || this.py[v] > this.height + 20) continue;
-      (degrees[v] === 0 ? lost : filled)[style.group[v]].push(v);
+      if (!this.seen[v]) continue;
+      if (!all && (this.px[v] < -20 || this.py[v] < -20 || this.px[v] > this.width + 20 || this.py[v] > this.height + 20)) continue;
+      (this.data.original[v] === 0 ? never : (degrees[v] === 0 ? lost : filled)[style.group[v]]).push(v);
     }
-    const rimmed = this.radius(0) >= RIMMED;
-    context.lineWidth = 1;
-    style.colours.forEach((colour, g) => {
-      context.fillStyle = colour;
-      context.strokeStyle = tint("canvas");
-      this.discs(context, filled[g], degrees, rimmed);
-    });
-    context.fillStyle = tint("canvas");
-    style.colours.forEach((colour, g) => {
-      context.strokeStyle = colour;
-      this.discs(context, lost[g], degrees, true);
-    });
+    const ground = tint("canvas");
+    return [
+      { fill: tint("dropped"), stroke: ground, nodes: never },
+      ...style.colours.map((colour, g) => ({ fill: colour, stroke: ground, nodes: filled[g] })),
+      ...style.colours.map((colour, g) => ({ fill: ground, stroke: colour, nodes: lost[g], ring: true })),
+    ].filter(({ nodes }) => nodes.length);
   }
 
-  discs(context, nodes, degrees, rimmed) {
+  drawNodes(context, degrees, style) {
+    const rimmed = this.data.nodes <= 3000;
+    context.lineWidth = 1;
+    for (const { fill, stroke, nodes, ring } of this.discGroups(degrees, style)) {
+      context.fillStyle = fill;
+      context.strokeStyle = stroke;
+      this.discs(context, nodes, degrees, style, rimmed || ring);
+    }
+  }
+
+  discs(context, nodes, degrees, style, rimmed) {
     for (let i = 0; i < nodes.length; i += BATCH) {
       context.beginPath();
       for (const v of nodes.slice(i, i + BATCH)) {
-        const r = this.radius(degrees[v]);
-        context.moveTo(this.px[v] + r, this.py[v]);
-        context.arc(this.px[v], this.py[v], r, 0, 2 * Math.PI);
+        const r = this.radius(v, degrees, style), x = this.px[v], y = this.py[v];
+        // Small ones are squares: a tenth of the time.
+        if (r < 2 && this.data.nodes > 3000) { context.rect(x - r, y - r, 2 * r, 2 * r); continue; }
+        context.moveTo(x + r, y);
+        context.arc(x, y, r, 0, 2 * Math.PI);
       }
       context.fill();
       if (rimmed) context.stroke();
@@ -186,54 +257,87 @@ class Pane {
   }
 
   /* Nodes to be named: those of most kept edges that are in sight. */
-  hubs(degrees) {
+  hubs(degrees, style) {
     const seen = [];
     for (let v = 0; v < this.data.nodes; v++) {
-      if (this.px[v] > 0 && this.py[v] > 0 && this.px[v] < this.width && this.py[v] < this.height) seen.push(v);
+      if (this.seen[v] && this.px[v] > 0 && this.py[v] > 0 && this.px[v] < this.width && this.py[v] < this.height) seen.push(v);
     }
     const most = Math.round((this.width * this.height) / 16000);
-    return seen.sort((a, b) => degrees[b] - degrees[a] || a - b).slice(0, Math.min(most, 60));
+    const size = style.size ?? degrees;
+    return seen.sort((a, b) => size[b] - size[a] || a - b).slice(0, Math.min(most, 60));
   }
 
-  drawLabels(context, nodes, style) {
-    const taken = [];
+  /* Texts that don't cover one another, with where they stand. */
+  placedLabels(context, nodes, style) {
+    const taken = [], placed = [];
     context.font = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
-    context.textAlign = "center";
-    context.textBaseline = "top";
-    context.lineJoin = "round";
     for (const v of nodes) {
       const text = clipped(this.data.label(v), 24);
       const half = context.measureText(text).width / 2 + 2;
-      const y = this.py[v] + this.radius(this.shown_.degrees[v]) + 2;
+      const y = this.py[v] + this.radius(v, this.shown_.degrees, style) + 2;
       const box = [this.px[v] - half, y, this.px[v] + half, y + 14];
       if (taken.some((t) => t[0] < box[2] && box[0] < t[2] && t[1] < box[3] && box[1] < t[3])) continue;
       taken.push(box);
-      context.lineWidth = 3;
-      context.strokeStyle = tint("canvas");
-      context.strokeText(text, this.px[v], y);
-      context.fillStyle = tint("ink");
-      context.fillText(text, this.px[v], y);
+      placed.push([text, this.px[v], y]);
+    }
+    return placed;
+  }
+
+  drawLabels(context, nodes, style) {
+    const placed = this.placedLabels(context, nodes, style);
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    context.lineJoin = "round";
+    context.lineWidth = 3;
+    context.strokeStyle = tint("canvas");
+    context.fillStyle = tint("ink");
+    for (const [text, x, y] of placed) {
+      context.strokeText(text, x, y);
+      context.fillText(text, x, y);
     }
   }
 
-  /* What is pointed at and what is picked: {node} or {edge}. */
-  drawTop(things, shown, style) {
-    const context = this.context(2);
+  drawTop(things, shown, style, chosen, lasso) { this.paintTop(this.context(2), things, shown, style, chosen, lasso); }
+
+  /* What is pointed at and what is picked ({node} or {edge}), with neighbours; the chosen nodes, and the line around them. */
+  paintTop(context, things, shown, style, chosen, lasso = null) {
+    const { data } = this;
     for (const thing of things) {
       if (thing === null) continue;
-      const edges = thing.edge !== undefined ? [thing.edge] : [...this.data.edgesOf(thing.node)].filter((e) => shown.mask[e]);
+      const edges = thing.edge !== undefined ? [thing.edge] : [...data.edgesOf(thing.node)].filter((e) => shown.mask[e]);
       context.strokeStyle = tint("mark");
       context.lineWidth = this.keptWidth(shown.count) + 1.2;
       if (thing.edge !== undefined && !shown.mask[thing.edge]) context.setLineDash([5, 4]);
-      const chosen = new Set(edges);
-      this.lines(context, (e) => chosen.has(e));
+      this.lines(context, edges);
       context.setLineDash([]);
-      const ends = thing.edge !== undefined ? [this.data.source[thing.edge], this.data.target[thing.edge]] : [thing.node];
+      const ends = thing.edge !== undefined ? [data.source[thing.edge], data.target[thing.edge]] : [thing.node];
+      const near = thing.node === undefined ? [] : edges.map((e) => (data.source[e] === thing.node ? data.target[e] : data.source[e]));
+      this.rims(context, near, shown, style);
       context.fillStyle = tint("mark");
       context.strokeStyle = tint("canvas");
       context.lineWidth = 1.5;
-      this.discs(context, ends, shown.degrees, true);
-      if (style.labels) this.drawLabels(context, ends, style);
+      this.discs(context, ends, shown.degrees, style, true);
+      if (style.labels) this.drawLabels(context, [...ends, ...near.slice(0, 12)], style);
+    }
+    if (chosen.size) this.rims(context, [...chosen], shown, style);
+    if (!lasso) return;
+    context.setLineDash([4, 3]);
+    context.strokeStyle = tint("mark");
+    context.lineWidth = 1.5;
+    context.beginPath();
+    lasso.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  rims(context, nodes, shown, style) {
+    context.strokeStyle = tint("mark");
+    context.lineWidth = 2;
+    for (const v of nodes) {
+      if (!this.seen[v]) continue;
+      context.beginPath();
+      context.arc(this.px[v], this.py[v], this.radius(v, shown.degrees, style) + 1.5, 0, 2 * Math.PI);
+      context.stroke();
     }
   }
 
@@ -241,7 +345,8 @@ class Pane {
   pick(x, y) {
     let best = null, least = 11 * 11;
     for (let v = 0; v < this.data.nodes; v++) {
-      const d = (this.px[v] - x) ** 2 + (this.py[v] - y) ** 2 - this.radius(this.shown_.degrees[v]) ** 2 / 2;
+      if (!this.seen[v]) continue;
+      const d = (this.px[v] - x) ** 2 + (this.py[v] - y) ** 2 - this.radius(v, this.shown_.degrees, this.style_) ** 2 / 2;
       if (d < least) { least = d; best = { node: v }; }
     }
     if (best) return best;
@@ -249,7 +354,7 @@ class Pane {
     const { px, py, data } = this;
     for (const wanted of [1, 0]) {
       for (let e = 0; e < data.edges; e++) {
-        if (this.shown_.mask[e] !== wanted) continue;
+        if (this.shown_.mask[e] !== wanted || (!wanted && this.style_.keptOnly) || !this.seen[data.source[e]] || !this.seen[data.target[e]]) continue;
         const d = toSegment(x, y, px[data.source[e]], py[data.source[e]], px[data.target[e]], py[data.target[e]]);
         if (d < least) { least = d; best = { edge: e }; }
       }
@@ -258,15 +363,21 @@ class Pane {
     return null;
   }
 
-  /* All layers as one picture. */
-  flat() {
-    const canvas = document.createElement("canvas");
-    canvas.width = this.canvases[0].width;
-    canvas.height = this.canvases[0].height;
+  /* Everything drawn anew as one picture, `scale` times as fine. */
+  flat(scale, things, chosen) {
+    const { shown_: shown, style_: style } = this, canvas = document.createElement("canvas");
+    canvas.width = Math.round(this.width * scale);
+    canvas.height = Math.round(this.height * scale);
     const context = canvas.getContext("2d");
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.lineCap = "round";
     context.fillStyle = tint("canvas");
-    context.fillRect(0, 0, canvas.width, canvas.height);
-    for (const layer of this.canvases) context.drawImage(layer, 0, 0, canvas.width, canvas.height);
+    context.fillRect(0, 0, this.width, this.height);
+    this.paint(context, this.baseStrokes(style));
+    this.paint(context, this.strokes(shown, style));
+    this.drawNodes(context, shown.degrees, style);
+    if (style.labels) this.drawLabels(context, this.hubs(shown.degrees, style), style);
+    this.paintTop(context, things, shown, style, chosen);
     return canvas;
   }
 }
@@ -282,21 +393,46 @@ function clipped(text, most) {
   return signs.length > most ? signs.slice(0, most - 1).join("") + "…" : text;
 }
 
+/* Where a number lies between the smallest and the largest, 0 to 1; NaN where it is none. */
+function shares(values, power = 1) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const x of values) if (Number.isFinite(x)) { low = Math.min(low, x); high = Math.max(high, x); }
+  return { low, high, of: (x) => (high > low ? ((x / 2 - low / 2) / (high / 2 - low / 2)) ** power : 0) };
+}
+
 /* Colours of the nodes by an attribute: a group of each node, and the colour of each group. */
 function nodeStyle(data, index) {
   const values = data["attribute" + index];
   const group = new Uint8Array(data.nodes);
-  const { groups } = data.attributes[index];
+  const { groups, name } = data.attributes[index], { palette } = data;
   if (groups !== null) {
     for (let v = 0; v < data.nodes; v++) group[v] = values[v];
-    return { group, colours: groups.map((_, g) => PALETTE[theme()][g]), groups };
+    return { name, group, colours: groups.map((_, g) => palette.groups[theme()][g]), groups };
   }
-  const there = values.filter((x) => !Number.isNaN(x)).sort();
-  const [low, high] = [there[0], there[there.length - 1]];
-  const steps = RAMP[theme()].length;
-  for (let v = 0; v < data.nodes; v++) {
-    const t = high > low ? (values[v] / 2 - low / 2) / (high / 2 - low / 2) : 0;
-    group[v] = Number.isNaN(values[v]) ? steps : Math.min(steps - 1, Math.floor(t ** 0.5 * steps));
+  const ramp = palette.ramps[theme()], { low, high, of } = shares(values, 0.5);
+  for (let v = 0; v < data.nodes; v++) group[v] = Number.isNaN(values[v]) ? ramp.length : Math.min(ramp.length - 1, Math.floor(of(values[v]) * ramp.length));
+  return { name, group, colours: [...ramp, tint("dropped")], groups: null, low, high };
+}
+
+/* Classes of the edges: the width by weight, the colour by score. */
+function edgeStyle(data, state) {
+  if (state.edgeBy === "weight" && data.weights) {
+    const { low, high, of } = shares(Float64Array.from(data.weights, (w) => Math.log(w)));
+    const step = Uint8Array.from(data.weights, (w) => Math.min(4, Math.floor(5 * of(Math.log(w)))));
+    return { step, widths: [0.5, 0.9, 1.4, 2.1, 3.2], low: Math.exp(low), high: Math.exp(high), name: data.weight ?? "weight" };
   }
-  return { group, colours: [...RAMP[theme()], tint("dropped")], groups: null, low, high };
+  if (state.edgeBy === "score") {
+    const colours = data.palette.ramps[theme()].slice(2);
+    const step = new Uint8Array(data.edges);
+    for (let e = 0; e < data.edges; e++) step[e] = Math.min(colours.length - 1, Math.floor(data.score(state.beta, state.keep, e)[0] * colours.length));
+    return { step, colours, name: "score" };
+  }
+  return {};
+}
+
+/* Numbers from 0 to 1 by which the discs of nodes are as large. */
+function sizes(data, index) {
+  if (index === null) return null;
+  const values = data["attribute" + index], { of } = shares(values);
+  return Float64Array.from(values, (x) => (Number.isNaN(x) ? 0 : of(x)));
 }
