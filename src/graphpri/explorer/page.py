@@ -320,7 +320,7 @@ def render(
     grid: Grid,
     baselines: Sequence[Ranking],
     about: Sequence[str],
-    columns: Columns = Columns({}, {}),
+    columns: Columns | None = None,
     call: Mapping[str, str] | None = None,
 ) -> str:
     """The page of a graph and its solutions.
@@ -336,7 +336,7 @@ def render(
     baselines : sequence of Ranking
     about : sequence of str
         What to say of how the page came about, a sentence each.
-    columns : Columns
+    columns : Columns, optional
         Values that files downloaded from the page have.
     call : mapping of str to str, optional
         ``input``, and the options of the ``command`` and of ``python``, as they are written there.
@@ -351,6 +351,7 @@ def render(
     >>> "<title>Two edges" in html
     True
     """
+    called = call or {"input": "INPUT", "command": "", "python": ""}
     header = {
         "title": printable(title),
         "version": __version__,
@@ -368,11 +369,9 @@ def render(
             for a in attributes
         ],
         "about": [printable(line) for line in about],
-        "nodeValues": columns.nodes,
-        "edgeValues": columns.edges,
-        "call": {
-            key: printable(text) for key, text in (call or {"input": "INPUT", "command": "", "python": ""}).items()
-        },
+        "nodeValues": columns.nodes if columns else {},
+        "edgeValues": columns.edges if columns else {},
+        "call": {key: printable(text) for key, text in called.items()},
         "palette": {"groups": _palette.GROUPS, "ramps": _palette.RAMPS},
     }
     return _assembled(title, pack(header, _arrays(graph, place, attributes, grid, baselines)))

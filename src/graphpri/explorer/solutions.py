@@ -33,11 +33,11 @@ _SCORE_BYTES = 300_000, 24  # at least, and per edge
 _PATHS = 0.5  # share of the time that goes to paths, of a small graph
 
 SEARCH_SECONDS = 4.0
-"""Nominal seconds that searching a graph of up to `POLISHED_EDGES` edges may take, counted in solutions and not by a clock:
-the page is the same on every machine."""
+"""Nominal seconds that searching a graph of up to `POLISHED_EDGES` edges may take, counted in solutions and not by a
+clock: the page is the same on every machine."""
 SWEPT_NODES, CORRECTED_NODES = 50, 100
-"""Nodes of a component above which the exact entropy's subsets begin as those of the local one, found by sweeps, and above
-which exact prices correct these; swaps of single edges improve smaller ones."""
+"""Nodes of a component above which the exact entropy's subsets begin as those of the local one, found by sweeps, and
+above which exact prices correct these; swaps of single edges improve smaller ones."""
 _SCORE_SECONDS, _FEW_EDGES = 1.2, 100  # fewer edges have scores at every stop
 
 
@@ -333,8 +333,9 @@ def seconds_per_solution(objective: Objective) -> float:
 
 
 def coarse(objective: Objective, betas: Sequence[float], budgets: int) -> list[float]:
-    """The β that are solved along the budgets: all of a large graph or a short list, else as many as a part of the
-    nominal time allows, evenly spread.
+    """The β that are solved along the budgets.
+
+    All of a large graph or a short list, else as many as a part of the nominal time allows, evenly spread.
 
     Examples
     --------

@@ -7,7 +7,7 @@ const MEASURES = [
   ["centralisation", "C_D, hubs", "0 to 1", "How much one node has all the edges: 1 for a star, 0 where all have as many."],
   ["components", "components", "count", "Connected pieces of the kept graph; a node without edges is one."],
 ];
-const WIDTH = 160, HEIGHT = 92, LEFT = 4, RIGHT = 4, TOP = 12, BOTTOM = 14;
+const WIDTH = 160, HEIGHT = 92, LEFT = 31, RIGHT = 4, TOP = 6, BOTTOM = 14;
 
 function svg(name, attributes, parent) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -109,11 +109,11 @@ class Curves {
   axes(chart, [left, right], [low, high], what) {
     svg("path", { class: "frame", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}` }, chart);
     const word = (x, y, anchor, text) => { svg("text", { x, y, "text-anchor": anchor }, chart).textContent = text; };
-    word(LEFT, TOP - 4, "start", high);
-    if (high !== low) word(LEFT + 2, HEIGHT - BOTTOM - 3, "start", low);
+    word(LEFT - 3, TOP + 6, "end", high);
+    if (high !== low) word(LEFT - 3, HEIGHT - BOTTOM, "end", low);
     word(LEFT, HEIGHT - 3, "start", left);
     word(WIDTH - RIGHT, HEIGHT - 3, "end", right);
-    word(WIDTH / 2, HEIGHT - 3, "middle", what);
+    word((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 3, "middle", what);
   }
 
   draw(made, state) {
