@@ -116,12 +116,12 @@ def test_masks_come_in_the_edge_order_of_the_input(karate: Any, page: Exploratio
     assert_array_equal(other.mask(4, 0.3, "local-degree"), page.mask(4, 0.3, "local-degree")[back])
 
 
-def test_stops_lie_within_a_hundredth_of_the_path_along_its_budgets(karate: Any, page: Exploration) -> None:
+def test_stops_lie_within_a_fiftieth_of_the_path_along_its_budgets(karate: Any, page: Exploration) -> None:
     rows = {(row["beta"], row["K"]): row for row in page.rows() if row["method"] == "pri"}
     for beta in page.betas:
         for result in graphpri.path(karate, beta=beta, keep=list(page.budgets)):
             row = rows[beta, result.kept.n_edges]
-            assert row["entropy"] + 2 * beta * row["divergence"] <= 1.01 * result.objective
+            assert row["entropy"] + 2 * beta * row["divergence"] <= 1.02 * result.objective
 
 
 @pytest.mark.parametrize(("n", "m"), [(40, 90), (70, 150), (150, 300)])

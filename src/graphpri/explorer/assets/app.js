@@ -447,7 +447,7 @@ class App {
     }
     const same = last && last.at === `${state.beta} ${state.keep}`;
     this.shown[0].at = `${state.beta} ${state.keep}`;
-    this.shown[0].fresh = !last ? null : same ? last.fresh : this.shown[0].mask.map((kept, e) => kept & ~last.mask[e]);
+    this.shown[0].fresh = !last || !state.changes ? null : same ? last.fresh : this.shown[0].mask.map((kept, e) => kept & ~last.mask[e]);
     this.front(quick);
     this.drawTop();
     this.words();
@@ -478,8 +478,8 @@ class App {
     if (state.baseline !== null) caption($("caption1"), data.baselines[state.baseline], told(state.baseline));
     $("view0").setAttribute("aria-label", `Graph: ${told(null)} of ${data.edges}, β ${beta}`);
     $("view1").setAttribute("aria-label", `Beside it: ${state.baseline === null ? "" : `${data.baselines[state.baseline]}, ${told(state.baseline)}`}`);
-    const infinite = data.values.some((x) => Math.abs(x) === Infinity);
-    $("key").textContent = (state.baseline === null ? "" : `Solid: Graph-PRI; dashed: ${data.baselines[state.baseline]}. `) + "S, D and J in nats; ○ is the minimum. Click a curve to go there." + (infinite ? " ∞: a node has lost its last edge, and the degree barrier (alpha) forbids that." : "");
+    this.infinite ??= data.values.some((x) => Math.abs(x) === Infinity);
+    $("key").textContent = (state.baseline === null ? "" : `Solid: Graph-PRI; dashed: ${data.baselines[state.baseline]}. `) + "S, D and J in nats; ○ is the minimum. Click a curve to go there." + (this.infinite ? " ∞: a node has lost its last edge, and the degree barrier (alpha) forbids that." : "");
     this.sentence(k, beta);
     $("python").textContent = `graphpri.explore(G${data.call.python}, beta=[${data.betas.join(", ")}], keep=[${data.budgets.join(", ")}]).mask(beta=${beta}, keep=${k})`;
     $("command").textContent = `graphpri sparsify ${data.call.input} --keep ${k} --beta ${beta}${data.call.command}`;
@@ -494,7 +494,8 @@ class App {
     const parts = [`${k} of ${data.edges} edges`];
     if (data.weights) {
       let [kept, all] = [0, 0];
-      for (let e = 0; e < data.edges; e++) { all += data.weights[e]; if (shown.mask[e]) kept += data.weights[e]; }
+      for (const e of shown.list) kept += data.weights[e];
+      all = this.weight ??= data.weights.reduce((a, b) => a + b, 0);
       parts.push(`${percent(kept / all)} of the weight`);
     }
     parts.push(lost > 0 ? `${lost} node${lost === 1 ? "" : "s"} lost all of theirs` : "no node lost all of its edges");

@@ -131,7 +131,7 @@ class Curves {
     const keep = state.along === "keep", at = keep ? state.keep : state.beta, last = this.count(state.along) - 1;
     const word = (i) => (keep ? percent(data.share(i)) : String(data.betas[i]));
     const x = this.place(state.along, at);
-    this.axes(chart, [word(0), word(last)], [short(low), short(high)], keep ? "edges kept" : "β");
+    this.axes(chart, [word(0), word(last)], [brief(low), brief(high)], keep ? "edges kept" : "β");
     svg("path", { class: "now", d: `M${x} ${TOP}V${HEIGHT - BOTTOM}` }, chart);
     made.points = [];
     for (const [kind, values] of lines) {
@@ -160,29 +160,34 @@ class Curves {
     chart.setAttribute("aria-label", `${title} in ${unit} along ${keep ? "edges kept" : "β"}, from ${short(low)} to ${short(high)}; now ${now[0]}${beside}`);
   }
 
-  /* Every stop as a point; those of the current budget joined along β. */
-  pareto(made, state) {
-    const { chart } = made, { data } = this, stops = [];
+  /* The plane of S and D: its range, and every stop as a point; the same whatever the sliders say. */
+  plane() {
+    const { data } = this, there = [];
     for (let b = 0; b < data.betas.length; b++) {
-      for (let k = 0; k < data.stops; k++) stops.push([data.value("divergence", b, k, null), data.value("entropy", b, k, null), b, k]);
+      for (let k = 0; k < data.stops; k++) {
+        const [d, s] = ["divergence", "entropy"].map((name) => data.value(name, b, k, null));
+        if (Number.isFinite(d) && Number.isFinite(s)) there.push([d, s, b, k]);
+      }
     }
-    const there = stops.filter(([d, s]) => Number.isFinite(d) && Number.isFinite(s));
     const range = (i) => [Math.min(...there.map((p) => p[i])), Math.max(...there.map((p) => p[i]))];
     const [[left, right], [low, high]] = [range(0), range(1)];
     const across = (d) => LEFT + 3 + (right > left ? (d - left) / (right - left) : 0.5) * (WIDTH - LEFT - RIGHT - 6);
     const up = (s) => HEIGHT - BOTTOM - 3 - (high > low ? (s - low) / (high - low) : 0.5) * (HEIGHT - TOP - BOTTOM - 6);
-    this.axes(chart, [short(left), short(right)], [short(low), short(high)], "D, nats");
-    let dots = "", line = "";
-    made.points = there.map(([d, s, b, k]) => {
-      const [x, y] = [across(d), up(s)];
-      dots += `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
-      if (k === state.keep) line += `${line ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
-      return { x, y, change: { beta: b, keep: k }, text: `β ${data.betas[b]}, ${percent(data.share(k))}: D ${short(d)}, S ${short(s)}` };
-    });
+    const points = there.map(([d, s, b, k]) => (
+      { x: across(d), y: up(s), change: { beta: b, keep: k }, text: `β ${data.betas[b]}, ${percent(data.share(k))}: D ${short(d)}, S ${short(s)}` }));
+    return { across, up, points, ends: [left, right, low, high].map(brief), dots: points.map(({ x, y }) => `M${x.toFixed(1)} ${y.toFixed(1)}h0`).join("") };
+  }
+
+  /* Every stop as a point; those of the current budget joined along β. */
+  pareto(made, state) {
+    const { chart } = made, { data } = this, { across, up, points, ends, dots } = (this.plane_ ??= this.plane());
+    this.axes(chart, ends.slice(0, 2), ends.slice(2), "D, nats");
+    made.points = points;
     svg("path", { class: "dots", d: dots }, chart);
-    svg("path", { class: "ours", d: line }, chart);
+    const along = points.filter(({ change }) => change.keep === state.keep);
+    svg("path", { class: "ours", d: along.map(({ x, y }, i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("") }, chart);
     const now = [null, ...(state.baseline === null ? [] : [state.baseline])].map((baseline) => ["divergence", "entropy"].map((name) => data.value(name, state.beta, state.keep, baseline)));
     now.forEach(([d, s], i) => svg("circle", { class: i ? "at other" : "at", cx: Math.min(Math.max(across(d), 0), WIDTH), cy: Math.min(Math.max(up(s), 0), HEIGHT), r: 3 }, chart));
-    chart.setAttribute("aria-label", `S against D of all ${there.length} stops; now S ${short(now[0][1])}, D ${short(now[0][0])}`);
+    chart.setAttribute("aria-label", `S against D of all ${points.length} stops; now S ${short(now[0][1])}, D ${short(now[0][0])}`);
   }
 }

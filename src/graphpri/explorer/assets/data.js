@@ -151,3 +151,5 @@ function short(value) {
   if (Number.isInteger(value) && Math.abs(value) < 1e7) return String(value).replace("-", "−");
   return String(+value.toPrecision(4)).replace("-", "−");
 }
+
+const brief = (value) => (Number.isFinite(value) ? short(+value.toPrecision(3)) : short(value));

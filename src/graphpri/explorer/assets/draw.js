@@ -143,7 +143,13 @@ class Pane {
   /* Strokes of the kept edges: by what they share with the other method, and by the classes of weight or score. */
   strokes(shown, style, part = shown.list) {
     const { data } = this, kept = shown.count, width = this.keptWidth(kept);
-    const alpha = kept > 600 ? Math.max(0.28, Math.min(0.95, 24 / Math.sqrt(kept))) : 0.95;
+    const alpha = kept > 600 ? Math.max(0.1, Math.min(0.95, 24 / Math.sqrt(kept))) : 0.95;
+    const plain = !style.bundled && !style.edge.step && !style.changes;
+    if (plain) {
+      const stroke = (name, edges) => ({ name, colour: tint(name), width, alpha, edges });
+      if (shown.other === null) return [stroke("kept", part)];
+      return [stroke("kept", part.filter((e) => shown.other[e])), stroke("only", part.filter((e) => !shown.other[e]))];
+    }
     const found = new Map(), between = new Map();
     const many = style.colours.length + 1;
     for (const e of part) {
