@@ -2,8 +2,8 @@
 
 python benchmarks/explorer_page.py page.html…
 
-A step is from the change to pixels that can be read back, over all budgets at some β, at 1440 × 900 pixels. Beside the
-clock's times stands the processors' time of all of the browser's processes for a step, which other work does not change.
+A step is from the change to pixels that can be read back, over all budgets at some β, at 1440 × 900 pixels. Beside
+the clock's times stands the processors' time of the browser for a step, which other work hardly changes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The colours of every page: one set for light and one for dark, told apart by readers of any colour vision.
 
-Groups have P. Tol's schemes "muted" (on light) and "light" (on dark), from "Colour schemes", SRON/EPS/TN/09-002, 2021;
+Groups have P. Tol's schemes "muted" (on light) and "light" (on dark, with a brown), from "Colour schemes", SRON/EPS/TN/09-002, 2021;
 numbers have viridis, whose lightness grows evenly; kept and dropped are blue and grey, and what only one method keeps
 is orange: the pair that all common colour deficiencies tell apart.
 """
@@ -60,7 +60,7 @@ GROUPS = {
         "#bbcc33",
         "#ffaabb",
         "#99ddff",
-        "#b8a1e3",
+        "#ae5904",
         "#aaaa00",
         "#5d6b7d",
     ],

@@ -61,7 +61,7 @@ def page(
     parts = [
         f"<p>{_sentence(facts)}</p>",
         "<h2>What was asked</h2>",
-        _output.table(["", ""], [[str(key), _setting(value)] for key, value in _settings(facts).items()]),
+        _output.table(["setting", "value"], [[str(key), _setting(value)] for key, value in _settings(facts).items()]),
         "<h2>What was kept</h2>",
         _picture(result, {name: result}),
         f"<p>{escape(str(facts['status']))}</p>",
@@ -71,7 +71,7 @@ def page(
         _output.items([*failed, *_notes(reports)]),
         "<h2>How to make it again</h2>",
         f"<p><code>{escape(command)}</code></p>" if command else "",
-        _output.table(["", "version"], [[library, found] for library, found in versions(*_LIBRARIES).items()]),
+        _output.table(["library", "version"], [[library, found] for library, found in versions(*_LIBRARIES).items()]),
     ]
     return _output.document(title or f"Sparsified graph: {facts['edges_kept']} of {facts['edges']} edges", *parts)
 
@@ -128,19 +128,30 @@ def _setting(value: Any) -> str:
 
 
 def _measures(reports: Mapping[str, Report]) -> str:
-    """A row a measure: the original's value, each method's, and which end says that more was kept."""
+    """A row a measure, by group: the original's value, each method's, the best marked, and which end is better."""
     first = next(iter(reports.values()))
-    rows: list[list[str | float | None]] = []
+    rows: list[list[str | float | None] | _output.Rows] = []
+    best: dict[int, list[int]] = {}
+    group = None
     for m in (MEASURES[name] for name in first if name in MEASURES):
+        if m.group != group:
+            rows.append(_output.Rows(group := m.group))
+        values = [found.get(m.name) for found in reports.values()]
+        best[len(rows)] = _best(values, m.better)
+        cells = [_value(first.get(f"{m.name}_original")), *map(_value, values)]
         better = {"low": "less", "high": "more", None: None}[m.better]
-        row = [
-            f"{m.name}: {m.summary}",
-            *map(_value, [first.get(f"{m.name}_original"), *(found.get(m.name) for found in reports.values())]),
-        ]
-        rows.append([*row, better])
-    return f'<p class="small">{escape(describe(first.settings))}</p>' + _output.table(
-        ["measure", "original", *reports, "better"], rows
-    )
+        rows.append([f"{m.name}: {m.summary}", *cells, better])
+    settings = f'<p class="small">{escape(describe(first.settings))}; ✓ marks the best of a row.</p>'
+    return settings + _output.table(["measure", "original", *reports, "better"], rows, best=best)
+
+
+def _best(values: Sequence[float | None], better: str | None) -> list[int]:
+    """Columns of the best values; none where no end is better, and where all are alike."""
+    there = [value for value in values if value is not None and value == value]
+    if better is None or len(set(there)) < 2:
+        return []
+    least = min(there) if better == "low" else max(there)
+    return [i + 2 for i, value in enumerate(values) if value == least]
 
 
 def _value(value: Any) -> str | float | None:

@@ -24,11 +24,11 @@ _MEANINGS = {
 }
 
 _STYLE = """
-table { width: 100%; }
+main table { width: 100%; }
 .outcome { white-space: nowrap; font-weight: 600; }
 a.fact { text-decoration-style: dotted; color: inherit; } summary { cursor: pointer; }
-tr:target, td:target { background: #e69f0055; }
-@media print { table { font-size: 8pt; } h2 { break-before: page; } a { color: inherit; } }
+tr:target { outline: 2px solid var(--mark); }
+@media print { h2 { break-before: page; } a { color: inherit; } }
 """
 
 
@@ -153,19 +153,19 @@ def _cell(value: Any) -> str:
 
 
 def _facts(result: Result) -> str:
-    rows = "".join(
-        f'<tr id="{_anchor(result, fact)}"><td>{escape(fact.how)}</td><td class="number">{fact.value:.6g}</td>'
-        f"<td><code>{result.study.name}/{escape(fact.table)}.csv</code></td></tr>\n"
-        for fact in result.facts.rows.values()
-    )
-    head = "<thead><tr><th>fact</th><th>value</th><th>from</th></tr></thead>"
+    facts = result.facts.rows.values()
+    rows = [[fact.how, f"{fact.value:.6g}", _code(result, fact)] for fact in facts]
+    anchors = [_anchor(result, fact) for fact in facts]
     return (
-        f'<details open><summary class="small">Facts that the verdicts rest on (facts.csv)</summary>'
-        f'<div class="wide"><table>{head}<tbody>{rows}</tbody></table></div></details>\n'
+        '<details open><summary class="small">Facts that the verdicts rest on (facts.csv)</summary>'
+        f"{_output.table(['fact', 'value', 'from'], rows, ids=anchors)}</details>\n"
     )
+
+
+def _code(result: Result, fact: Fact) -> _output.Markup:
+    return _output.Markup(f"<code>{result.study.name}/{escape(fact.table)}.csv</code>")
 
 
 def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    head = "".join(f"<th>{name}</th>" for name in header)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n'
+    """A table whose cells are markup."""
+    return _output.table(header, [[_output.Markup(cell) for cell in row] for row in rows]) + "\n"

@@ -40,13 +40,11 @@ class Curves {
   add(root, { name, title, unit, about }) {
     const box = element("div", null, root, "chart");
     const head = element("div", null, box, "name");
-    const label = element("span", title, head);
-    label.title = `${about} (${unit})`;
-    const ours = element("b", "", head), theirs = element("b", "", head);
-    const larger = element("button", "⤢", head);
+    const larger = element("button", title, head);
     larger.type = "button";
-    larger.setAttribute("aria-label", `Enlarge ${title}`);
+    larger.title = `${about} (${unit}) Click to enlarge.`;
     larger.setAttribute("aria-expanded", "false");
+    const ours = element("b", "", head), theirs = element("b", "", head);
     const chart = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, box);
     const told = element("p", about, box, "about");
     told.hidden = true;
@@ -54,7 +52,6 @@ class Curves {
     larger.addEventListener("click", () => {
       const large = box.classList.toggle("large");
       larger.setAttribute("aria-expanded", String(large));
-      larger.setAttribute("aria-label", `${large ? "Shrink" : "Enlarge"} ${title}`);
       told.hidden = !large;
       this.draw(made, this.state);
     });
