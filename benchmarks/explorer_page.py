@@ -55,7 +55,7 @@ def measured(browser: Any, path: Path) -> dict[str, float]:
     """Seconds to the first picture, and milliseconds of steps."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(path.resolve().as_uri())
-    page.wait_for_function("window.graphpri", timeout=120_000)
+    page.wait_for_function("() => window.graphpri", timeout=120_000)
     first = page.evaluate("graphpri.state().firstPicture") / 1000
     stops = page.evaluate("['beta', 'keep'].map((id) => +document.getElementById(id).max + 1)")
     page.evaluate(STEPS, [1, 2])  # the first strokes are compiled

@@ -47,7 +47,7 @@ class Tab:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
         self.page.goto(path.as_uri())
-        self.page.wait_for_function("window.graphpri")
+        self.page.wait_for_function("() => window.graphpri")
 
     def __call__(self, code: str, argument: Any = None) -> Any:
         return self.page.evaluate(code, argument)
@@ -301,7 +301,7 @@ def test_address_restores_what_is_shown(karate: Any, open_tab: Any) -> None:
     before = tab("[graphpri.state(), graphpri.kept(), graphpri.kept(1)]")
     tab.page.goto("about:blank")
     tab.page.goto(address)
-    tab.page.wait_for_function("window.graphpri")
+    tab.page.wait_for_function("() => window.graphpri")
     after = tab("[graphpri.state(), graphpri.kept(), graphpri.kept(1)]")
     for told in (before, after):
         del told[0]["firstPicture"], told[0]["lastStep"]
@@ -363,7 +363,7 @@ def test_five_tasks_are_done_from_the_page_alone(karate: Any, open_tab: Any, tmp
     chart = tab.page.locator("#curves .chart", has_text="components").locator("svg")
     box = chart.bounding_box()
     tab.page.mouse.click(box["x"] + 4, box["y"] + box["height"] / 2)
-    tab.page.wait_for_function("graphpri.state().beta === 0")
+    tab.page.wait_for_function("() => graphpri.state().beta === 0")
     row = next(r for r in page.rows() if (r["beta"], r["K"]) == (0, 23))
     assert f"{int(row['components'])} components" in tab.page.inner_text("#caption0")
     # 2. A figure.
@@ -477,12 +477,12 @@ def test_curves_follow_and_lead(karate: Any, open_tab: Any) -> None:
     )
     box = tab.page.locator("#curves svg").first.bounding_box()
     tab.page.mouse.click(box["x"] + box["width"] - 2, box["y"] + 20)
-    tab.page.wait_for_function("graphpri.state().keep === 78")
+    tab.page.wait_for_function("() => graphpri.state().keep === 78")
     tab.page.check("[value=beta]")
     tab.page.mouse.move(box["x"] + box["width"] / 3, box["y"] + 20)
     assert "β 1: " in tab.page.locator("#curves svg").first.text_content()
     tab.page.mouse.click(box["x"] + 2, box["y"] + 20)
-    tab.page.wait_for_function("graphpri.state().beta === 0")
+    tab.page.wait_for_function("() => graphpri.state().beta === 0")
     assert "along β" in tab.page.locator("#curves svg").first.get_attribute("aria-label")
 
 
@@ -525,7 +525,7 @@ def test_page_works_inside_a_notebook(karate: Any, browser: Any) -> None:
     outer = browser.new_page()
     outer.set_content(karate[0]._repr_html_())
     frame = next(f for f in outer.frames if f != outer.main_frame)
-    frame.wait_for_function("window.graphpri", timeout=20_000)
+    frame.wait_for_function("() => window.graphpri", timeout=20_000)
     assert frame.evaluate("graphpri.kept().length") == 23
     outer.close()
 

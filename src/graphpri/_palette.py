@@ -1,8 +1,8 @@
 """The colours of every page: one set for light and one for dark, told apart by readers of any colour vision.
 
-Groups have P. Tol's schemes "muted" (on light) and "light" (on dark, with a brown), from "Colour schemes", SRON/EPS/TN/09-002, 2021;
-numbers have viridis, whose lightness grows evenly; kept and dropped are blue and grey, and what only one method keeps
-is orange: the pair that all common colour deficiencies tell apart.
+Groups have P. Tol's schemes "muted" (on light) and "light" (on dark, with a brown), from "Colour schemes",
+SRON/EPS/TN/09-002, 2021; numbers have viridis, whose lightness grows evenly; kept and dropped are blue and grey, and
+what only one method keeps is orange: the pair that all common colour deficiencies tell apart.
 """
 
 from __future__ import annotations

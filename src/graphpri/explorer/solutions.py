@@ -32,7 +32,7 @@ _MEASURED = COLUMNS[3:]
 _SCORE_BYTES = 300_000, 24  # at least, and per edge
 _PATHS = 0.5  # share of the time that goes to paths, of a small graph
 
-SEARCH_SECONDS = 4.0
+SEARCH_SECONDS = 3.5
 """Nominal seconds that searching a graph of up to `POLISHED_EDGES` edges may take, counted in solutions and not by a
 clock: the page is the same on every machine."""
 SWEPT_NODES, CORRECTED_NODES = 50, 100
@@ -341,7 +341,7 @@ def coarse(objective: Objective, betas: Sequence[float], budgets: int) -> list[f
     --------
     >>> from graphpri.datasets import ring_knn
     >>> coarse(Objective(ring_knn(12, 4), 1.0), BETAS, 21)
-    [0, 0.2, 0.7, 3, 7, 30, 100]
+    [0, 0.5, 3, 15, 100]
     >>> coarse(Objective(ring_knn(12, 4), 1.0), [1, 4], 21)
     [1, 4]
     """
