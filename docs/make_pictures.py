@@ -13,6 +13,7 @@ import csv
 import shutil
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -137,6 +138,70 @@ def brain_report() -> None:
         fold(folder / "report" / "report.html", "brain-report", tops=(0, 1216), height=906)
 
 
+def explorer() -> None:
+    """Pages of the explorer, wide and narrow, light and dark, at the sizes that its page names."""
+    pages = {
+        "karate": (graphpri.datasets.load("karate"), {"title": "Karate club"}),
+        "lesmis": (graphpri.datasets.load("lesmis"), {"title": "Les Misérables"}),
+        "jazz": (graphpri.datasets.load("jazz"), {"title": "Jazz musicians"}),
+    }
+    few = {"beta": [1, 4, 16], "keep": [0.02, 0.05, 0.1, 0.3], "methods": ["local-degree"]}
+    for edges, (nodes, degree) in {30: (5000, 6), 100: (20_000, 5)}.items():
+        grown = graphpri.datasets.barabasi_albert(nodes, degree, 0)
+        pages[f"pa{edges}"] = (grown, {"title": f"Preferential attachment, {grown.n_edges} edges", **few})
+    with TemporaryDirectory() as name:
+        for page, (graph, options) in pages.items():
+            graphpri.explore(graph, **options).save(Path(name) / f"{page}.html")
+        shots(Path(name))
+
+
+SHOTS = {
+    "explore-karate": [("karate", "beside=local-degree", 1440, "light")],
+    "explore-dark": [("lesmis", "edges=weight&beside=local-degree&keep=76", 1440, "dark")],
+    "explore-middle": [("jazz", "", 768, "light"), ("jazz", "keptOnly=1&keep=411", 768, "dark")],
+    "explore-narrow": [
+        ("karate", "", 360, "light"),
+        ("lesmis", "edges=weight", 360, "dark"),
+        ("jazz", "", 360, "light"),
+    ],
+    "explore-groups": [("pa30", "keptOnly=1", 1440, "light")],
+    "explore-large": [("pa100", "keptOnly=1", 1440, "dark")],
+}
+"""By picture: pages side by side, with the state in the address, the width and the theme."""
+
+
+def shots(folder: Path) -> None:
+    """Pictures of the explorer's pages in a folder."""
+    from playwright.sync_api import sync_playwright
+
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        for name, views in SHOTS.items():
+            taken: list[Image.Image] = []
+            for page, state, width, scheme in views:
+                tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+                tab.goto(f"{(folder / f'{page}.html').as_uri()}#{state}")
+                tab.wait_for_function("() => window.graphpri")
+                tab.wait_for_timeout(600)
+                taken.append(Image.open(BytesIO(tab.screenshot())).convert("RGB"))
+                tab.close()
+            both = Image.new("RGB", (sum(shot.width + 20 for shot in taken) - 20, 900), "white")
+            left = 0
+            for shot in taken:
+                both.paste(shot, (left, 0))
+                left += shot.width + 20
+            for colours in (COLOURS, COLOURS // 2, COLOURS // 8):
+                both.quantize(colours, Image.Quantize.FASTOCTREE).save(PICTURES / f"{name}.png", optimize=True)
+                if (PICTURES / f"{name}.png").stat().st_size <= LARGEST:
+                    break
+            else:
+                half = both.resize((both.width * 2 // 3, 600), Image.Resampling.LANCZOS)
+                half.quantize(COLOURS // 4, Image.Quantize.FASTOCTREE).save(PICTURES / f"{name}.png", optimize=True)
+            check(PICTURES / f"{name}.png")
+        chromium.close()
+
+
 def write(path: Path, rows: list[tuple[object, ...]]) -> None:
     """Write rows as CSV."""
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -183,7 +248,7 @@ def check(path: Path) -> None:
     print(f"{path.name}: {path.stat().st_size} bytes")
 
 
-DRAWINGS = (karate, karate_over_beta, karate_path, edges_over_beta, growth, report, brain_report)
+DRAWINGS = (karate, karate_over_beta, karate_path, edges_over_beta, growth, report, brain_report, explorer)
 DRAWN = {draw.__name__: draw for draw in DRAWINGS}
 
 
