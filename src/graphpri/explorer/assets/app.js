@@ -516,7 +516,7 @@ class App {
     entry(line("kept"), this.state.baseline === null ? "kept" : "kept by both");
     if (this.state.baseline !== null) entry(line("only"), "kept on this side only");
     const stride = Math.ceil(this.data.edges / MOST_DROPPED);
-    entry(line("dropped"), stride > 1 ? `dropped (1 in ${stride} drawn)` : "dropped");
+    if (!this.state.keptOnly) entry(line("dropped"), stride > 1 ? `dropped (1 in ${stride} drawn)` : "dropped");
     entry(disc(tint("canvas"), tint("soft")), "node cut off");
     const { name, groups, colours, low, high, edge } = this.style;
     if (this.data.original.includes(0)) entry(disc(tint("dropped"), tint("canvas")), "no edge in the original");
