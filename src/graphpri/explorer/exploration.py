@@ -228,7 +228,7 @@ def explore(
         nodes community by community.
     title : str, optional
     height : int
-        Of the page where a notebook shows it, in pixels.
+        Of the page where a notebook shows it, 200 to 10 000 pixels.
     callback : callable, optional
         Gets a :class:`Progress` after each step; returning True stops, and the page has the β solved so far.
     store : path, optional
@@ -259,7 +259,7 @@ def explore(
     np.int64(23)
     """
     whole("seed", seed)
-    whole("height", height, 200)
+    whole("height", height, 200, 10_000)
     loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
     if loaded.graph.n_edges > MOST_EDGES:
         raise OptionError(

@@ -104,6 +104,11 @@ class Columns(NamedTuple):
     ----------
     nodes, edges : dict of str to list
         A value for each node and each edge, in canonical order.
+
+    Examples
+    --------
+    >>> Columns({"club": ["a", None]}, {}).nodes["club"][0]
+    'a'
     """
 
     nodes: dict[str, list[str | None]]
