@@ -15,7 +15,9 @@ from scipy.stats import chi2
 
 import zoo
 from graphpri import _selection
+from graphpri._cover import least_cover
 from graphpri._selection import best_forest, best_forest_by, check_budget, rank, select_top, take_top, tie_keys
+from graphpri.datasets import barabasi_albert
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
 
@@ -166,3 +168,76 @@ def test_small_graphs_wait_for_no_compiler_and_no_networkit():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+# Edge covers.
+
+
+def covers(graph: Graph, mask) -> bool:
+    return bool((graph.select(mask).degrees() > 0)[graph.degrees() > 0].all())
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), constrained=st.booleans())
+def test_the_least_cover_is_a_minimum_of_all_subsets(seed, constrained):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    m = int(rng.integers(1, min(12, n * (n - 1) // 2) + 1))
+    graph, none = zoo.random_graph(n, m, seed), np.zeros(m, bool)
+    protect = rng.random(m) < 0.2 if constrained else none
+    forbid = (rng.random(m) < 0.2) & ~protect if constrained else none
+    subsets = (np.arange(2**m)[:, None] >> np.arange(m) & 1).astype(bool)
+    subsets = subsets[(subsets >= protect).all(axis=1) & ~(subsets & forbid).any(axis=1)]
+    sizes = [int(subset.sum()) for subset in subsets if covers(graph, subset)]
+    if not sizes:
+        with pytest.raises(OptionError, match="forbid names every edge of node"):
+            least_cover(graph, protect=protect, forbid=forbid)
+        return
+    found = least_cover(graph, protect=protect, forbid=forbid)
+    assert covers(graph, found.mask | protect)
+    assert not (found.mask & (forbid | protect)).any()
+    assert found.is_minimum
+    assert found.bound + protect.sum() == min(sizes)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), constrained=st.booleans())
+def test_selections_leave_an_edge_to_each_node_and_have_exactly_k(seed, constrained):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 30))
+    m = int(rng.integers(1, min(60, n * (n - 1) // 2) + 1))
+    graph, scores = zoo.random_graph(n, m, seed), rng.integers(0, 4, m).astype(float)
+    protect = rng.random(m) < 0.1 if constrained else np.zeros(m, bool)
+    cover = least_cover(graph, protect=protect).mask
+    least = int((cover | protect).sum())
+    for k in {least, (least + m) // 2, m}:
+        kept = select_top(graph, scores, k, np.random.default_rng(0), cover=cover, protect=protect)
+        assert kept.sum() == k
+        assert (kept >= protect).all()
+        assert covers(graph, kept)
+        assert (kept == take_top(graph, rank(scores, np.random.default_rng(0)), k, cover=cover, protect=protect)).all()
+    if least:
+        with pytest.raises(OptionError, match=f"cover=True needs at least {least} edges"):
+            check_budget(graph, least - 1, cover=cover, protect=None if not constrained else protect)
+
+
+def test_covers_keep_each_node_s_best_edge_where_there_is_room():
+    path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    scores = np.array([1.0, 4.0, 3.0, 2.0])
+    cover = least_cover(path).mask
+    assert cover.sum() == 3
+    assert select_top(path, scores, 3, cover=cover).tolist() == [True, True, False, True]
+    complete = zoo.complete(6)
+    best = complete.source == 0  # all others' best edges lead to node 0, which are a cover of 5
+    kept = select_top(complete, best + 0.0, 5, cover=least_cover(complete).mask)
+    assert (kept == best).all()
+    tight = select_top(complete, best + 0.0, 3, cover=least_cover(complete).mask)
+    assert tight.sum() == 3
+    assert covers(complete, tight)
+
+
+def test_the_bound_of_large_graphs_is_near():
+    graph = barabasi_albert(5000, 3)
+    found = least_cover(graph)
+    assert covers(graph, found.mask)
+    assert found.bound <= found.mask.sum() <= found.bound + 10

@@ -10,10 +10,11 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zoo
+from graphpri._cover import least_cover
 from graphpri._objective import Objective
 from graphpri._selection import count_edges
 from graphpri.datasets import barabasi_albert
@@ -22,11 +23,12 @@ from graphpri.graph import Graph
 from graphpri.solvers import budgeted
 from graphpri.solvers.budgeted import EVALUATORS, solve
 from graphpri.solvers.gumbel import Gumbel
-from graphpri.solvers.local_search import BridgeFinder, Constraints
+from graphpri.solvers.local_search import BridgeFinder, Constraints, CoverFinder
 from graphpri.solvers.moves import quadrature
 from graphpri.solvers.path import solve_betas
 from graphpri.solvers.reweight import reweighted
-from graphpri.solvers.solution import Outcome
+from graphpri.solvers.solution import Monitor, Outcome
+from graphpri.solvers.sweeps import Run, Sweeps
 
 ROOT = Path(__file__).parents[1]
 BEST_KNOWN = ROOT / "benchmarks" / "best_known.csv"
@@ -163,14 +165,14 @@ def test_bridges_agree_with_networkx(seed, n, m):
     kept.add_edges_from(zip(graph.source[mask].tolist(), graph.target[mask].tolist(), strict=True))
     bridges = {frozenset(edge) for edge in nx.bridges(kept)}
     pairs = [frozenset((int(u), int(v))) for u, v in zip(graph.source, graph.target, strict=True)]
-    assert [pair in bridges for pair in pairs] == found.is_bridge.tolist()
+    assert [pair in bridges for pair in pairs] == found.is_needed.tolist()
     dropped = np.flatnonzero(~mask)
-    for edge in np.flatnonzero(found.is_bridge):
+    for edge in np.flatnonzero(found.is_needed):
         kept.remove_edge(*pairs[edge])
         member = {x: i for i, part in enumerate(nx.connected_components(kept)) for x in part}
         ends = {member[x] for x in pairs[edge]}
         kept.add_edge(*pairs[edge])
-        for candidate, reconnects in zip(dropped, found.reconnects(np.array([edge]), dropped)[0], strict=True):
+        for candidate, reconnects in zip(dropped, found.replaced_by(np.array([edge]), dropped)[0], strict=True):
             sides = {member[x] for x in pairs[candidate]}
             if sides <= ends:
                 assert reconnects == (sides == ends)
@@ -645,3 +647,87 @@ def test_a_path_that_must_drop_an_edge_is_as_good_as_each_beta_alone():
     for beta, along in zip(betas, solve_betas(Objective(graph, 1.0), betas, None, rules), strict=True):
         assert not along.mask[2]
         assert along.objective <= solve(Objective(graph, beta), None, rules).objective * (1 + 1e-9)
+
+
+# An edge for every node.
+
+
+def cover_of(graph: Graph, **edges) -> Constraints:
+    return Constraints(cover=least_cover(graph, **edges).mask, **edges)
+
+
+def is_covered(graph: Graph, mask: np.ndarray) -> bool:
+    return bool((graph.select(mask).degrees() > 0)[graph.degrees() > 0].all())
+
+
+@given(st.integers(0, 10_000), st.integers(3, 12), st.integers(2, 25))
+@settings(max_examples=40)
+def test_last_edges_are_those_without_which_a_node_has_none(seed, n, m):
+    graph = random_graph(seed, n, min(m, n * (n - 1) // 2), False)
+    mask = np.random.default_rng(seed).random(graph.n_edges) < 0.6
+    found = CoverFinder(graph).find(mask)
+    lost = graph.select(mask).degrees() == 0
+    dropped = np.flatnonzero(~mask)
+    for edge in np.flatnonzero(mask):
+        now = graph.select(flipped(mask, edge)).degrees() == 0
+        assert found.is_needed[edge] == (now & ~lost).any()
+        for other, replaces in zip(dropped, found.replaced_by(np.array([edge]), dropped)[0], strict=True):
+            after = graph.select(flipped(mask, edge, other)).degrees() == 0
+            assert replaces == (not (after & ~lost).any())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("beta", [1.0, 6.0])
+@pytest.mark.parametrize("searched", [False, True])
+def test_covers_of_the_least_j_among_all(weighted, beta, searched, monkeypatch):
+    graph = random_graph(7, 8, 14, weighted)
+    objective = Objective(graph, beta)
+    constraints = cover_of(graph)
+    least = int(constraints.cover.sum())
+    if searched:
+        monkeypatch.setattr(budgeted, "ENUMERATED", 0)
+    for k in (least + 2, least + 3) if searched else (least, least + 1):
+        chosen = np.array(list(combinations(range(graph.n_edges), k)))
+        subsets = np.zeros((len(chosen), graph.n_edges), bool)
+        subsets[np.arange(len(chosen))[:, None], chosen] = True
+        subsets = subsets[[is_covered(graph, subset) for subset in subsets]]
+        found = solve(objective, k, constraints)
+        assert found.mask.sum() == k
+        assert is_covered(graph, found.mask)
+        assert found.objective == pytest.approx(values_by_definition(graph, beta, subsets).min(), rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("entropy", ["exact", "local", "degree"])
+@pytest.mark.parametrize("k", ["least", 40, None])
+@pytest.mark.usefixtures("brief_searches")
+def test_searches_leave_an_edge_to_every_node(weighted, entropy, k):
+    graph = zoo.disjoint(karate(weighted), zoo.ring(5))
+    protect, forbid = np.zeros(graph.n_edges, bool), np.zeros(graph.n_edges, bool)
+    protect[3] = forbid[7] = True
+    constraints = cover_of(graph, protect=protect, forbid=forbid)
+    size = 1 + int(constraints.cover.sum()) if k == "least" else k
+    for beta in (0.5, 8.0):
+        mask = solve(Objective(graph, beta, entropy=entropy), size, constraints, effort="fast").mask
+        assert is_covered(graph, mask)
+        assert mask[3]
+        assert not mask[7]
+        assert size is None or mask.sum() == size
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sweeps_leave_an_edge_to_every_node(weighted):
+    graph = barabasi_albert(2500, 4)
+    if weighted:
+        weights = np.random.default_rng(0).uniform(0.1, 5, graph.n_edges)
+        graph = Graph(graph.n_nodes, graph.source, graph.target, weights)
+    constraints = cover_of(graph)
+    objective = Objective(graph, 4.0, entropy="degree").by_local_sweeps()
+    for size in (int(constraints.cover.sum()), 3000, None):
+        run = Run(Sweeps(objective, constraints, size is not None), Monitor(None, None, beta=4.0), 0)
+        if size is None:
+            run.of_any_size(int(constraints.cover.sum()), None)
+        else:
+            run.of_size(size, None)
+        assert is_covered(graph, run.monitor.best)
+        assert size is None or run.monitor.best.sum() == size

@@ -1385,3 +1385,52 @@ def test_results_are_written_as_they_are(tmp_path):
     assert back.node_attributes["club"][0] == "Mr. Hi"
     graphpri.write(g, tmp_path / "karate.csv")
     assert graphpri.read(tmp_path / "karate.csv").source.size == 78
+
+
+# Nodes that lose all of their edges.
+
+
+@pytest.mark.parametrize("method", ["pri", "random", "local-degree", "effective-resistance-sampling"])
+@pytest.mark.usefixtures("brief_searches")
+def test_cover_leaves_an_edge_to_each_node_with_exactly_k_edges(method):
+    karate = nx.karate_club_graph()
+    karate.add_node("alone")
+    for k in (21, 30):
+        result = sparsify(karate, keep=k, cover=True, method=method)
+        assert result.mask.sum() == k
+        assert [node for node, degree in result.graph.degree if degree == 0] == ["alone"]
+        assert result.report()["cover"] is True
+    with pytest.raises(OptionError, match="keep=20 edges can't leave one .* cover=True needs at least 21 edges"):
+        sparsify(karate, keep=20, cover=True, method=method)
+
+
+@pytest.mark.usefixtures("brief_searches")
+def test_budgets_are_at_least_what_constraints_need_on_request():
+    karate = nx.karate_club_graph()
+    for rule, least in ({"cover": True}, 21), ({"connected": True}, 33), ({"protect": list(karate.edges)[:25]}, 25):
+        assert sparsify(karate, keep=10, at_least=True, **rule).mask.sum() == least
+        assert sparsify(karate, keep=40, at_least=True, **rule).mask.sum() == 40
+    assert sparsify(karate, keep=10, at_least=True).mask.sum() == 10
+    sizes = [r.mask.sum() for r in path(karate, keep=[10, 25], cover=True, at_least=True)]
+    assert sizes == [21, 25]
+
+
+def test_results_say_what_was_cut_off_where_and_what_to_do():
+    graph = nx.disjoint_union(nx.star_graph(4), nx.path_graph(4))
+    result = sparsify(graph, keep=1, method="random")
+    cut = result.cut_off
+    assert cut.nodes == 7 == result.report()["nodes_cut_off"]
+    assert sum(row["cut_off"] for row in cut.by_component) == 7
+    assert [row["nodes"] for row in cut.by_component] == [5, 4]
+    assert (cut.connected_needs, cut.cover_needs, cut.cover_bound) == (7, 6, 6)
+    assert "connected=True needs at least 7; cover=True leaves an edge to each node, with 6 edges at least" in str(cut)
+    assert "at_least=True" in str(cut)
+    assert str(sparsify(graph, keep=6, cover=True).cut_off) == "no node lost all of its edges"
+
+
+def test_forbidden_edges_and_algorithm_1_can_not_cover():
+    star = nx.star_graph(4)
+    with pytest.raises(OptionError, match="forbid names every edge of node 2"):
+        sparsify(star, keep=2, cover=True, forbid=[(0, 2)])
+    with pytest.raises(OptionError, match="gumbel.* can't leave an edge to every node"):
+        sparsify(star, keep=4, cover=True, solver="gumbel")

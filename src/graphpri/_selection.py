@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from graphpri._cover import cover_by, least_cover
 from graphpri._runtime import LARGE_GRAPH, compiled
 from graphpri.errors import OptionError, argument, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, id_dtype
@@ -310,9 +311,15 @@ def forest_size(graph: Graph) -> int:
 
 
 def check_budget(
-    graph: Graph, k: int, *, connected: bool = False, protect: BoolArray | None = None, forbid: BoolArray | None = None
+    graph: Graph,
+    k: int,
+    *,
+    connected: bool = False,
+    cover: BoolArray | None = None,
+    protect: BoolArray | None = None,
+    forbid: BoolArray | None = None,
 ) -> None:
-    """Refuse a budget that connectivity, `protect` and `forbid` leave no selection for.
+    """Refuse a budget that connectivity, `cover`, `protect` and `forbid` leave no selection for.
 
     Raises
     ------
@@ -328,6 +335,14 @@ def check_budget(
     if k < least:
         raise OptionError(
             f"{argument('keep', k)} edges, but protect names {least} that must stay: keep at least {least}"
+        )
+    if cover is not None and k < (need := least + int(cover.sum())):
+        bound = least + least_cover(graph, protect=protect, forbid=forbid).bound
+        extra = " with the protected edges" if least else ""
+        doubt = "" if bound == need else f", or a few fewer ({bound} is a lower bound)"
+        raise OptionError(
+            f"{argument('keep', k)} edges can't leave one to every node that has edges{extra}: "
+            f"{setting('cover', True)} needs at least {need} edges{doubt}"
         )
     if not connected:
         return
@@ -356,12 +371,13 @@ def select_top(
     rng: np.random.Generator | None = None,
     *,
     connected: bool = False,
+    cover: BoolArray | None = None,
     protect: BoolArray | None = None,
     forbid: BoolArray | None = None,
 ) -> BoolArray:
     """Mask of exactly `k` edges with the highest scores.
 
-    O(M) time, by a partial sort of the scores; at most 10 bytes an edge beyond them without `connected`.
+    O(M) time, by a partial sort of the scores; at most 10 bytes an edge beyond them without `connected` and `cover`.
 
     Parameters
     ----------
@@ -374,6 +390,9 @@ def select_top(
         Breaks ties: one number is drawn from it, which gives every edge a random key. By edge number where absent.
     connected : bool
         Take a maximum spanning forest of the scores first, so that no component falls apart.
+    cover : ndarray of bool, shape (M,), optional
+        Of :func:`graphpri._cover.least_cover`: leave one edge to every node, first of all each node's best where
+        there are enough; see :func:`graphpri._cover.cover_by`.
     protect, forbid : ndarray of bool, shape (M,), optional
         Edges that must stay and edges that must go.
 
@@ -382,18 +401,37 @@ def select_top(
     OptionError
         Where no selection of `k` edges meets all of these, and where a score is not a number.
     """
-    check_budget(graph, k, connected=connected, protect=protect, forbid=forbid)
+    check_budget(graph, k, connected=connected, cover=cover, protect=protect, forbid=forbid)
     _check_scores(graph, scores)
     salt = _salt(rng)
     mask = np.zeros(graph.n_edges, bool) if protect is None else protect.copy()
     if connected:
         ties = _keys(np.arange(graph.n_edges), salt)
         mask |= best_forest_by(graph, scores, ties, protect=protect, forbid=forbid)
+    elif cover is not None:
+        order = np.lexsort((_keys(np.arange(graph.n_edges), salt), -scores))
+        _add_cover(graph, mask, order, k, cover, protect, forbid)
     open_ = ~mask
     if forbid is not None:
         open_ &= ~forbid
     _keep_best(mask, scores, open_, k - int(np.count_nonzero(mask)), salt)
     return mask
+
+
+def _add_cover(
+    graph: Graph,
+    mask: BoolArray,
+    order: NDArray[np.int64],
+    k: int,
+    cover: BoolArray,
+    protect: BoolArray | None,
+    forbid: BoolArray | None,
+) -> None:
+    """Add an edge cover of the edges ranked best first to the protected edges, of at most `k` in all."""
+    place = np.empty(graph.n_edges, np.int64)
+    place[order] = np.arange(graph.n_edges)
+    among = None if forbid is None else ~forbid
+    mask |= cover_by(graph, place, k - int(np.count_nonzero(mask)), cover, among=among, protect=protect)
 
 
 def _check_scores(graph: Graph, scores: FloatArray) -> None:
@@ -433,6 +471,7 @@ def take_top(
     k: int,
     *,
     connected: bool = False,
+    cover: BoolArray | None = None,
     protect: BoolArray | None = None,
     forbid: BoolArray | None = None,
 ) -> BoolArray:
@@ -442,6 +481,8 @@ def take_top(
         place = np.empty(graph.n_edges, np.int64)
         place[order] = np.arange(graph.n_edges)
         mask |= best_forest_by(graph, -place.astype(np.float64), place, protect=protect, forbid=forbid)
+    elif cover is not None:
+        _add_cover(graph, mask, order, k, cover, protect, forbid)
     closed = mask if forbid is None else mask | forbid
     open_ = order[~closed[order]] if closed.any() else order
     mask[open_[: max(0, k - int(np.count_nonzero(mask)))]] = True

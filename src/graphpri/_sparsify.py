@@ -13,10 +13,11 @@ from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, cast
 import numpy as np
 
 from graphpri._arguments import checked, is_several, seconds, unknown, whole
+from graphpri._cover import least_cover
 from graphpri._entropies import entropy_for
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta
 from graphpri._runtime import Deadline, deadline, in_threads, within
-from graphpri._selection import check_budget, count_edges
+from graphpri._selection import check_budget, count_edges, forest_size
 from graphpri._version import __version__
 from graphpri.baselines import METHODS, find, run
 from graphpri.errors import (
@@ -28,6 +29,7 @@ from graphpri.errors import (
     in_stages,
     named,
     setting,
+    worded,
 )
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies, Source, edge_selector, load
@@ -55,6 +57,8 @@ class ResultFacts(TypedDict):
     entropy_by: str
     mixture: str
     connected: bool
+    cover: bool
+    at_least: bool
     seed: int
     solver: NotRequired[str]
     effort: NotRequired[str]
@@ -69,6 +73,7 @@ class ResultFacts(TypedDict):
     components: int
     components_kept: int
     nodes_cut_off: int
+    cut_off_by_component: list[dict[str, int]]
     objective: float
     entropy: float
     entropy_original: float
@@ -205,7 +210,7 @@ class Sparsified:
         >>> result.report()["edges_kept"], result.report()["entropy_by"]
         (39, 'exact')
         """
-        covered = int(np.count_nonzero(self.kept.degrees()[self.original.degrees() > 0]))
+        nodes, by_component = _lost(self.original, self.kept)
         facts = {
             "graphpri": __version__,
             **self.settings,
@@ -217,7 +222,8 @@ class Sparsified:
             "share_kept": self.kept.n_edges / self.original.n_edges,
             "components": self.original.components()[0],
             "components_kept": self.kept.components()[0],
-            "nodes_cut_off": int(np.count_nonzero(self.original.degrees())) - covered,
+            "nodes_cut_off": nodes,
+            "cut_off_by_component": by_component,
             "objective": self.terms.objective,
             "entropy": self.terms.entropy,
             "entropy_original": self._original_entropy,
@@ -244,11 +250,95 @@ class Sparsified:
         found = {f"{name}_error": getattr(self.errors, name) for name in ("objective", "entropy", "divergence")}
         return found | {"entropy_original_error": self._original_error}
 
+    @cached_property
+    def cut_off(self) -> CutOff:
+        """Nodes that lost all of their edges, and what budgets leave none such.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import graphpri
+        >>> print(graphpri.sparsify(nx.karate_club_graph(), keep=0.2).cut_off)  # doctest: +ELLIPSIS
+        17 nodes lost all of their edges: connected=True needs at least 33; cover=True leaves an edge to each node, ...
+        """
+        graph = self.original
+        nodes, rows = _lost(graph, self.kept)
+        cover = least_cover(graph) if nodes and graph.n_edges <= _COVERED_EDGES else None
+        needs = None if cover is None else int(np.count_nonzero(cover.mask))
+        bound = None if cover is None else cover.bound
+        return CutOff(nodes, rows, forest_size(graph), needs, bound, self.kept.n_edges)
+
     def __repr__(self) -> str:
         return (
             f"Sparsified({self.kept.n_edges} of {self.original.n_edges} edges kept by {self.settings['method']}, "
             f"J={self.objective:.4f}, S={self.entropy:.4f}, D={self.divergence:.4f}; {self.status})"
         )
+
+
+_MOST_COMPONENTS = 20
+_COVERED_EDGES = 1_000_000
+"""Edges up to which a report looks for a small edge cover, half a second for as many."""
+
+
+def _lost(graph: Graph, kept: Graph) -> tuple[int, list[dict[str, int]]]:
+    """How many nodes lost all of their edges, and how many in each component, see :class:`CutOff`."""
+    lost = (graph.degrees() > 0) & (kept.degrees() == 0)
+    count, member = graph.components()
+    sizes, cut = np.bincount(member, minlength=count), np.bincount(member[lost], minlength=count)
+    ranked = np.lexsort((np.arange(count), -sizes))
+    chosen = [(i, c) for i, c in enumerate(ranked, start=1) if cut[c]][:_MOST_COMPONENTS]
+    rows = [{"component": i, "nodes": int(sizes[c]), "cut_off": int(cut[c])} for i, c in chosen]
+    return int(np.count_nonzero(lost)), rows
+
+
+@dataclass(frozen=True)
+class CutOff:
+    """Nodes that lost all of their edges, and what budgets leave none such.
+
+    Attributes
+    ----------
+    nodes : int
+    by_component : list of dict of str to int
+        Of each component of the original that lost some, at most 20, the largest first: ``component`` (its number in
+        that order, from 1), ``nodes``, and ``cut_off`` of them.
+    connected_needs : int
+        Fewest edges that keep the original's components together.
+    cover_needs, cover_bound : int or None
+        Edges of the smallest cover known, that leaves an edge to each node that had one, and of the smallest that
+        there may be: the same where the graph is small. None where no node was cut off, and above a million edges.
+    edges_kept : int
+    """
+
+    nodes: int
+    by_component: list[dict[str, int]]
+    connected_needs: int
+    cover_needs: int | None
+    cover_bound: int | None
+    edges_kept: int
+
+    @property
+    def message(self) -> str:
+        """What was lost and what to do about it, with arguments marked; see :func:`graphpri.errors.worded`."""
+        n = self.nodes
+        if not n:
+            return "no node lost all of its edges"
+        head = f"{n} node{'s' * (n > 1)} lost all of {'their' if n > 1 else 'its'} edges"
+        if len(self.by_component) > 1:
+            parts = ", ".join(f"{row['cut_off']} of {row['nodes']}" for row in self.by_component[:3])
+            head += f" ({parts}{', …' * (len(self.by_component) > 3)} in the components that lost some)"
+        needs = "" if self.cover_needs is None else f", with {self.cover_needs} edges at least"
+        if self.cover_needs != self.cover_bound:
+            needs = f", with {self.cover_needs} edges at least, or a few fewer ({self.cover_bound} is a lower bound)"
+        advice = [
+            f"{setting('connected', True)} needs at least {self.connected_needs}",
+            f"{setting('cover', True)} leaves an edge to each node{needs}",
+        ]
+        if self.edges_kept < max(self.connected_needs, self.cover_needs or 0):
+            advice.append(f"{setting('at_least', True)} raises the budget to what they need")
+        return f"{head}: {'; '.join(advice)}"
+
+    def __str__(self) -> str:
+        return worded(self.message)
 
 
 @checked
@@ -260,6 +350,8 @@ def sparsify(
     alpha: float = 0.0,
     weight: str | None = "weight",
     connected: bool | None = None,
+    cover: bool = False,
+    at_least: bool = False,
     protect: Any = None,
     forbid: Any = None,
     reweight: ReweightName | bool | None = None,
@@ -303,6 +395,10 @@ def sparsify(
         Edge attribute used as weight where edges have it; None ignores weights.
     connected : bool, optional
         Keep the number of components. True without a budget, False with one where absent.
+    cover : bool
+        Leave an edge to every node that has one. `connected` does as well.
+    at_least : bool
+        Keep more edges than `keep` says where `connected`, `cover` and `protect` need more, instead of an error.
     protect, forbid : object, optional
         Edges that must stay and edges that must go: pairs of labels, a mask, or edge numbers.
     reweight : {"rescale", "divergence"}, bool or None
@@ -383,13 +479,14 @@ def sparsify(
         loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
         graph = loaded.graph
         is_connected, k = _budget(graph, keep, connected, method, solver)
-        constraints = _constraints(loaded, is_connected, protect, forbid)
+        constraints = _constraints(loaded, is_connected, cover, protect, forbid)
+        k = _raised(graph, k, constraints, at_least)
         _check_fits(graph, k, constraints)
         new_weights = asked(reweight)
         objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
         if solver == "gumbel" and objective.is_stochastic:
             raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
-        settings = _settings(objective, keep, constraints, run_by.seed, new_weights) | run_by.settings()
+        settings = _settings(objective, keep, constraints, run_by.seed, new_weights, at_least) | run_by.settings()
 
         def search() -> Solution:
             if method != "pri":
@@ -474,7 +571,7 @@ class _MethodCall(NamedTuple):
         """Keep the edges that a method scores highest."""
         rng = np.random.default_rng(self.seed)
         mask, scored = run(graph, self.method, k, rng, **vars(constraints), **self.options)
-        rules = [name for name, rule in vars(constraints).items() if rule is not None and rule is not False]
+        rules = constraints.rules
         status = Ending.SCORED.status(
             edges=f"{k} edges" if k > 1 else "edge",
             method=self.method,
@@ -511,7 +608,12 @@ def _plain(value: Any) -> Any:
 
 
 def _settings(
-    objective: Objective, keep: Any, constraints: Constraints, seed: int, new_weights: ReweightName | None
+    objective: Objective,
+    keep: Any,
+    constraints: Constraints,
+    seed: int,
+    new_weights: ReweightName | None,
+    at_least: bool,
 ) -> dict[str, Any]:
     return {
         "method": "pri",
@@ -521,6 +623,8 @@ def _settings(
         "entropy_by": objective.entropy,
         "mixture": objective.mixture,
         "connected": constraints.connected,
+        "cover": constraints.cover is not None,
+        "at_least": bool(at_least),
         "seed": seed,
         "reweight": new_weights,
     }
@@ -540,15 +644,25 @@ def _budget(
     return is_connected, None
 
 
-def _constraints(source: Source, connected: bool, protect: Any, forbid: Any) -> Constraints:
+def _constraints(source: Source, connected: bool, cover: Any, protect: Any, forbid: Any) -> Constraints:
     masks = [
         None if edges is None else edge_selector(source, edges, name)
         for name, edges in (("protect", protect), ("forbid", forbid))
     ]
-    chosen = Constraints(connected, *(None if mask is None or not mask.any() else mask for mask in masks))
+    held, gone = (None if mask is None or not mask.any() else mask for mask in masks)
+    chosen = Constraints(connected, held, gone)
     if not _allowed(source.graph, chosen):
         raise OptionError("forbid names every edge of the graph: nothing is left to keep")
-    return chosen
+    if not cover or connected or (held is not None and gone is not None and (held & gone).any()):
+        return chosen  # what is connected is covered; edges that stand in both are refused with the budget
+    return replace(chosen, cover=least_cover(source.graph, protect=held, forbid=gone).mask)
+
+
+def _raised(graph: Graph, k: int | None, constraints: Constraints, at_least: Any) -> int | None:
+    """The budget, or what the constraints need where that is more and the budget may be raised."""
+    if k is None or not at_least:
+        return k
+    return min(max(k, least_size(graph, constraints)), _allowed(graph, constraints))
 
 
 def _check_fits(graph: Graph, k: int | None, constraints: Constraints) -> None:
@@ -564,12 +678,13 @@ def _explained(solution: Solution, objective: Objective, k: int | None, constrai
     if k is not None or solution.status.outcome not in (Outcome.CONVERGED, Outcome.GOOD):
         return solution
     kept, most = int(solution.mask.sum()), _allowed(objective.graph, constraints)
-    least = least_size(objective, constraints)
+    least = least_size(objective.graph, constraints)
     beta = argument("beta", objective.beta, "g")
     allowed = " that forbid allows" if constraints.forbid is not None else ""
     if kept == most == least:
         reasons = ["is protected"] * (constraints.protect is not None)
         reasons += ["holds a component together"] * constraints.connected
+        reasons += ["is the last of a node"] * (constraints.cover is not None)
         reason = f"each {' or '.join(reasons)}" if reasons else "there is only one"
         status = Ending.NEEDED.status(allowed=allowed, reason=reason)
     elif kept == most:
@@ -682,6 +797,8 @@ def path(
     alpha: float = 0.0,
     weight: str | None = "weight",
     connected: bool | None = None,
+    cover: bool = False,
+    at_least: bool = False,
     protect: Any = None,
     forbid: Any = None,
     entropy: str = "auto",
@@ -714,9 +831,9 @@ def path(
         One budget (None leaves the size to β), or the budgets of the path.
     effort : {"fast", "normal", "best"}, optional
         How long to search at each point; where absent "normal" along β, as alone, and "fast" along budgets.
-    alpha, weight, connected, protect, forbid, entropy, mixture, seed, callback, directed, loops, parallel
+    alpha, weight, connected, cover, at_least, protect, forbid, entropy, mixture, seed, callback
         As in :func:`sparsify`.
-    negative, zero, source, target, edge_attrs
+    directed, loops, parallel, negative, zero, source, target, edge_attrs
         As in :func:`sparsify`.
 
     Returns
@@ -744,18 +861,19 @@ def path(
     graph = loaded.graph
     betas = [check_beta(_plain(b)) for b in betas]
     budgets = [_budget(graph, k, connected) for k in keeps]
-    constraints = _constraints(loaded, budgets[0][0], protect, forbid)
-    for _, k in budgets:
+    constraints = _constraints(loaded, budgets[0][0], cover, protect, forbid)
+    budgets = [_raised(graph, k, constraints, at_least) for _, k in budgets]
+    for k in budgets:
         _check_fits(graph, k, constraints)
     objective = Objective(graph, betas[0], _plain(alpha), entropy_for(graph, entropy), mixture)
     seed = whole("seed", seed or 0)
 
     def result(at: Objective, solution: Solution, asked: Any) -> Sparsified:
-        settings = _settings(at, asked, constraints, seed, None) | {"solver": "budgeted"}
+        settings = _settings(at, asked, constraints, seed, None, at_least) | {"solver": "budgeted"}
         return _measured(loaded, at, solution, settings)
 
     if name == "beta":
-        k = budgets[0][1]
+        k = budgets[0]
         points = [replace(objective, beta=b) for b in betas]
         return in_stages(
             lambda: solve_betas(objective, betas, k, constraints, effort=effort, seed=seed, callback=callback),
@@ -764,7 +882,7 @@ def path(
                 for at, solution in zip(points, solutions, strict=True)
             ],
         )
-    sizes = [cast("int", k) for _, k in budgets]
+    sizes = [cast("int", k) for k in budgets]
     halt, order = _Halt(callback), sorted(set(sizes), reverse=True)
 
     def along(found: dict[int, Solution]) -> list[Sparsified]:

@@ -554,6 +554,7 @@ def run(
     rng: np.random.Generator,
     *,
     connected: bool = False,
+    cover: BoolArray | None = None,
     protect: BoolArray | None = None,
     forbid: BoolArray | None = None,
     **options: Any,
@@ -571,6 +572,8 @@ def run(
         For methods that draw, then for ties.
     connected : bool
         Take a maximum spanning forest of the scores first, so that no component falls apart.
+    cover : ndarray of bool, shape (M,), optional
+        A small edge cover, to leave an edge to every node, each node's best where there are enough.
     protect, forbid : ndarray of bool, shape (M,), optional
         Edges that must stay and edges that must go.
     **options
@@ -600,10 +603,11 @@ def run(
     if unused := sorted(options.keys() - chosen.options):
         uses = f"uses {', '.join(sorted(chosen.options))}" if chosen.options else "has no options"
         raise OptionError(f"method {name!r} does not use {', '.join(unused)}; it {uses}")
-    check_budget(graph, k, connected=connected, protect=protect, forbid=forbid)
+    check_budget(graph, k, connected=connected, cover=cover, protect=protect, forbid=forbid)
     constraints = {"protect": protect, "forbid": forbid} if chosen.constrained else {}
     scored = chosen.score(graph, k, rng, **options, **constraints)
-    mask = select_top(graph, scored.scores, k, rng, connected=connected, protect=protect, forbid=forbid)
+    rules = {"connected": connected, "cover": cover, "protect": protect, "forbid": forbid}
+    mask = select_top(graph, scored.scores, k, rng, **rules)
     return mask, scored
 
 

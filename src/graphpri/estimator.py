@@ -54,7 +54,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    keep, beta, alpha, connected, reweight, entropy, solver, mixture, method, effort, time_limit
+    keep, beta, alpha, connected, cover, at_least, reweight, entropy, solver, mixture, method, effort, time_limit
         As in :func:`graphpri.sparsify`.
     method_options : mapping of str to object, optional
         Options of the method, such as ``{"exponent": 0.5}`` for ``"local-degree"``.
@@ -131,6 +131,8 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         *,
         alpha: float = 0.0,
         connected: bool | None = None,
+        cover: bool = False,
+        at_least: bool = False,
         reweight: ReweightName | bool | None = None,
         entropy: str = "auto",
         solver: SolverName = "auto",
@@ -149,6 +151,8 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.beta = beta
         self.alpha = alpha
         self.connected = connected
+        self.cover = cover
+        self.at_least = at_least
         self.reweight: ReweightName | bool | None = reweight
         self.entropy = entropy
         self.solver: SolverName = solver
@@ -197,6 +201,8 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             beta=self.beta,
             alpha=self.alpha,
             connected=self.connected,
+            cover=self.cover,
+            at_least=self.at_least,
             reweight=self.reweight,
             entropy=self.entropy,
             solver=self.solver,

@@ -291,6 +291,24 @@ class SearchOptions:
         }
 
 
+@Parameter(name="*", group=SEARCH)
+@dataclass(frozen=True, kw_only=True)
+class Covering:
+    """Whether nodes may lose all of their edges, and budgets be exceeded for that."""
+
+    cover: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Leave an edge to every node that has one.")
+    ] = False
+    at_least: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Keep more edges than the budget where --connected, --cover and --protect need more.",
+        ),
+    ] = False
+
+
 @Parameter(name="*", group=MEASURING)
 @dataclass(frozen=True, kw_only=True)
 class Measuring:
@@ -305,6 +323,7 @@ class Measuring:
 
 
 DEFAULT_SEARCH = SearchOptions()
+DEFAULT_COVERING = Covering()
 DEFAULT_MEASURING = Measuring()
 
 

@@ -13,10 +13,12 @@ from graphpri.cli import outputs, show
 from graphpri.cli.commands import FAILED, OK, say
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, naming
 from graphpri.cli.options import (
+    DEFAULT_COVERING,
     DEFAULT_LIMITS,
     DEFAULT_SEARCH,
     OUTPUT,
     SEARCH,
+    Covering,
     Force,
     Json,
     Limits,
@@ -97,6 +99,7 @@ def path(
     quiet: Quiet = False,
     along: Along = Along(),
     search: SearchOptions = DEFAULT_SEARCH,
+    covering: Covering = DEFAULT_COVERING,
     reading: Reading = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
 ) -> int:
@@ -112,7 +115,7 @@ def path(
     files.check()
     begin = time.perf_counter()
     with limits.held(), Watch(quiet=quiet) as watch:
-        results = _solve(source, keywords, search, reading, watch)
+        results = _solve(source, keywords | vars(covering), search, reading, watch)
         watch.stage("writing")
         rows = [_row(result) for result in results]
         if watch.interrupted:

@@ -17,10 +17,12 @@ from graphpri.cli.commands import FAILED, OK, command_line, is_debugging, say
 from graphpri.cli.inputs import DEFAULT_READING, Reading, naming
 from graphpri.cli.machines import DEFAULT_MACHINES, Machines
 from graphpri.cli.options import (
+    DEFAULT_COVERING,
     DEFAULT_LIMITS,
     DEFAULT_SEARCH,
     OUTPUT,
     SEARCH,
+    Covering,
     Force,
     Json,
     Limits,
@@ -149,6 +151,7 @@ def sparsify(
     quiet: Quiet = False,
     asked: Asked = Asked(),
     search: SearchOptions = DEFAULT_SEARCH,
+    covering: Covering = DEFAULT_COVERING,
     reading: Reading = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
     many: Machines = DEFAULT_MACHINES,
@@ -172,7 +175,7 @@ def sparsify(
         return OK
     machines.refuse_without(many)
     targets = outputs.plan(inputs, outputs.Wanted(output, output_format, reading.format, plot, force, report))
-    job = Job(asked.keywords(), search, reading, force)
+    job = Job(asked.keywords() | vars(covering), search, reading, force)
     with limits.held(), Watch(quiet=quiet) as watch:
         results = [job.run(targets[0], watch)] if len(targets) == 1 else job.run_all(targets, watch)
     if json:
@@ -232,7 +235,7 @@ class Job(NamedTuple):
                 result = stop.result
             watch.stage("writing")
             written = self._write(target, result, watch)
-        facts = {**result.report(), "weights": notes_in_words(result.notes)}
+        facts = {**result.report(), "weights": notes_in_words(result.notes), "cut_off": result.cut_off.message}
         if result.before is not None:
             facts["changes"] = changed(result)
         return {"input": target.input, **facts, **written, "seconds": time.perf_counter() - begin}
@@ -274,23 +277,24 @@ def _page(result: Sparsified, name: str) -> bytes:
 def _report(r: dict[str, Any]) -> str:
     """A result as text."""
     budget = "left to beta" if r["keep"] is None else r["keep"]
-    cut = r["nodes_cut_off"]
-    lost = f", {cut} node{'s' * (cut > 1)} lost all of {'their' if cut > 1 else 'its'} edges" if cut else ""
+    raised = " or more" if r["at_least"] else ""
     before, after = r["components"], r["components_kept"]
     how = [r["method"], *([f"solver {r['solver']}"] if r.get("solver", "budgeted") != "budgeted" else [])]
-    how += ["components kept"] * r["connected"]
+    own = {"connected": "components kept", "cover": "nodes covered"}
+    how += [text for key, text in own.items() if r[key]]
     head = f"{r['input']}: {r['edges_kept']} of {r['edges']} edges kept ({r['share_kept']:.1%}) of {r['nodes']} nodes"
     notes = r.get("output_notes", [])
     return f"{head}\n" + show.fields(
         [
             ("method", ", ".join(how)),
-            ("budget", f"{budget}, beta {r['beta']:g}" + (f", alpha {r['alpha']:g}" if r["alpha"] else "")),
+            ("budget", f"{budget}{raised}, beta {r['beta']:g}" + (f", alpha {r['alpha']:g}" if r["alpha"] else "")),
             ("weights", r["weights"].removeprefix("weights: ")),
             ("new weights", _new_weights(r)),
             ("entropy S", f"{_told(r, 'entropy')} nats, original {_told(r, 'entropy_original')} ({r['entropy_by']})"),
             ("divergence D", f"{_told(r, 'divergence')} nats"),
             ("objective J", f"{_told(r, 'objective')} = S + 2·{r['beta']:g}·D" + (" + barrier" if r["alpha"] else "")),
-            ("components", f"{after}, original {before}{lost}"),
+            ("components", f"{after}, original {before}"),
+            ("cut off", in_words(r["cut_off"]) if r["nodes_cut_off"] else None),
             ("status", in_words(r["status"].message)),
             ("time", f"{r['seconds']:.2f} s"),
             ("written", None if r.get("output") in (None, "-") else r["output"]),

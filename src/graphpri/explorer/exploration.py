@@ -325,7 +325,7 @@ def _objective(graph: Graph, alpha: float, entropy: str, mixture: Mixture) -> Ob
 
 def _settings(objective: Objective, constraints: Constraints, seed: int) -> list[str]:
     """What was asked for, in sentences."""
-    rules = [name for name, rule in vars(constraints).items() if rule is not None and rule is not False]
+    rules = constraints.rules
     lines = [f"S, D and J by the {objective.entropy} entropy, in nats", f"seed {seed}"]
     lines += [f"mixture as in the paper's {objective.mixture}"]
     lines += [f"alpha {objective.alpha:g}"] if objective.alpha else []

@@ -8,11 +8,12 @@ from math import comb
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
-from graphpri._selection import ascending, forest_size, levels, places, settle, take_top, tolerance
+from graphpri._selection import ascending, forest_size, levels, settle, take_top, tolerance
 from graphpri.errors import Interrupted, OptionError, argument, in_stages
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.solvers.local_search import (
@@ -198,7 +199,7 @@ def solve(
     def ended(status: Status) -> Solution:
         with single_thread():
             if monitor.best is None and search is None:
-                sweeps, least = Sweeps(objective, constraints, k is not None), least_size(objective, constraints)
+                sweeps, least = Sweeps(objective, constraints, k is not None), least_size(objective.graph, constraints)
                 monitor.offer(*sweeps.cut_short(least if k is None else k))
             elif monitor.best is None:
                 assert search is not None
@@ -261,6 +262,8 @@ def _enumerate(search: Search, k: int | None, seconds: float) -> Status | None:
     subsets = subsets[subsets.any(axis=1)]
     if rules.connected:
         subsets = subsets[_components_of(graph, subsets) == graph.components()[0]]
+    elif rules.cover is not None:
+        subsets = subsets[_cover(graph, subsets)]
     # Those equal to the best but for rounding are told apart by the keys of their edges.
     values = objective.values(subsets.astype(np.float64))
     equal = subsets[values <= values.min() + tolerance(float(values.min()), objective.beta)]
@@ -278,6 +281,13 @@ def _components_of(graph: Graph, subsets: BoolArray) -> NDArray[np.int64]:
         low, high = np.minimum(label[there, u], label[there, v]), np.maximum(label[there, u], label[there, v])
         label[there] = np.where(label[there] == high[:, None], low[:, None], label[there])
     return (label == nodes).sum(axis=1)
+
+
+def _cover(graph: Graph, subsets: BoolArray) -> BoolArray:
+    """Whether each subset of the edges, shape (B, M), leaves one to every node that has edges."""
+    rows, columns = np.tile(np.arange(graph.n_edges), 2), np.concatenate([graph.source, graph.target])
+    ends = sp.csr_array((np.ones(rows.size), (rows, columns)), shape=(graph.n_edges, graph.n_nodes))
+    return (((subsets @ ends) > 0) | (graph.degrees() == 0)).all(axis=1)
 
 
 def _search(
@@ -319,7 +329,7 @@ def _correct(search: Search, k: int | None, rounds: int) -> None:
     """
     evaluator = search.evaluator
     local = evaluator.objective.by_local_sweeps()
-    sweeps, least = Sweeps(local, search.constraints, k is not None), least_size(local, search.constraints)
+    sweeps, least = Sweeps(local, search.constraints, k is not None), least_size(local.graph, search.constraints)
     mask, value, prices = evaluator.mask.copy(), evaluator.value, _exact_prices(search, k)
     spread = float(np.subtract(*np.quantile(prices[np.isfinite(prices)], [0.75, 0.25])))
     inertia, tries = INERTIA, 0
@@ -356,7 +366,7 @@ def _sweep(
     """Search by sweeps; returns the status. The monitor has a subset afterwards, also where it stops the search."""
     sweeps = Sweeps(objective, constraints, fixed_size=k is not None)
     run = Run(sweeps, monitor, level.visits, thorough=level.patience > 1)
-    least = least_size(objective, constraints) if k is None else k
+    least = least_size(objective.graph, constraints) if k is None else k
     try:
         if k is not None:
             return run.of_size(k, start)
@@ -394,16 +404,15 @@ def _draft(search: Search, k: int | None) -> BoolArray:
 
 def _start(search: Search, k: int | None, level: Effort, start: BoolArray | None) -> None:
     """Bring the evaluator to a feasible subset of the right size: the end, or the best of an elimination."""
-    c = search.constraints
     if k is None and start is not None:
         return search.reset(start)
     if start is None:
-        start = c.allowed(search.free.size)
+        start = search.constraints.allowed(search.free.size)
     if k is None:
         return _start_of_free_size(search, start, level)
     if start.sum() < k:
         order = np.argsort(~start, kind="stable")
-        start = take_top(search.evaluator.graph, order, k, connected=c.connected, protect=c.protect, forbid=c.forbid)
+        start = take_top(search.evaluator.graph, order, k, **vars(search.constraints))
     *_, mask = eliminate(search, start, k, _share(level, search.evaluator))
     search.monitor.offer(mask, search.evaluator.value)
     return None
@@ -450,7 +459,7 @@ def _eliminated(search: Search, start: BoolArray, share: float) -> list[BoolArra
     evaluator, monitor = search.evaluator, search.monitor
     passed: list[BoolArray] = []
     found: list[float] = []
-    for mask in eliminate(search, start, least_size(evaluator.objective, search.constraints), share):
+    for mask in eliminate(search, start, least_size(evaluator.graph, search.constraints), share):
         monitor.offer(mask, evaluator.value)
         passed.append(mask)
         found.append(evaluator.value)
@@ -464,7 +473,7 @@ def _eliminated(search: Search, start: BoolArray, share: float) -> list[BoolArra
 
 def _offer_single_edges(objective: Objective, constraints: Constraints, monitor: Monitor) -> None:
     """Offer the heaviest edges alone: swaps between single edges move the trace too far to be predicted."""
-    if least_size(objective, constraints) > 1 or constraints.protect is not None:
+    if least_size(objective.graph, constraints) > 1 or constraints.protect is not None:
         return
     graph, free = objective.graph, constraints.free(objective.graph.n_edges)
     strengths = graph.strengths()
@@ -476,14 +485,15 @@ def _offer_single_edges(objective: Objective, constraints: Constraints, monitor:
         monitor.offer(alone, objective.value(objective.selection(alone)))
 
 
-def least_size(objective: Objective, constraints: Constraints) -> int:
-    """Smallest number of edges that the constraints allow, at least 1."""
-    graph = objective.graph
+def least_size(graph: Graph, constraints: Constraints) -> int:
+    """Smallest number of edges that the constraints allow, at least 1; of covers, of the smallest known."""
     least = 0 if constraints.protect is None else int(constraints.protect.sum())
     if constraints.connected:
         least = max(least, forest_size(graph))
         if constraints.protect is not None:
             least = int(constraints.protect.sum()) + graph.components(constraints.protect)[0] - graph.components()[0]
+    elif constraints.cover is not None:
+        least += int(constraints.cover.sum())
     return max(least, 1)
 
 
@@ -653,11 +663,8 @@ def _symmetry(objective: Objective) -> float:
 
 def _cut_short(search: Search, k: int | None) -> BoolArray:
     """A feasible subset where the search was stopped before it had one."""
-    evaluator, c = search.evaluator, search.constraints
+    evaluator = search.evaluator
     size = int(evaluator.mask.sum()) if k is None else k
     if np.isnan(evaluator.value):
-        evaluator.reset(c.allowed(evaluator.graph.n_edges))
-    changes = evaluator.swap_changes()
-    ranks = places(np.where(evaluator.mask, -changes, changes), search.ties, search.unit)
-    order = np.lexsort((ranks, ~evaluator.mask))
-    return take_top(evaluator.graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)
+        evaluator.reset(search.constraints.allowed(evaluator.graph.n_edges))
+    return search.best_of(evaluator.swap_changes(), size)

@@ -88,7 +88,7 @@ class Gumbel:
         k : int or None
             Keep the `k` most probable edges; None keeps those with probability above ½ (or the draw).
         constraints : Constraints, optional
-            Protected and forbidden edges; connectivity is refused.
+            Protected and forbidden edges; the others are refused.
         seed, callback, time_limit
             As in :func:`graphpri.solvers.budgeted.solve`.
 
@@ -100,15 +100,14 @@ class Gumbel:
         Raises
         ------
         OptionError
-            For `connected`: the relaxation has no way to hold a graph together.
+            For `connected` and `cover`: the relaxation has no way to hold a graph together.
         Interrupted
             On Ctrl-C: its ``result`` has the probabilities so far.
         """
         constraints = constraints or Constraints()
-        if constraints.connected:
-            raise OptionError(
-                f"{argument('solver', 'gumbel')} can't keep the graph connected: use {argument('solver', 'budgeted')}"
-            )
+        if constraints.connected or constraints.cover is not None:
+            what = "keep the graph connected" if constraints.connected else "leave an edge to every node"
+            raise OptionError(f"{argument('solver', 'gumbel')} can't {what}: use {argument('solver', 'budgeted')}")
         rng = np.random.default_rng(0 if seed is None else seed)
         monitor = Monitor(callback, time_limit, beta=objective.beta)
         run = _Run(self, objective, k, constraints, rng)

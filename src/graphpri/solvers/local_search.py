@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._cover import cover_by
 from graphpri._selection import (
     NOISE,
     ascending,
@@ -85,7 +86,7 @@ class Bridges:
 
     Attributes
     ----------
-    is_bridge : ndarray of bool, shape (M,)
+    is_needed : ndarray of bool, shape (M,)
         Kept edges whose loss would split a component.
     """
 
@@ -97,12 +98,12 @@ class Bridges:
         last: NDArray[np.int64],
         child: NDArray[np.int64],
     ) -> None:
-        self.is_bridge = is_bridge
+        self.is_needed = is_bridge
         self._source, self._target = graph.source, graph.target
         # The nodes below a tree edge are an interval of the order of first visits.
         self._first, self._last, self._child = first, last, child
 
-    def reconnects(self, bridges: NDArray[np.int64], edges: NDArray[np.int64]) -> BoolArray:
+    def replaced_by(self, bridges: NDArray[np.int64], edges: NDArray[np.int64]) -> BoolArray:
         """Whether each of `edges` joins the two sides that the loss of each bridge leaves, (bridges, edges).
 
         Edges that lead to another component are not told apart: there are none where the subset has as
@@ -112,6 +113,39 @@ class Bridges:
         low, high = self._first[nodes][:, None], self._last[nodes][:, None]
         at_u, at_v = self._first[self._source[edges]], self._first[self._target[edges]]
         return ((at_u >= low) & (at_u < high)) != ((at_v >= low) & (at_v < high))
+
+
+class CoverFinder:
+    """Finds the edges of a subset without which a node would have none."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def find(self, mask: BoolArray) -> LastEdges:
+        """The last edges of nodes of a subset."""
+        ends = np.concatenate([self._graph.source[mask], self._graph.target[mask]])
+        return LastEdges(self._graph, mask, np.bincount(ends, minlength=self._graph.n_nodes) == 1)
+
+
+class LastEdges:
+    """Which kept edges are the last of a node, and which edges lead to the nodes that the loss of one would leave.
+
+    Attributes
+    ----------
+    is_needed : ndarray of bool, shape (M,)
+        Kept edges that are the last of one of their ends.
+    """
+
+    def __init__(self, graph: Graph, mask: BoolArray, is_leaf: BoolArray) -> None:
+        self._source, self._target, self._is_leaf = graph.source, graph.target, is_leaf
+        self.is_needed = mask & (is_leaf[graph.source] | is_leaf[graph.target])
+
+    def replaced_by(self, last: NDArray[np.int64], edges: NDArray[np.int64]) -> BoolArray:
+        """Whether each of `edges` leads to all nodes that the loss of each last edge leaves, (last, edges)."""
+        leads = np.ones((last.size, edges.size), bool)
+        for ends in (self._source[last][:, None], self._target[last][:, None]):
+            leads &= ~self._is_leaf[ends] | (self._source[edges] == ends) | (self._target[edges] == ends)
+        return leads
 
 
 ENTROPY_RULES = 2.0
@@ -124,11 +158,16 @@ QUICK = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """What a subset must satisfy besides its size."""
+    """What a subset must satisfy besides its size.
+
+    `cover` is an edge cover as small as any known (:func:`graphpri._cover.least_cover`), where every node that has
+    edges must keep one.
+    """
 
     connected: bool = False
     protect: BoolArray | None = None
     forbid: BoolArray | None = None
+    cover: BoolArray | None = None
 
     def allowed(self, size: int) -> BoolArray:
         """Edges that may be kept."""
@@ -138,6 +177,11 @@ class Constraints:
         """Edges that may be kept or dropped."""
         allowed = self.allowed(size)
         return allowed if self.protect is None else allowed & ~self.protect
+
+    @property
+    def rules(self) -> list[str]:
+        """Names of those that there are."""
+        return [name for name, rule in vars(self).items() if rule is not None and rule is not False]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +199,14 @@ class Search:
 
     free: BoolArray = field(init=False)
     ties: Edges = field(init=False)
-    finder: BridgeFinder | None = field(init=False)
+    finder: BridgeFinder | CoverFinder | None = field(init=False)
 
     def __post_init__(self) -> None:
-        finder = BridgeFinder(self.evaluator.graph) if self.constraints.connected else None
+        finder = None
+        if self.constraints.connected:
+            finder = BridgeFinder(self.evaluator.graph)
+        elif self.constraints.cover is not None:
+            finder = CoverFinder(self.evaluator.graph)
         object.__setattr__(self, "finder", finder)
         m = self.evaluator.graph.n_edges
         object.__setattr__(self, "free", self.constraints.free(m))
@@ -226,10 +274,28 @@ class Search:
         ranks = places(changes, self.ties, self.unit)
         return best_forest(self.evaluator.graph, np.lexsort((-ranks, self.free, ~self.evaluator.mask)))
 
+    def cover(self, changes: FloatArray) -> BoolArray:
+        """Edge cover of the evaluator's subset: of each node that no protected edge covers the edge worth most."""
+        place, mask, c = (
+            self.ties.size - 1 - places(changes, self.ties, self.unit),
+            self.evaluator.mask,
+            self.constraints,
+        )
+        assert c.cover is not None
+        return cover_by(self.evaluator.graph, place, mask.size, c.cover, among=mask, protect=c.protect)
+
+    def best_of(self, changes: FloatArray, k: int) -> BoolArray:
+        """The `k` edges worth most that the constraints allow; of the evaluator's subset, as far as they allow that."""
+        mask, changes = self.evaluator.mask, np.where(self.evaluator.mask, -changes, changes)
+        order = np.lexsort((places(changes, self.ties, self.unit), ~mask))
+        return take_top(self.evaluator.graph, order, k, **vars(self.constraints))
+
     def droppable(self, changes: FloatArray) -> BoolArray:
-        """Kept edges that may all go at once: free, and where it must stay connected outside a spanning forest."""
+        """Kept edges that may all go at once: free, and outside a spanning forest or a cover where one must stay."""
         loose = self.evaluator.mask & self.free
-        return loose & ~self.forest(changes) if self.constraints.connected else loose
+        if self.constraints.connected:
+            return loose & ~self.forest(changes)
+        return loose if self.constraints.cover is None else loose & ~self.cover(changes)
 
     def helpful(self, changes: FloatArray) -> BoolArray:
         """Edges whose flip is predicted to lower J, and that may all be flipped at once."""
@@ -239,7 +305,8 @@ class Search:
 def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterator[BoolArray]:
     """Drop edges from a feasible subset down to `k`, a share of them at a time, cheapest first.
 
-    Yields the subset after each step, the evaluator standing at it; the first one is `start`.
+    Yields the subset after each step, the evaluator standing at it; the first one is `start`. Where nodes must stay
+    covered, the last ones go all at once if single ones can't.
     """
     evaluator = search.evaluator
     mask, total = start, int(start.sum())
@@ -253,9 +320,9 @@ def eliminate(search: Search, start: BoolArray, k: int, share: float) -> Iterato
         changes = evaluator.flip_changes() if search.sizes_vary else evaluator.swap_changes()
         candidates = np.flatnonzero(search.droppable(changes))
         few = min(max(1, int(share * size)), size - k, candidates.size)
-        if few == 0:
+        if few == 0 and search.constraints.cover is None:
             return
-        mask = mask.copy()
+        mask = mask.copy() if few else search.best_of(changes, k)
         mask[search.smallest(changes, candidates, few)] = False
 
 
@@ -286,7 +353,7 @@ def best_move(search: Search, width: int, tabu: Tabu) -> Move:
     bridges = search.finder.find(mask) if search.finder is not None else None
     loose = mask & search.free
     if bridges is not None:
-        loose &= ~bridges.is_bridge
+        loose &= ~bridges.is_needed
     dropped = np.flatnonzero(~mask & search.free)
     moves: list[Move] = []
     if search.sizes_vary:
@@ -334,9 +401,9 @@ def _best_bridge_swap(
     search: Search, bridges: Bridges, changes: FloatArray, dropped: Edges, width: int, tabu: Tabu
 ) -> Move:
     """Swap of a bridge for a dropped edge across the same cut."""
-    tied = np.flatnonzero(search.evaluator.mask & search.free & bridges.is_bridge)
+    tied = np.flatnonzero(search.evaluator.mask & search.free & bridges.is_needed)
     out = search.smallest(changes, tied, max(width // 2, 8))
-    crossing = bridges.reconnects(out, dropped)
+    crossing = bridges.replaced_by(out, dropped)
     ranks = places(changes[dropped], search.ties[dropped], search.unit)
     ranked = np.where(crossing, ranks, ranks + dropped.size)
     few = min(4, dropped.size)
@@ -467,21 +534,21 @@ def _candidates(search: Search, seconds: float) -> tuple[NDArray[np.int64], int,
     evaluator, mask = search.evaluator, search.evaluator.mask
     loose, dropped = mask & search.free, np.flatnonzero(~mask & search.free)
     bridges = search.finder.find(mask) if search.finder is not None else None
-    is_bridge = np.zeros(mask.size, bool) if bridges is None else bridges.is_bridge
+    is_needed = np.zeros(mask.size, bool) if bridges is None else bridges.is_needed
     moves, changes = [np.empty((0, 2), np.int64)], [np.empty(0)]
     out, into = np.flatnonzero(loose), dropped
     allowed = bounded = 0
     if search.sizes_vary:
-        removable = out[~is_bridge[out]] if mask.sum() > 1 else out[:0]
+        removable = out[~is_needed[out]] if mask.sum() > 1 else out[:0]
         flips = evaluator.flip_changes()
         moves += [np.column_stack([removable, np.full(removable.size, -1)])]
         moves += [np.column_stack([np.full(into.size, -1), into])]
         changes += [flips[removable], flips[into]]
         allowed += removable.size + into.size
     width = max(1, int((seconds / evaluator.seconds_per_pair) ** 0.5))
-    crossing = None if bridges is None else bridges.reconnects(out[is_bridge[out]], into)
+    crossing = None if bridges is None else bridges.replaced_by(out[is_needed[out]], into)
     if crossing is not None:
-        allowed += int(crossing.sum()) + int((~is_bridge[out]).sum()) * into.size
+        allowed += int(crossing.sum()) + int((~is_needed[out]).sum()) * into.size
     else:
         allowed += out.size * into.size
     if out.size * into.size > width**2:
@@ -493,8 +560,8 @@ def _candidates(search: Search, seconds: float) -> tuple[NDArray[np.int64], int,
         some = out[low : low + step]
         predicted, _ = evaluator.pairs(some, into)
         if bridges is not None:
-            tied = np.flatnonzero(is_bridge[some])
-            predicted[tied] = np.where(bridges.reconnects(some[tied], into), predicted[tied], np.nan)
+            tied = np.flatnonzero(is_needed[some])
+            predicted[tied] = np.where(bridges.replaced_by(some[tied], into), predicted[tied], np.nan)
         rows, columns = np.nonzero(predicted < margin)
         bounded += int(np.count_nonzero(predicted >= margin))
         moves.append(np.column_stack([some[rows], into[columns]]))
@@ -597,8 +664,7 @@ def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
         score[rng.choice(kept, count, replace=False)] -= 2
         score[rng.choice(dropped, count, replace=False)] += 2
     order = np.argsort(-score, kind="stable")
-    c = search.constraints
-    return take_top(graph, order, size, connected=c.connected, protect=c.protect, forbid=c.forbid)
+    return take_top(graph, order, size, **vars(search.constraints))
 
 
 def _alternating_trail(search: Search) -> Edges:
@@ -670,7 +736,7 @@ def around_nodes(search: Search, k: int) -> list[BoolArray]:
 
     Up to 32 nodes, spread evenly over the order of degrees, times the lengths of the walk.
     """
-    graph, c = search.evaluator.graph, search.constraints
+    graph = search.evaluator.graph
     degrees = settle(graph.strengths())
     order = np.lexsort((np.arange(graph.n_nodes), -degrees))
     order = order[degrees[order] > 0]
@@ -686,7 +752,5 @@ def around_nodes(search: Search, k: int) -> list[BoolArray]:
         if step in WALK_LENGTHS:
             visits = walk[graph.source] * walk[graph.target]
             ranks = keyed[np.argsort(-settle(visits)[keyed], axis=0, kind="stable")].T
-            subsets += [
-                take_top(graph, rank, k, connected=c.connected, protect=c.protect, forbid=c.forbid) for rank in ranks
-            ]
+            subsets += [take_top(graph, rank, k, **vars(search.constraints)) for rank in ranks]
     return subsets

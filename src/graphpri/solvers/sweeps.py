@@ -19,6 +19,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphpri._cover import cover_by
 from graphpri._entropy import LIGHTEST, EdgeSums, Side, weight_of
 from graphpri._objective import LargeEntropies, Objective, coefficients, mixture_scale, renumbered
 from graphpri._runtime import compiled, in_chunks, inlined, require
@@ -655,6 +656,8 @@ class Sweeps:
         self.local = objective.entropy == "local"
         self.equal = self.sums.equal
         self.moves_trace = not (fixed_size and self.equal)
+        self.room = self.graph.n_edges  # for what is held: the size that is looked for
+        self._cover = None if constraints.cover is None else self.order.dealt(constraints.cover)
         self.value = np.nan
         self._trace = np.nan  # of the subset that moves are set up for
         # Since: of the trace, of both sums of the local entropy's own terms, and how far the trace may move.
@@ -721,12 +724,12 @@ class Sweeps:
 
     def _start_around(self, k: int) -> tuple[int, int, State]:
         """Among how many edges to choose, how many of them, and what must stay, in the order of the given graph."""
-        self.state = self._fixed.copy()
-        if self.constraints.connected:
+        self.state, self.room = self._fixed.copy(), k
+        if self._holds:
             # Prices for the first forest: as if every edge kept its share of the budget.
             share = np.full(self.graph.n_edges, k / self.graph.n_edges)
             self._set_up(*self.entropies.sides(share, pull=True))
-            self._hold_forest(self._prices())
+            self._hold(self._prices(), self._fixed != 2)
         among, held = int(np.count_nonzero(self.state <= 1)), int(np.count_nonzero(self.state == 3))
         state = self.order.listed(self.state) if among < self.state.size else np.zeros_like(self.state)
         return among, min(max(k - held, 0), among), state
@@ -993,16 +996,34 @@ class Sweeps:
         return done
 
     def hold(self) -> None:
-        """Fix a spanning forest of the kept edges, those cheapest to keep, where components must not fall apart."""
-        if self.constraints.connected:
+        """Fix a spanning forest or an edge cover of the kept edges, those cheapest to keep, where one must stay.
+
+        Where no cover of kept edges has room, it is the smallest known, which may have others.
+        """
+        if self._holds:
             self.state = np.where(self._fixed > 0, self._fixed, self._kept)
             prices = self._prices()
             prices[self._kept == 0] = np.inf
-            self._hold_forest(prices)
+            size = self.size
+            self._hold(prices, self._kept > 0)
+            if self.size > size:
+                self.refresh()
 
-    def _hold_forest(self, prices: NDArray[np.float32]) -> None:
-        scores = -prices.astype(np.float64)
-        self.state[best_forest_by(self.graph, scores, self.order.edge.astype(np.int64))] = 3
+    @property
+    def _holds(self) -> bool:
+        return self.constraints.connected or self._cover is not None
+
+    def _hold(self, prices: NDArray[np.float32], among: BoolArray) -> None:
+        if self.constraints.connected:
+            scores = -prices.astype(np.float64)
+            self.state[best_forest_by(self.graph, scores, self.order.edge.astype(np.int64))] = 3
+            return
+        assert self._cover is not None
+        place = np.empty(prices.size, np.int64)
+        place[np.lexsort((self.order.edge, prices))] = np.arange(prices.size)
+        protect = self._fixed == 3
+        room = self.room - int(np.count_nonzero(protect))
+        self.state[cover_by(self.graph, place, room, self._cover, among=among, protect=protect)] = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -1032,6 +1053,7 @@ class Run:
 
     def of_size(self, k: int, start: BoolArray | None) -> Ending:
         """Search among the subsets of `k` edges; returns the status."""
+        self.sweeps.room = k
         if start is not None:
             self._go_to(start)
             self._resize(k)
@@ -1097,7 +1119,9 @@ class Run:
             # Dense graphs have a valley at the smallest size that no path from all edges leads to.
             s.spread_out(least)
             self.settle(least)
+            s.room = s.state.size
             self.settle(None, least)
+        s.room = s.state.size
         self._go_to(s.allowed() if start is None else start)
         self.monitor.offer(s.mask, s.value)
         if start is None:
@@ -1123,10 +1147,12 @@ class Run:
         s, step = self.sweeps, 0
         while s.size > k:
             size, step = max(k, int(ratio * s.size)), step + 1
-            found = self._resize(size)
+            before, found = s.size, self._resize(size)
             self.monitor.step("shrink", step, size, found, 1 - size / s.state.size)
             yield found
             s.hold()
+            if s.size >= before:
+                return  # what is held leaves no fewer
 
     def _shrink_while_better(self, least: int) -> None:
         """Go through smaller and smaller sizes while that pays, and stay at the best."""
