@@ -1,7 +1,8 @@
-"""Baselines on large graphs: exact-K selections against NetworKit's, resistances, generators."""
+"""Baselines on large graphs: exact-K selections against NetworKit's, resistances, generators, backbones."""
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from clock import alternated, cores, load, timed
 from graphpri import _laplacian, datasets
 from graphpri._laplacian import leverages
 from graphpri._runtime import workers
-from graphpri.baselines import run
+from graphpri.baselines import METHODS, run
 from graphpri.graph import Graph
 from outcome import Cell, Check, Outcome
 from quality import Say
@@ -155,5 +156,72 @@ def generator(graph: list[Any]) -> dict[str, Any]:
     return {"nodes": made.n_nodes, "edges": made.n_edges} | call.values | {"bytes an edge": memory, "load": load()}
 
 
+BACKBONES = {
+    "disparity": "disparity",
+    "noise-corrected": "noise_corrected",
+    "marginal-likelihood": "marginal_likelihood",
+    "ultrametric": "ultrametric_distance_backbone",
+    "metric": "metric_distance_backbone",
+    "high-salience": "high_salience_skeleton",
+}
+PER_ROOT = {"ultrametric", "metric", "high-salience"}
+
+
+def backbones(quick: bool, say: Say) -> Outcome:
+    """Scores of backbones at 10⁵ edges, against cppbone's: CPU time, and how far they differ."""
+    outcome = Outcome(notes=["CPU times of the score alone; weights are whole numbers, drawn from 1 to 1000."])
+    small, large = ["ba", 2000, 5], ["ba", 20_000, 5]
+    for name in BACKBONES:
+        # Those that search from every node: fewer nodes, and as many edges.
+        for graph in [small] if quick else [small, ["ba", 4000, 25] if name in PER_ROOT else large]:
+            found = alone(__file__, "backbone", graph=graph, method=name)
+            if "missing" in found:
+                outcome.notes.append(found["missing"])
+                return outcome
+            case = f"{name}, {_name(graph)}"
+            outcome.cells.append(_cell(case, found))
+            ratio = found["CPU s"] / found["cppbone CPU s"]
+            outcome.checks.append(Check(f"{case}: CPU / cppbone's", ratio, 2.0, "", found["edges"] > 90_000))
+            say(f"{case}: {found['CPU s']:.3f} s, cppbone {found['cppbone CPU s']:.3f} s")
+    return outcome
+
+
+def backbone(graph: list[Any], method: str) -> dict[str, Any]:
+    """One score by both libraries, once each."""
+    try:
+        import netbone_cpp
+    except ImportError:
+        return {"missing": "cppbone is not installed: pip install 'graphpri[bench]'"}
+    made = make(*graph)
+    weights = np.random.default_rng(0).integers(1, 1001, made.n_edges).astype(float)
+    made = Graph(made.n_nodes, made.source, made.target, weights)
+    theirs: Any = netbone_cpp.Graph()
+    for u, v, w in zip(made.source.tolist(), made.target.tolist(), weights.tolist(), strict=True):
+        theirs.add_edge(str(u), str(v), {"weight": w})
+    rng = np.random.default_rng(0)
+    run(make("ba", 20, 2), method, 2, rng)  # what is loaded at the first call
+    begun = time.process_time()
+    scores = METHODS[method].score(made, 1, rng).scores
+    done = time.process_time()
+    found = getattr(netbone_cpp, BACKBONES[method])(theirs)
+    spent = time.process_time() - done
+    return {"nodes": made.n_nodes, "edges": made.n_edges, "CPU s": done - begun, "cppbone CPU s": spent} | _difference(
+        made, method, scores, found.to_dataframe()
+    )
+
+
+def _difference(graph: Graph, method: str, scores: Any, theirs: Any) -> dict[str, float]:
+    """Edges whose membership differs, or the largest difference of scores or p-values."""
+    column = {"metric": "in_backbone", "ultrametric": "in_backbone", "high-salience": "salience"}.get(method, "p_value")
+    place = {
+        frozenset(map(int, ends)): x for *ends, x in zip(theirs.source, theirs.target, theirs[column], strict=True)
+    }
+    values = np.array([place[frozenset(e)] for e in zip(graph.source.tolist(), graph.target.tolist(), strict=True)])
+    tests = METHODS[method].p_values
+    if column == "in_backbone":
+        return {"edges that differ": int(np.count_nonzero((scores >= 1) != (values > 0)))}
+    return {"largest difference": float(np.abs((tests(scores) if tests else scores) - values).max())}
+
+
 if __name__ == "__main__":
-    answer({"baseline": baseline, "resistance": resistance, "generator": generator})
+    answer({"baseline": baseline, "resistance": resistance, "generator": generator, "backbone": backbone})

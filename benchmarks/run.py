@@ -61,6 +61,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "baselines": baselines.baselines,
         "resistances": baselines.resistances,
         "generators": baselines.generators,
+        "backbones": baselines.backbones,
         "growth": large.growth,
         "options": large.options,
         "partitions": partitions.partitions,

@@ -8,7 +8,8 @@ from itertools import groupby
 from fill_tables import Cell, Row, Table, decimals, fixed, markdown
 
 LARGE = (
-    *("large-degree", "large-local", "conversions", "first-calls", "baselines", "resistances", "generators", "growth"),
+    *("large-degree", "large-local", "conversions", "first-calls", "baselines", "resistances", "generators"),
+    *("backbones", "growth"),
     *(
         "options",
         "stochastic",
@@ -39,6 +40,7 @@ TITLES = {
     "baselines": "local degree, local similarity and random, against NetworKit's own",
     "resistances": "effective resistances of large graphs",
     "generators": "random graphs of up to 10⁸ edges",
+    "backbones": "scores of backbones at 10⁵ edges, against cppbone's",
     "growth": "10⁷ and 10⁸ edges, degree entropy",
     "partitions": "10⁷ edges in parts, against the command in memory",
     "stochastic": "S of 4000 nodes by probes, against scikit-primate",

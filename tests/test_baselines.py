@@ -9,12 +9,14 @@ import time
 from itertools import combinations
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
-from scipy.stats import chi2
+from scipy.special import logsumexp
+from scipy.stats import binom, chi2, norm
 
 import graphpri
 import zoo
@@ -182,7 +184,7 @@ def test_extreme_weights_are_ranked_or_refused(name):
     assert np.isfinite(scored.scores).all()
     for unit in (1e-300, 1e300):
         scaled = zoo.reweighted(base, np.linspace(1, 2, 30) * unit)
-        if name == "noise-corrected" and unit < 1:
+        if name in ("noise-corrected", "marginal-likelihood") and unit < 1:
             with pytest.raises(GraphError, match="reads weights as counts"):
                 score(scaled, name)
         else:
@@ -800,6 +802,145 @@ def test_sampling_with_connectivity_gives_undrawn_edges_their_own_weight():
         assert graph.components(mask)[0] == 1
         undrawn = np.argsort(-scored.scores)[11:]
         assert (scored.weights[undrawn] == graph.weights[undrawn]).all()
+
+
+# --- backbones and tests ----------------------------------------------------------------------------------
+
+
+def as_networkx(graph: Graph) -> nx.Graph:
+    g = nx.Graph()
+    g.add_nodes_from(range(graph.n_nodes))
+    g.add_weighted_edges_from(zip(*map(np.ndarray.tolist, (graph.source, graph.target, graph.weights)), strict=True))
+    for _, _, edge in g.edges(data=True):
+        edge["length"] = 1 / edge["weight"]
+    return g
+
+
+any_weighted = given(st.integers(0, 10_000), st.integers(2, 14), st.booleans())
+
+
+def weighted_graph(seed: int, n: int, whole_weights: bool) -> Graph:
+    rng = np.random.default_rng(seed)
+    graph = zoo.random_graph(n, int(rng.integers(1, n * (n - 1) // 2 + 1)), seed)
+    weights = rng.integers(1, 5, graph.n_edges) if whole_weights else rng.uniform(0.1, 5, graph.n_edges)
+    return zoo.reweighted(graph, weights.astype(float))
+
+
+@settings(max_examples=25, deadline=None)
+@any_weighted
+def test_salience_counts_the_shortest_paths_of_networkx(seed, n, whole_weights):
+    graph = weighted_graph(seed, n, whole_weights)
+    g, counts = as_networkx(graph), dict.fromkeys(map(frozenset, pairs(graph)), 0)
+    for root in g:
+        for node, before in nx.dijkstra_predecessor_and_distance(g, root, weight="length")[0].items():
+            for previous in before:
+                counts[frozenset((node, previous))] += 1
+    roots = np.count_nonzero(graph.degrees())
+    expected = np.array([counts[frozenset(pair)] for pair in pairs(graph)]) / roots
+    np.testing.assert_allclose(score(graph, "high-salience"), expected, rtol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@any_weighted
+def test_the_metric_backbone_has_all_distances_and_detours_are_ranked_by_them(seed, n, whole_weights):
+    graph = weighted_graph(seed, n, whole_weights)
+    g, scores = as_networkx(graph), score(graph, "metric")
+    ratio = [nx.dijkstra_path_length(g, u, v, "length") * g[u][v]["weight"] for u, v in pairs(graph)]
+    is_metric = np.array(ratio) > 1 - 1e-9
+    assert ((scores >= 1) == is_metric).all()
+    np.testing.assert_allclose(scores[~is_metric], np.array(ratio)[~is_metric], rtol=1e-9)
+    kept = as_networkx(graph.select(scores >= 1))
+    for node, distances in nx.all_pairs_dijkstra_path_length(g, weight="length"):
+        assert nx.single_source_dijkstra_path_length(kept, node, weight="length") == pytest.approx(distances)
+
+
+@settings(max_examples=25, deadline=None)
+@any_weighted
+def test_the_ultrametric_backbone_is_the_union_of_maximum_spanning_forests(seed, n, whole_weights):
+    graph = weighted_graph(seed, n, whole_weights)
+    best = np.zeros((n, n))  # the least weight on the best way, as Floyd and Warshall find it
+    best[graph.source, graph.target] = best[graph.target, graph.source] = graph.weights
+    for via in range(n):
+        best = np.maximum(best, np.minimum(best[:, [via]], best[[via]]))
+    ratio = graph.weights / best[graph.source, graph.target]
+    scores = score(graph, "ultrametric")
+    assert ((scores >= 1) == (ratio == 1)).all()
+    np.testing.assert_allclose(scores[ratio < 1], ratio[ratio < 1], rtol=1e-9)
+    assert (scores >= 1).sum() >= n - graph.components()[0]
+    assert ((score(graph, "metric") >= 1) >= (scores >= 1)).all()
+
+
+@pytest.mark.parametrize("name", ["metric", "ultrametric"])
+def test_without_a_budget_a_backbone_is_the_method_s_own_and_constraints_add_to_it(name):
+    graph = weighted_graph(3, 12, False)
+    rng, none = np.random.default_rng(0), np.zeros(graph.n_edges, bool)
+    mask, scored = run(graph, name, None, rng)
+    assert (mask == (scored.scores >= 1)).all()
+    protect, forbid = none.copy(), none.copy()
+    protect[np.flatnonzero(~mask)[0]] = forbid[np.flatnonzero(mask)[0]] = True
+    held = run(graph, name, None, rng, protect=protect, forbid=forbid)[0]
+    assert (held == ((mask | protect) & ~forbid)).all()
+    result = graphpri.sparsify(graph, method=name)
+    assert (result.mask == mask).all()
+    assert result.status == f"kept the {name} backbone"
+
+
+@pytest.mark.parametrize("trials", [50, 100_000])
+def test_marginal_likelihood_is_the_tail_of_the_binomial_distribution(trials):
+    rng = np.random.default_rng(0)
+    graph = zoo.random_graph(12, 40, 1)
+    graph = zoo.reweighted(graph, rng.multinomial(trials - 40, rng.dirichlet(np.full(40, 0.2))) + 1.0)
+    strength = graph.strengths()
+    chance = strength[graph.source] * strength[graph.target] / (2 * trials**2)
+    expected = [
+        -logsumexp(binom.logpmf(np.arange(w, trials + 1), trials, p))
+        for w, p in zip(graph.weights, chance, strict=True)
+    ]
+    np.testing.assert_allclose(score(graph, "marginal-likelihood"), expected, rtol=1e-7, atol=1e-9)
+    assert max(expected) > 700 or trials == 50  # beyond the smallest numbers of float64
+
+
+def test_disparity_noise_and_likelihood_keep_what_their_tests_say():
+    graph = zoo.reweighted(zoo.random_graph(30, 150, 2), np.random.default_rng(3).pareto(1.2, 150).round() + 1)
+    for name, p in (
+        ("disparity", np.exp(-score(graph, "disparity"))),
+        ("noise-corrected", norm.sf(score(graph, "noise-corrected"))),
+        ("marginal-likelihood", np.exp(-score(graph, "marginal-likelihood"))),
+    ):
+        for level in (0.05, 0.3):
+            result = graphpri.sparsify(graph, method=name, significance=level)
+            assert (result.mask == (p <= level)).all()
+            np.testing.assert_allclose(result.p_values, p, rtol=1e-9)
+        budget = graphpri.sparsify(graph, keep=20, method=name)
+        assert budget.p_values[budget.mask].max() <= budget.p_values[~budget.mask].min()
+        sizes = [
+            graphpri.sparsify(graph, method=name, significance=0.5, correction=correction, protect=[0]).mask.sum()
+            for correction in ("bonferroni", "holm", "fdr", None)
+        ]
+        assert sizes == sorted(sizes)
+
+
+def test_corrections_are_those_of_the_textbooks():
+    p = np.array([0.01, 0.04, 0.03, 0.005])  # as R's p.adjust has them
+    assert baselines.corrected(p, "bonferroni") == pytest.approx([0.04, 0.16, 0.12, 0.02])
+    assert baselines.corrected(p, "holm") == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert baselines.corrected(p, "fdr") == pytest.approx([0.02, 0.04, 0.04, 0.02])
+
+
+def test_tests_beside_a_budget_and_budgets_that_are_missing_are_refused():
+    graph = zoo.reweighted(zoo.random_graph(12, 30, 4), np.linspace(1, 9, 30))
+    for options, message in (
+        ({"keep": 5, "method": "disparity", "significance": 0.05}, "pass one of them"),
+        ({"method": "disparity"}, "needs a budget: pass keep=, .*or significance="),
+        ({"method": "jaccard"}, "needs a budget: pass keep="),
+        ({"method": "jaccard", "significance": 0.05}, "significance is for method 'disparity'"),
+        ({"method": "disparity", "significance": 2.0}, "significance=2.0 must be"),
+        ({"method": "disparity", "significance": 0.1, "correction": "sidak"}, "correction='sidak': choose from 'holm'"),
+        ({"method": "disparity", "correction": "holm"}, "needs significance"),
+        ({"method": "disparity", "significance": 1e-9}, "no edge is significant, the least p-value is"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            graphpri.sparsify(graph, **options)
 
 
 # --- real graphs ------------------------------------------------------------------------------------------

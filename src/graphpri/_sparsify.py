@@ -118,6 +118,8 @@ class Sparsified:
         Steps of the solver; empty for other methods.
     probabilities : ndarray of float64, shape (M,), or None
         Selection probabilities, for solver "gumbel".
+    p_values : ndarray of float64, shape (M,), or None
+        Of methods that test edges, before any correction.
     original, kept : Graph
         Both graphs in canonical form.
     reweighted : bool
@@ -151,6 +153,7 @@ class Sparsified:
     status: Status
     trace: tuple[Progress, ...]
     probabilities: FloatArray | None
+    p_values: FloatArray | None
     reweighted: bool
     before: Graph | None
     notes: tuple[str, ...]
@@ -386,7 +389,7 @@ def sparsify(
         DataFrame, a PyG ``Data``, an :class:`EdgeTable` or a :class:`Graph`.
     keep : float in (0, 1], int, or None
         Share or number of edges to keep, exactly. None leaves the number to β, among subgraphs with as
-        many components as the graph.
+        many components as the graph; of methods "metric" and "ultrametric" it gives the backbone of that name.
     beta : float
         Weight β ≥ 0 of the divergence: small favours hubs, large favours likeness.
     alpha : float
@@ -443,7 +446,9 @@ def sparsify(
         Attributes of a PyG ``Data`` that belong to its edges although their names don't say so, as those with the word
         "edge" do; the others are not cut, and a note names those that are as long as ``edge_index``.
     **options
-        Those of the baseline, or of solver "gumbel" (:class:`graphpri.solvers.gumbel.Gumbel`).
+        Those of the baseline, among them ``significance`` (a p-value, in place of `keep`) and ``correction`` ("holm",
+        "bonferroni" or "fdr") of "disparity", "noise-corrected" and "marginal-likelihood"; or of solver "gumbel"
+        (:class:`graphpri.solvers.gumbel.Gumbel`).
 
     Returns
     -------
@@ -490,7 +495,7 @@ def sparsify(
 
         def search() -> Solution:
             if method != "pri":
-                return run_by.score(graph, cast("int", k), constraints)
+                return run_by.score(graph, k, constraints)
             with within(_before(limit, (new_weights is not None) + objective.is_stochastic)):
                 return run_by.solve(objective, k, constraints)
 
@@ -567,17 +572,24 @@ class _MethodCall(NamedTuple):
         solution = solver(objective, k, constraints, seed=self.seed, callback=self.callback)
         return _explained(solution, objective, k, constraints)
 
-    def score(self, graph: Graph, k: int, constraints: Constraints) -> Solution:
-        """Keep the edges that a method scores highest."""
+    def score(self, graph: Graph, k: int | None, constraints: Constraints) -> Solution:
+        """Keep the edges that a method scores highest, or that it keeps without a budget."""
         rng = np.random.default_rng(self.seed)
         mask, scored = run(graph, self.method, k, rng, **vars(constraints), **self.options)
         rules = constraints.rules
-        status = Ending.SCORED.status(
-            edges=f"{k} edges" if k > 1 else "edge",
-            method=self.method,
-            rules=f", subject to {', '.join(rules)}" if rules else "",
-        )
-        return Solution(mask, np.nan, status, scores=scored.scores, weights=scored.weights)
+        subject = f", subject to {', '.join(rules)}" if rules else ""
+        test, tests = self.options.get("significance"), find(self.method).p_values
+        if k is not None:
+            edges = f"{k} edges" if k > 1 else "edge"
+            status = Ending.SCORED.status(edges=edges, method=self.method, rules=subject)
+        elif test is not None:
+            by = self.options.get("correction")
+            level = f"{test:g}" + (f", corrected by {by}" if by else "")
+            status = Ending.TESTED.status(method=self.method, level=level, rules=subject)
+        else:
+            status = Ending.OWN_BACKBONE.status(method=self.method, rules=subject)
+        p_values = None if tests is None else np.minimum(tests(scored.scores), 1.0)
+        return Solution(mask, np.nan, status, scores=scored.scores, weights=scored.weights, p_values=p_values)
 
 
 def _refuse_unused(options: Iterable[str], used: Iterable[str], who: str) -> None:
@@ -636,11 +648,10 @@ def _budget(
     """Whether to keep the number of components, and how many edges to keep."""
     if not graph.n_edges:
         raise GraphError("the graph has no edges: there is nothing to keep or to drop")
-    is_connected = keep is None and solver != "gumbel" if connected is None else bool(connected)
+    by_beta = keep is None and solver != "gumbel" and method == "pri"
+    is_connected = by_beta if connected is None else bool(connected)
     if keep is not None:
         return is_connected, count_edges(keep, graph.n_edges)
-    if method != "pri":
-        raise OptionError(f"method {method!r} needs a budget: pass {setting('keep')}, a share or a number of edges")
     return is_connected, None
 
 
@@ -760,6 +771,7 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
         status=solution.status.noted(_imprecise(errors) if is_late else ""),
         trace=solution.trace,
         probabilities=None if chances is None else chances[order],
+        p_values=None if solution.p_values is None else solution.p_values[order],
         reweighted=new is not None,
         before=None if given is None else graph.select(mask, given),
         notes=source.notes,
@@ -960,7 +972,7 @@ def methods() -> dict[str, str]:
     >>> methods()["local-degree"]
     "each node's edges to its neighbours of highest degree"
     >>> len(methods())
-    17
+    21
     """
     own = {"pri": "Graph-PRI: minimise the von Neumann entropy and the divergence from the original"}
     return own | {name: METHODS[name].summary for name in METHODS}

@@ -20,7 +20,7 @@ varies in the last digit with the threads; those are written here anew.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from math import log
@@ -30,12 +30,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import breadth_first_order, dijkstra
+from scipy.special import betainc, betaln, ndtr, rel_entr
 
 from graphpri._arguments import checked, new_name, real, whole
+from graphpri._cover import cover_by
 from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
-from graphpri._selection import best_forest, check_budget, rank, select_top, settle, tie_keys
-from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean
+from graphpri._selection import SAME, best_forest, best_forest_by, check_budget, rank, select_top, settle, tie_keys
+from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, Neighbours, group, id_dtype, places_within
 
 Floats = NDArray[np.float64]
@@ -425,6 +428,124 @@ def shares(graph: Graph) -> tuple[FloatArray, FloatArray]:
     return first / strength[graph.source], second / strength[graph.target]
 
 
+def lengths(graph: Graph) -> FloatArray:
+    """Length of each edge, the inverse of its weight, in units of the shortest: 1 and more, at most 10²⁰⁰."""
+    with np.errstate(over="ignore"):
+        return np.minimum(graph.weights.max(initial=0.0) / graph.weights, 1e200)
+
+
+def _distances(
+    graph: Graph, length: FloatArray, roots: NDArray[np.int64], reach: FloatArray | None = None
+) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
+    """Some of the roots after the other, and their distances to all nodes; ∞ beyond the largest `reach` of them."""
+    ends = np.concatenate([graph.source, graph.target]), np.concatenate([graph.target, graph.source])
+    links = sp.csr_array((np.tile(length, 2), ends), shape=(graph.n_nodes, graph.n_nodes))
+    width = max(1, _SEARCH_STATES // max(1, graph.n_nodes))
+    for a in range(0, roots.size, width):
+        some = roots[a : a + width]
+        limit = np.inf if reach is None else float(reach[a : a + width].max()) * (1 + SAME)
+        yield some, np.atleast_2d(dijkstra(links, indices=some, limit=limit))
+
+
+def salience_scores(graph: Graph, pivots: int | None, rng: np.random.Generator) -> FloatArray:
+    """Share of roots from which the edge is on a shortest path to one of its ends, by lengths 1/weight.
+
+    From `pivots` nodes drawn at random; None takes all up to N·M = 10⁸ and 256 above.
+    """
+    inhabited = np.flatnonzero(graph.degrees())
+    if pivots is None:
+        pivots = inhabited.size if graph.n_nodes * graph.n_edges <= _EXACT_WORK else _PIVOTS
+    pivots = min(pivots, inhabited.size)
+    roots = inhabited if pivots == inhabited.size else np.sort(rng.choice(inhabited, pivots, replace=False))
+    length, counts = lengths(graph), np.zeros(graph.n_edges)
+    for _, distance in _distances(graph, length, roots):
+        for row in distance:
+            at_source, at_target = row[graph.source], row[graph.target]
+            with np.errstate(invalid="ignore"):
+                gap = np.abs(at_target - at_source)
+            counts += gap >= length * (1 - SAME)
+    return counts / max(1, pivots)
+
+
+def metric_ratios(graph: Graph) -> FloatArray:
+    """Distance of the ends of each edge over its own length 1/weight: 1 where no way around is shorter."""
+    length, degree = lengths(graph), graph.degrees()
+    # A search from the end of higher degree serves many edges.
+    up = degree[graph.source] >= degree[graph.target]
+    root, leaf = np.where(up, graph.source, graph.target), np.where(up, graph.target, graph.source)
+    longest = np.zeros(graph.n_nodes)
+    np.maximum.at(longest, root, length)
+    roots = np.unique(root).astype(np.int64)
+    roots = roots[np.argsort(longest[roots], kind="stable")]
+    start, edge = group(root, np.arange(graph.n_edges), graph.n_nodes)
+    ratio = np.ones(graph.n_edges)
+    for some, distance in _distances(graph, length, roots, longest[roots]):
+        for node, row in zip(some, distance, strict=True):
+            edges = edge[start[node] : start[node + 1]]
+            ratio[edges] = row[leaf[edges]] / length[edges]
+    return np.minimum(ratio, 1.0)
+
+
+def bottlenecks(graph: Graph) -> FloatArray:
+    """Least weight on the way between the ends of each edge whose least weight is largest.
+
+    That is the way in a maximum spanning forest; its least weight is found by doubled steps towards the root.
+    """
+    n, forest = graph.n_nodes, best_forest(graph, rank(graph.weights))
+    u, v = graph.source[forest].astype(np.int64), graph.target[forest].astype(np.int64)
+    firsts = np.unique(graph.components()[1], return_index=True)[1]  # a root above all trees joins them
+    ends = np.concatenate([u, np.full(firsts.size, n)]), np.concatenate([v, firsts])
+    tree = sp.csr_array((np.ones(ends[0].size), ends), shape=(n + 1, n + 1))
+    above = breadth_first_order(tree, n, directed=False)[1].astype(np.int64)
+    above[n] = n
+    low = np.full(n + 1, np.inf)
+    child = np.where(above[u] == v, u, v)
+    low[child] = graph.weights[forest]
+    ups, lows, depth = [above], [low], (np.arange(n + 1) != n).astype(np.int64)
+    while (ups[-1] != n).any():
+        depth = depth + depth[ups[-1]]
+        lows.append(np.minimum(lows[-1], lows[-1][ups[-1]]))
+        ups.append(ups[-1][ups[-1]])
+    deeper = depth[graph.source] >= depth[graph.target]
+    a = np.where(deeper, graph.source, graph.target).astype(np.int64)
+    b = np.where(deeper, graph.target, graph.source).astype(np.int64)
+    least, gap = np.full(graph.n_edges, np.inf), depth[a] - depth[b]
+    for step, (up, lowest_) in enumerate(zip(ups, lows, strict=True)):
+        there = (gap >> step & 1).astype(bool)
+        least[there] = np.minimum(least[there], lowest_[a[there]])
+        a[there] = up[a[there]]
+    for up, lowest_ in zip(ups[::-1], lows[::-1], strict=True):
+        apart = up[a] != up[b]
+        least[apart] = np.minimum(least[apart], np.minimum(lowest_[a[apart]], lowest_[b[apart]]))
+        a[apart], b[apart] = up[a[apart]], up[b[apart]]
+    apart = a != b
+    least[apart] = np.minimum(least[apart], np.minimum(low[a[apart]], low[b[apart]]))
+    return least
+
+
+def log_binomial_tail(count: FloatArray, trials: float, chance: FloatArray) -> FloatArray:
+    """Logarithm of the chance of at least `count` successes, for counts that need not be whole.
+
+    The regularised incomplete beta function; where that is below the smallest numbers, its series (DLMF 8.17.8), and
+    for counts beyond the digits of float64 Chernoff's bound.
+    """
+    a, b, x = count, trials - count + 1, chance
+    if trials > 1e15:
+        return np.where(a > trials * x, -rel_entr(a, trials * x) - rel_entr(trials - a, trials * (1 - x)), 0.0)
+    tail = betainc(a, b, x)
+    rare = tail < 1e-280
+    logs = np.log(np.where(rare, 1.0, tail))
+    a, b, x = a[rare], b[rare], x[rare]
+    term = total = np.ones(a.size)
+    for i in range(1000):
+        term = term * ((a + b + i) / (a + 1 + i) * x)
+        total = total + term
+        if not (term > 1e-12 * total).any():
+            break
+    logs[rare] = a * np.log(x) + b * np.log1p(-x) - np.log(a) - betaln(a, b) + np.log(total)
+    return logs
+
+
 class Scored(NamedTuple):
     """What a method says about the edges.
 
@@ -459,6 +580,11 @@ class Method:
         Keyword options that `score` takes.
     constrained : bool
         Whether `score` takes ``protect`` and ``forbid`` too, because its weights depend on them.
+    p_values : callable, optional
+        What a score says as a p-value, for methods that test edges. They take the options ``significance`` and
+        ``correction``: see :func:`run`.
+    threshold : float, optional
+        Least score of the edges that the method itself keeps, where no budget is given.
 
     Examples
     --------
@@ -473,6 +599,8 @@ class Method:
     score: Callable[..., Scored]
     options: frozenset[str]
     constrained: bool
+    p_values: Callable[[FloatArray], FloatArray] | None = None
+    threshold: float | None = None
 
 
 METHODS: dict[str, Method] = {}
@@ -481,9 +609,23 @@ METHODS: dict[str, Method] = {}
 _CONSTRAINTS = frozenset({"protect", "forbid"})
 
 
+_TESTING = frozenset({"significance", "correction"})
+CORRECTIONS = ("holm", "bonferroni", "fdr")
+"""Ways to correct p-values for testing all edges."""
+
+
 @checked
-def method(name: str, *, summary: str, reference: str) -> Callable[[Callable[..., Scored]], Callable[..., Scored]]:
+def method(
+    name: str,
+    *,
+    summary: str,
+    reference: str,
+    p_values: Callable[[FloatArray], FloatArray] | None = None,
+    threshold: float | None = None,
+) -> Callable[[Callable[..., Scored]], Callable[..., Scored]]:
     """Register a score function under a name; its keyword-only parameters become the method's options.
+
+    `p_values` and `threshold` are those of :class:`Method`.
 
     Examples
     --------
@@ -507,9 +649,9 @@ def method(name: str, *, summary: str, reference: str) -> Callable[[Callable[...
         def score(graph: Graph, k: int, rng: np.random.Generator, **options: Any) -> Scored:
             return function(graph, k, rng, **options) if graph.n_edges else Scored(np.empty(0))
 
-        METHODS[name] = Method(
-            name, summary, reference, score, keywords - _CONSTRAINTS, constrained=keywords >= _CONSTRAINTS
-        )
+        options = keywords - _CONSTRAINTS | (_TESTING if p_values else frozenset())
+        constrained = keywords >= _CONSTRAINTS
+        METHODS[name] = Method(name, summary, reference, score, options, constrained, p_values, threshold)
         return score
 
     return register
@@ -550,7 +692,7 @@ def find(name: str, *, besides: Sequence[str] = ()) -> Method:
 def run(
     graph: Graph,
     name: str,
-    k: int,
+    k: int | None,
     rng: np.random.Generator,
     *,
     connected: bool = False,
@@ -559,15 +701,16 @@ def run(
     forbid: BoolArray | None = None,
     **options: Any,
 ) -> tuple[BoolArray, Scored]:
-    """Score the edges by a method and keep exactly `k` of them.
+    """Score the edges by a method and keep exactly `k` of them, or those that a test or the method itself says.
 
     Parameters
     ----------
     graph : Graph
     name : str
         One of `METHODS`.
-    k : int
-        Number of edges to keep.
+    k : int or None
+        Number of edges to keep. None keeps those whose p-value is at most `significance`, or for methods with a
+        threshold those that reach it, besides what `connected`, `cover` and `protect` need.
     rng : Generator
         For methods that draw, then for ties.
     connected : bool
@@ -577,7 +720,9 @@ def run(
     protect, forbid : ndarray of bool, shape (M,), optional
         Edges that must stay and edges that must go.
     **options
-        The method's own.
+        The method's own. Those that test edges take ``significance``, a p-value in (0, 1), in place of `k`, and
+        ``correction``: ``"holm"``, ``"bonferroni"`` (both bound the chance of a single wrong edge) or ``"fdr"`` (the
+        expected share of wrong edges, Benjamini and Hochberg 1995).
 
     Returns
     -------
@@ -603,15 +748,98 @@ def run(
     if unused := sorted(options.keys() - chosen.options):
         uses = f"uses {', '.join(sorted(chosen.options))}" if chosen.options else "has no options"
         raise OptionError(f"method {name!r} does not use {', '.join(unused)}; it {uses}")
-    check_budget(graph, k, connected=connected, cover=cover, protect=protect, forbid=forbid)
+    significance, correction = options.pop("significance", None), options.pop("correction", None)
+    _check_test(chosen, k, significance, correction)
+    most = graph.n_edges if forbid is None else graph.n_edges - int(forbid.sum())
+    check_budget(graph, most if k is None else k, connected=connected, cover=cover, protect=protect, forbid=forbid)
     constraints = {"protect": protect, "forbid": forbid} if chosen.constrained else {}
-    scored = chosen.score(graph, k, rng, **options, **constraints)
-    rules = {"connected": connected, "cover": cover, "protect": protect, "forbid": forbid}
-    mask = select_top(graph, scored.scores, k, rng, **rules)
-    return mask, scored
+    scored = chosen.score(graph, most if k is None else k, rng, **options, **constraints)
+    rules: dict[str, Any] = {"connected": connected, "cover": cover, "protect": protect, "forbid": forbid}
+    if k is not None:
+        return select_top(graph, scored.scores, k, rng, **rules), scored
+    return _above(graph, scored.scores, _members(chosen, scored.scores, significance, correction), **rules), scored
 
 
-__all__ = ["METHODS", "Method", "Scored", "find", "method", "run"]
+def _check_test(chosen: Method, k: int | None, significance: Any, correction: Any) -> None:
+    """Refuse a test beside a budget, none where there is no budget, and what is none."""
+    if correction is not None and correction not in CORRECTIONS:
+        raise OptionError(f"{argument('correction', correction)}: choose from {', '.join(map(repr, CORRECTIONS))}")
+    if significance is not None:
+        real("significance", significance, 0, 1, above=True)
+        if k is not None:
+            raise OptionError(
+                f"{argument('significance', significance)} says how many edges stay, and so does {setting('keep')}: "
+                "pass one of them"
+            )
+    elif correction is not None:
+        raise OptionError(f"{argument('correction', correction)} needs {setting('significance')}")
+    elif k is None and chosen.threshold is None:
+        tests = f", or {setting('significance')}, a p-value" if chosen.p_values else ""
+        raise OptionError(
+            f"method {chosen.name!r} needs a budget: pass {setting('keep')}, a share or a number of edges{tests}"
+        )
+
+
+def _members(chosen: Method, scores: FloatArray, significance: float | None, correction: str | None) -> BoolArray:
+    """Edges that the test, or the method itself, keeps."""
+    if significance is None or chosen.p_values is None:
+        return scores >= (chosen.threshold or 0.0)
+    p = corrected(chosen.p_values(scores), correction)
+    if not (p <= significance).any():
+        how = f", corrected by {correction}," if correction else ""
+        raise OptionError(
+            f"{argument('significance', significance)}: no edge is significant, the least p-value{how} is {p.min():.3g}"
+        )
+    return p <= significance
+
+
+def corrected(p: FloatArray, correction: str | None) -> FloatArray:
+    """p-values corrected for testing all of them: Bonferroni, Holm (1979), or Benjamini and Hochberg (1995).
+
+    Examples
+    --------
+    >>> corrected(np.array([0.01, 0.02, 0.03]), "bonferroni").round(2)
+    array([0.03, 0.06, 0.09])
+    >>> corrected(np.array([0.01, 0.02, 0.03]), "holm").round(2)
+    array([0.03, 0.04, 0.04])
+    """
+    if correction == "bonferroni":
+        return np.minimum(p * p.size, 1.0)
+    if correction == "holm":
+        order, out = np.argsort(p, kind="stable"), np.empty(p.size)
+        out[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1.0)
+        return out
+    if correction == "fdr":
+        from scipy.stats import false_discovery_control  # slow to import
+
+        return false_discovery_control(p)
+    return p
+
+
+def _above(
+    graph: Graph,
+    scores: FloatArray,
+    mask: BoolArray,
+    *,
+    connected: bool,
+    cover: BoolArray | None,
+    protect: BoolArray | None,
+    forbid: BoolArray | None,
+) -> BoolArray:
+    """Some edges, with those that the constraints need besides, the highest scores first."""
+    mask = mask if protect is None else mask | protect
+    mask = mask if forbid is None else mask & ~forbid
+    if connected:
+        return mask | best_forest_by(graph, scores, np.arange(graph.n_edges), protect=mask, forbid=forbid)
+    if cover is not None:
+        place = np.empty(graph.n_edges, np.int64)
+        place[rank(scores)] = np.arange(graph.n_edges)
+        among = None if forbid is None else ~forbid
+        return mask | cover_by(graph, place, graph.n_edges, cover, among=among, protect=mask)
+    return mask
+
+
+__all__ = ["CORRECTIONS", "METHODS", "Method", "Scored", "corrected", "find", "method", "run"]
 
 _HAMANN = (
     "M. Hamann, G. Lindner, H. Meyerhenke, C. L. Staudt, D. Wagner. Structure-preserving sparsification methods "
@@ -781,6 +1009,7 @@ def algebraic_distance(graph: Graph, k: int, rng: np.random.Generator, *, system
     summary="edges that carry more of a node's strength than chance would give (disparity filter)",
     reference="M. Á. Serrano, M. Boguñá, A. Vespignani. Extracting the multiscale backbone of complex weighted "
     "networks. PNAS 106(16), 2009",
+    p_values=lambda scores: np.exp(-scores),
 )
 def disparity(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """−ln α with α = (1 − p)^(d−1), p the edge's part of the strength of an end of degree d; the better end.
@@ -800,19 +1029,15 @@ def disparity(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     "noise-corrected",
     summary="edges that weigh more than their ends' strengths explain, in standard deviations",
     reference="M. Coscia, F. M. H. Neffke. Network backboning with noisy data. ICDE 2017",
+    p_values=lambda scores: ndtr(-scores),
 )
 def noise_corrected(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """Lift of the edge over its expectation, mapped to [−1, 1], over its posterior standard deviation.
 
-    The filter keeps edges whose lift exceeds δ deviations, so this is the δ at which an edge goes. Weights are
-    read as counts: the result depends on their unit.
+    The filter keeps edges whose lift exceeds δ deviations, so this is the δ at which an edge goes; its p-value is that
+    of the normal distribution, one-sided. Weights are read as counts: the result depends on their unit.
     """
-    total = 2 * float(graph.weights.sum())
-    if not 1 < total < np.inf:
-        raise GraphError(
-            f"noise-corrected reads weights as counts, but all of them together make {total / 2:g}: "
-            "multiply them to the number of events that they stand for"
-        )
+    total = 2 * _events(graph, "noise-corrected")
     first, second = shares(graph)
     strength = graph.strengths() / total
     a, b = strength[graph.source], strength[graph.target]
@@ -825,6 +1050,92 @@ def noise_corrected(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     deviation[np.isnan(deviation)] = np.inf  # 0 · ∞, of weights that lie beyond float64's range apart
     scores = (1 - 2 / (lift + 1)) / np.maximum(deviation, np.finfo(float).tiny)
     return Scored(settle(scores))
+
+
+def _events(graph: Graph, name: str) -> float:
+    """Sum of the weights, for a method that reads them as counts."""
+    total = float(graph.weights.sum())
+    if not 0.5 < total < np.inf:
+        raise GraphError(
+            f"{name} reads weights as counts, but all of them together make {total:g}: "
+            "multiply them to the number of events that they stand for"
+        )
+    return total
+
+
+@method(
+    "marginal-likelihood",
+    summary="edges that weigh more than chance gives their ends' strengths, by a binomial test",
+    reference="N. Dianati. Unwinding the hairball graph: pruning algorithms for weighted complex networks. "
+    "Physical Review E 93, 012304, 2016",
+    p_values=lambda scores: np.exp(-scores),
+)
+def marginal_likelihood(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
+    """−ln p of at least so many of T events at the edge, each there with chance s_u s_v/(2T²).
+
+    T is the sum of all weights, which are read as counts: the result depends on their unit. Counts need not be whole.
+    """
+    total, strength = _events(graph, "marginal-likelihood"), graph.strengths()
+    chance = strength[graph.source] / total * (strength[graph.target] / total) / 2
+    with np.errstate(under="ignore"):
+        logs = log_binomial_tail(graph.weights, total, np.clip(chance, 1e-300, 0.5))
+    return Scored(settle(np.maximum(-logs, 0.0)))
+
+
+@method(
+    "high-salience",
+    summary="edges of the shortest-path trees of many nodes (high-salience skeleton)",
+    reference="D. Grady, C. Thiemann, D. Brockmann. Robust classification of salient links in complex networks. "
+    "Nature Communications 3, 864, 2012",
+)
+def high_salience(graph: Graph, k: int, rng: np.random.Generator, *, pivots: int | None = None) -> Scored:
+    """Share of nodes whose shortest paths, by lengths 1/weight, use the edge to reach one of its ends.
+
+    Of several shortest paths all count. From `pivots` random nodes; by default from all where N·M ≤ 10⁸, else from 256.
+    """
+    if pivots is not None:
+        whole("pivots", pivots, 1)
+    return Scored(salience_scores(graph, pivots, rng))
+
+
+_SIMAS = (
+    "T. Simas, R. B. Correia, L. M. Rocha. The distance backbone of complex networks. "
+    "Journal of Complex Networks 9(6), cnab021, 2021"
+)
+
+
+@method(
+    "metric",
+    summary="edges that no path is shorter than, by lengths 1/weight (metric backbone), then the least of detours",
+    reference=_SIMAS,
+    threshold=1.0,
+)
+def metric(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
+    """Distance of the ends over the edge's own length where a way around is shorter; from 1 to 2 by weight elsewhere.
+
+    Without a budget, the metric backbone: it has the distances of the graph.
+    """
+    return Scored(_backbone_first(graph, metric_ratios(graph)))
+
+
+@method(
+    "ultrametric",
+    summary="edges of the maximum spanning forests (ultrametric backbone), then those that fall short of them least",
+    reference=_SIMAS,
+    threshold=1.0,
+)
+def ultrametric(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
+    """Weight over the least weight on the best way between the ends, where that is less than 1; else by weight, 1 to 2.
+
+    Without a budget, the ultrametric backbone: every edge that is in some maximum spanning forest.
+    """
+    return Scored(_backbone_first(graph, graph.weights / bottlenecks(graph)))
+
+
+def _backbone_first(graph: Graph, ratio: FloatArray) -> FloatArray:
+    """Scores of edges with a ratio up to 1: those of 1, by weight, before all others."""
+    levels, place = np.unique(graph.weights, return_inverse=True)
+    return np.where(ratio >= 1 - SAME, 1 + (place + 1) / levels.size, settle(ratio))
 
 
 @method("effective-resistance", summary="edges of highest weight times effective resistance", reference=_SPIELMAN)

@@ -58,6 +58,9 @@ Ctrl-C during the search writes the best result so far and exits with 1.""",
 )
 
 
+_OF_TESTS = ("significance", "correction")
+
+
 @Parameter(name="*", group=SEARCH)
 @dataclass(frozen=True, kw_only=True)
 class Asked:
@@ -79,7 +82,8 @@ class Asked:
         Parameter(
             help="pri, or one of random, weight, spanning-forest, local-degree, local-similarity, jaccard, scan, "
             "triangles, simmelian, edge-betweenness, forest-fire, algebraic-distance, disparity, noise-corrected, "
-            "effective-resistance, effective-resistance-sampling."
+            "marginal-likelihood, high-salience, metric, ultrametric, effective-resistance, "
+            "effective-resistance-sampling."
         ),
     ] = "pri"
     reweight: Annotated[
@@ -98,6 +102,17 @@ class Asked:
     time_limit: Annotated[
         float | None, Parameter(metavar="SECONDS", help="For pri: stop then, with the best so far.")
     ] = None
+    significance: Annotated[
+        float | None,
+        Parameter(
+            metavar="P",
+            help="In place of --keep, for disparity, noise-corrected and marginal-likelihood: keep edges of a p-value "
+            "up to this.",
+        ),
+    ] = None
+    correction: Annotated[
+        Literal["holm", "bonferroni", "fdr"] | None, Parameter(help="Correct p-values for testing all edges.")
+    ] = None
     option: Annotated[
         tuple[str, ...],
         Parameter(
@@ -115,6 +130,7 @@ class Asked:
         if taken := sorted(options.keys() & signature(sparsify).parameters.keys()):
             raise OptionError(f"--option {taken[0]} is for options of the method: pass --{taken[0].replace('_', '-')}")
         own = {name: value for name, value in vars(self).items() if name != "option"}
+        own = {name: value for name, value in own.items() if value is not None or name not in _OF_TESTS}
         return own | {"keep": None if self.keep is None else parse_keep(self.keep)} | options
 
 
@@ -276,7 +292,9 @@ def _page(result: Sparsified, name: str) -> bytes:
 
 def _report(r: dict[str, Any]) -> str:
     """A result as text."""
-    budget = "left to beta" if r["keep"] is None else r["keep"]
+    budget = r["keep"]
+    if budget is None:
+        budget = "left to beta" if r["method"] == "pri" else f"left to {r['method']}"
     raised = " or more" if r["at_least"] else ""
     before, after = r["components"], r["components_kept"]
     how = [r["method"], *([f"solver {r['solver']}"] if r.get("solver", "budgeted") != "budgeted" else [])]

@@ -398,7 +398,7 @@ def _best_flip(search: Search, loose: BoolArray, dropped: Edges, tabu: Tabu) -> 
 
 
 def _best_bridge_swap(
-    search: Search, bridges: Bridges, changes: FloatArray, dropped: Edges, width: int, tabu: Tabu
+    search: Search, bridges: Bridges | LastEdges, changes: FloatArray, dropped: Edges, width: int, tabu: Tabu
 ) -> Move:
     """Swap of a bridge for a dropped edge across the same cut."""
     tied = np.flatnonzero(search.evaluator.mask & search.free & bridges.is_needed)

@@ -96,6 +96,8 @@ class Ending(Enum):
     )
     NEEDED = Outcome.COMPLETE, "all edges kept{allowed}: {reason}"
     SCORED = Outcome.SCORED, "kept the {edges} that {method} scores highest{rules}"
+    TESTED = Outcome.SCORED, "kept the edges whose p-value by {method} is at most {level}{rules}"
+    OWN_BACKBONE = Outcome.SCORED, "kept the {method} backbone{rules}"
     OUT_OF_STEPS = Outcome.STOPPED, "stopped after all {steps} steps", "raise steps to go on"
     CALLBACK = Outcome.STOPPED, "stopped by the callback; {best}"
     TIME_LIMIT = Outcome.STOPPED, "time limit of {seconds:g} s reached; {best}"
@@ -170,10 +172,10 @@ class Solution:
         The steps that led there.
     probabilities : ndarray of float64, shape (M,), or None
         Selection probabilities, for solvers that have them.
-    scores, weights : ndarray of float64, shape (M,), or None
-        Scores that decided, and new weights, for methods that have them.
+    scores, weights, p_values : ndarray of float64, shape (M,), or None
+        Scores that decided, new weights, and p-values, for methods that have them.
     before : ndarray of float64, shape (M,), or None
-        Weights before these, where they were asked for.
+        Weights before the new ones, where they were asked for.
     """
 
     mask: BoolArray
@@ -183,6 +185,7 @@ class Solution:
     probabilities: FloatArray | None = None
     scores: FloatArray | None = None
     weights: FloatArray | None = None
+    p_values: FloatArray | None = None
     before: FloatArray | None = None
 
 
