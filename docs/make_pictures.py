@@ -29,8 +29,8 @@ from PIL import Image
 from scale_tables import cells
 
 import graphpri
+from graphpri._layout import spring
 from graphpri.apps.brain_planted import planted_connectomes
-from graphpri.plot import spring
 
 PICTURES = Path(__file__).parent / "pictures"
 LARGEST = 150_000

@@ -13,9 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 import graphpri
 import zoo
 from graphpri import plot
+from graphpri._layout import spring
 from graphpri.errors import GraphError, MissingExtraError, OptionError
 from graphpri.graph import Graph
-from graphpri.plot import sample_nodes, spring
+from graphpri.plot import sample_nodes
 
 pytest.importorskip("matplotlib")
 
@@ -165,17 +166,39 @@ def test_samples_of_graphs_in_pieces_have_their_size():
     assert sample_nodes(zoo.disjoint(zoo.ring(5), zoo.path(4), isolated=20), 17).size == 17
 
 
+def curves(ax: Any) -> dict[str, np.ndarray]:
+    """Curves of all axes of a figure by their names."""
+    return {name: points for each in ax.figure.axes for name, points in lines(each).items()}
+
+
 def test_path_along_beta(karate: Graph):
     results = graphpri.path(karate, beta=[4, 0, 2])
     ax = plot.path(results)
-    drawn = lines(ax)
+    drawn = curves(ax)
     order = [1, 2, 0]
     for name, attribute in (("objective J", "objective"), ("entropy S", "entropy"), ("divergence D", "divergence")):
         assert_allclose(drawn[name], [(results[i].settings["beta"], getattr(results[i], attribute)) for i in order])
-    right = ax.figure.axes[1]
     shares = [results[i].kept.n_edges / 78 for i in order]
-    assert_allclose(lines(right)["edges kept (right)"], np.transpose([[0, 2, 4], shares]))
-    assert len(ax.get_legend().get_texts()) == 4
+    assert_allclose(drawn["edges kept"], np.transpose([[0, 2, 4], shares]))
+    assert [each.get_ylabel().split("\n")[0] for each in ax.figure.axes] == [
+        "objective J",
+        "divergence D",
+        "entropy S",
+        "edges",
+    ]
+    assert list(lines(ax)) == ["objective J"]
+
+
+def test_constant_curves_of_a_path_are_left_out_and_axes_of_a_grid_keep_their_place(karate: Graph):
+    import matplotlib.pyplot as plt
+
+    _, (one, other) = plt.subplots(1, 2)
+    before = other.get_position().bounds
+    ax = plot.path(graphpri.path(karate, beta=[0.0, 4.0], keep=20), one)
+    assert "edges kept" not in curves(ax)
+    assert other.get_position().bounds == before
+    loose = plt.figure().add_axes((0.1, 0.1, 0.8, 0.8))
+    assert "divergence D" in curves(plot.path(graphpri.path(karate, beta=[0.0, 4.0], keep=20), loose))
 
 
 def test_path_takes_rows_too(karate: Graph):
@@ -185,7 +208,7 @@ def test_path_takes_rows_too(karate: Graph):
         | {"beta": r.settings["beta"], "share": r.kept.n_edges / 78}
         for r in results
     ]
-    ours, theirs = lines(plot.path(rows)), lines(plot.path(results))
+    ours, theirs = curves(plot.path(rows)), curves(plot.path(results))
     assert list(ours) == list(theirs)
     for name, points in theirs.items():
         assert_allclose(ours[name], points)
@@ -197,8 +220,8 @@ def test_path_takes_rows_too(karate: Graph):
 def test_path_along_budgets(karate: Graph):
     results = graphpri.path(karate, keep=[0.5, 0.25])
     ax = plot.path(results)
-    assert len(ax.figure.axes) == 1
-    assert_allclose(lines(ax)["divergence D"][:, 0], [20 / 78, 39 / 78])
+    assert "edges kept" not in curves(ax)
+    assert_allclose(curves(ax)["divergence D"][:, 0], [20 / 78, 39 / 78])
     assert "share" in ax.get_xlabel()
 
 
@@ -221,7 +244,7 @@ def test_comparison_has_a_line_a_method_through_the_mean_of_its_seeds():
     drawn = lines(ax)
     assert_allclose(drawn["pri"], [(5, 0.3), (9, 0.1)])
     assert_allclose(drawn["x (a=1)"], [(5, 0.5)])
-    assert len(ax.collections) == 1
+    assert len(ax.collections) == 2
 
 
 def test_comparison_takes_the_library_s_own(karate: Graph):
@@ -263,3 +286,102 @@ def test_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch, karate: Gr
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"graphpri\[plot\]"):
         plot.graph(karate, np.ones(78, bool))
+
+
+# Nodes by their attributes.
+
+
+def scattered(ax: Any, label: str) -> Any:
+    (found,) = [c for c in ax.collections if str(c.get_label()).startswith(label)]
+    return found
+
+
+def test_names_are_those_of_the_nodes_with_most_kept_edges():
+    star = nx.Graph([("hub", leaf) for leaf in "abcd"] + [("a", "b")])
+    result = graphpri.sparsify(star, keep=4, method="local-degree")
+    for names, expected in (("all", ["hub", *"abcd"]), (1, ["hub"]), (None, [])):
+        ax = plot.graph(star, result, names=names)
+        assert sorted(text.get_text() for text in ax.texts) == sorted(expected)
+    with pytest.raises(OptionError, match="names='some'"):
+        plot.graph(star, result, names="some")
+
+
+def test_colours_follow_attributes_groups_and_numbers():
+    g = nx.karate_club_graph()
+    result = graphpri.sparsify(g, keep=60, method="random")
+    kept = {node for node in g if result.graph.degree[node]}
+    ax = plot.graph(g, result, colour="club")
+    clubs = nx.get_node_attributes(g, "club")
+    for club in ("Mr. Hi", "Officer"):
+        assert len(scattered(ax, club).get_offsets()) == sum(clubs[node] == club for node in kept)
+    ax = plot.graph(g, result, colour="communities")
+    assert sum(len(c.get_offsets()) for c in ax.collections if str(c.get_label()).startswith("community")) == len(kept)
+    numbers = {node: float(node) for node in g}
+    ax = plot.graph(g, result, colour=numbers, pos=nx.circular_layout(g))
+    (scale,) = [c for c in ax.collections if c.get_array() is not None and len(np.ravel(c.get_array()))]
+    assert sorted(np.ravel(scale.get_array())) == sorted(kept)
+    many = plot.graph(g, result, colour=[f"group {node % 11}" for node in g])
+    assert "other" in {str(c.get_label()) for c in many.collections}
+    with pytest.raises(OptionError, match="colour='team' is no attribute of the graph's nodes; it has 'club'"):
+        plot.graph(g, result, colour="team")
+    with pytest.raises(OptionError, match=r"colour.*3 values for 34 nodes"):
+        plot.graph(g, result, colour=[1, 2, 3])
+
+
+def test_sizes_and_widths_grow_with_what_is_asked_for():
+    g = nx.Graph()
+    g.add_weighted_edges_from([("a", "b", 1.0), ("b", "c", 9.0)])
+    ax = plot.graph(g, size={"a": 0, "b": 1, "c": 4}, width="weight")
+    found = [c for c in ax.collections if c.get_zorder() == 3]
+    discs = {tuple(np.round(xy, 6)): s for c in found for xy, s in zip(c.get_offsets(), c.get_sizes(), strict=True)}
+    assert len(discs) == 3
+    areas = sorted(discs.values())
+    assert (areas[2] - areas[0]) == pytest.approx(4 * (areas[1] - areas[0]))
+    thin, thick = sorted(scattered(ax, "kept").get_linewidths())
+    assert thin < thick
+    with pytest.raises(OptionError, match="size must be finite numbers, 0 or more"):
+        plot.graph(g, size={"a": -1.0})
+
+
+def test_results_and_whole_graphs_are_drawn_alone_and_dropped_edges_left_out_on_request():
+    result = graphpri.sparsify(nx.karate_club_graph(), keep=0.3)
+    assert plot.graph(result).get_title() == "23 of 78 edges kept"
+    assert plot.graph(nx.karate_club_graph()).get_title() == "78 edges"
+    ax = plot.graph(result, dropped=False)
+    assert not [c for c in ax.collections if str(c.get_label()).startswith("dropped")]
+    with pytest.raises(OptionError, match="layout and pos are two names"):
+        plot.graph(result, layout=np.zeros((34, 2)), pos=np.zeros((34, 2)))
+
+
+def test_a_hairball_says_what_to_do():
+    graph = graphpri.datasets.barabasi_albert(200, 5)
+    crowded = plot.graph(graph, np.arange(graph.n_edges) < 600)
+    assert "a smaller keep shows more" in crowded.get_title()
+    assert "smaller" not in plot.graph(graph, np.arange(graph.n_edges) < 200).get_title()
+    alpha = [scattered(plot.graph(graph, np.arange(graph.n_edges) < k), "kept").get_alpha() for k in (100, 800)]
+    assert alpha[1] < alpha[0]
+
+
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_pictures_have_no_white_margins(kind: str, tmp_path: Any):
+    ax = plot.graph(nx.karate_club_graph(), np.arange(78) < 20, names="all", colour="club")
+    ax.figure.savefig(tmp_path / f"karate.{kind}")
+    assert (tmp_path / f"karate.{kind}").stat().st_size > 1000
+    if kind == "png":
+        import matplotlib.pyplot as plt
+
+        ink = (plt.imread(tmp_path / "karate.png")[..., :3] < 1).any(axis=2)
+        rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+        assert np.ptp(rows) > 0.9 * ink.shape[0]
+        assert np.ptp(columns) > 0.85 * ink.shape[1]
+
+
+def test_the_best_of_each_budget_has_a_ring():
+    rows = [
+        {"method": m, "K": k, "divergence": d}
+        for m, k, d in (("a", 5, 0.1), ("b", 5, 0.2), ("a", 9, 0.3), ("b", 9, 0.2))
+    ]
+    rings = scattered(plot.compare(rows), "best").get_offsets()
+    assert_allclose(rings, [(5, 0.1), (9, 0.2)])
+    unknown = [row | {"mine": row["divergence"]} for row in rows]
+    assert not [c for c in plot.compare(unknown, measure="mine").collections if c.get_label() == "best"]

@@ -13,10 +13,10 @@ import pytest
 
 import graphpri
 from disturbing import disturbed
+from graphpri._layout import spring
 from graphpri.apps.scalar import ScalarPRI
 from graphpri.baselines import METHODS
 from graphpri.graph import Graph
-from graphpri.plot import spring
 
 pytestmark = pytest.mark.usefixtures("short_searches")
 

@@ -1400,7 +1400,7 @@ def test_cover_leaves_an_edge_to_each_node_with_exactly_k_edges(method):
         assert result.mask.sum() == k
         assert [node for node, degree in result.graph.degree if degree == 0] == ["alone"]
         assert result.report()["cover"] is True
-    with pytest.raises(OptionError, match="keep=20 edges can't leave one .* cover=True needs at least 21 edges"):
+    with pytest.raises(OptionError, match=r"keep=20 edges can't leave one .* cover=True needs at least 21 edges"):
         sparsify(karate, keep=20, cover=True, method=method)
 
 
@@ -1432,5 +1432,5 @@ def test_forbidden_edges_and_algorithm_1_can_not_cover():
     star = nx.star_graph(4)
     with pytest.raises(OptionError, match="forbid names every edge of node 2"):
         sparsify(star, keep=2, cover=True, forbid=[(0, 2)])
-    with pytest.raises(OptionError, match="gumbel.* can't leave an edge to every node"):
+    with pytest.raises(OptionError, match=r"gumbel.* can't leave an edge to every node"):
         sparsify(star, keep=4, cover=True, solver="gumbel")

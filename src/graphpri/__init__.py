@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from graphpri import datasets, io, plot
     from graphpri._compare import Comparison, compare
     from graphpri._objective import Objective
-    from graphpri._sparsify import Sparsified, methods, path, sparsify
+    from graphpri._path import SparsifiedPath, path
+    from graphpri._progress import ProgressBar
+    from graphpri._sparsify import Sparsified, methods, sparsify
     from graphpri.errors import (
         ArgumentError,
         ClusterError,
@@ -50,8 +52,10 @@ __all__ = [
     "MissingExtraError",
     "Objective",
     "OptionError",
+    "ProgressBar",
     "Report",
     "Sparsified",
+    "SparsifiedPath",
     "__version__",
     "as_graph",
     "compare",
@@ -115,7 +119,9 @@ _HOMES = {
         "report",
         "von_neumann_entropy",
     ),
-    "graphpri._sparsify": ("Sparsified", "methods", "path", "sparsify"),
+    "graphpri._path": ("SparsifiedPath", "path"),
+    "graphpri._progress": ("ProgressBar",),
+    "graphpri._sparsify": ("Sparsified", "methods", "sparsify"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -15,7 +15,8 @@ import numpy as np
 from graphpri._arguments import checked, seconds, whole
 from graphpri._entropies import entropy_for
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective
-from graphpri._output import aligned
+from graphpri._output import aligned, format_value, items
+from graphpri._output import table as html_table
 from graphpri._sparsify import Sparsified, several, sparsify
 from graphpri._stochastic import Estimate
 from graphpri.baselines import find
@@ -113,6 +114,12 @@ class Comparison(Sequence[dict[str, Any]]):
         lines += [f"left out: {name} ({why})" for name, why in self.left_out.items()]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        columns = [c for c in self.columns if c not in {"status", *self._errors()} and not self._says_nothing(c)]
+        rows = [[_in_cell(_shown(row, c)) for c in columns] for row in self.rows]
+        return html_table(columns, rows) + items(self.notes)
+
     @property
     def columns(self) -> list[str]:
         """Names of the columns, in order."""
@@ -155,6 +162,34 @@ class Comparison(Sequence[dict[str, Any]]):
             at = " and ".join(argument(name, value) for name, value in asked.items())
             raise OptionError(f"no row{at and f' at {at}'} has a value of {measure!r}")
         return (min if better == "low" else max)(rows, key=lambda row: row[measure])
+
+    @checked
+    def best_per_budget(self, measure: str, beta: float | None = None) -> list[dict[str, Any]]:
+        """The rows that are best by a measure, one for each budget, in the order of the table.
+
+        Parameters
+        ----------
+        measure, beta
+            As of :meth:`best`, which takes the best of all budgets: mostly one of the largest.
+
+        Raises
+        ------
+        OptionError
+            As :meth:`best`.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> table = compare(nx.karate_club_graph(), ["pri", "random"], [0.3, 0.6], measures=["divergence"])
+        >>> [(row["K"], row["method"]) for row in table.best_per_budget("divergence")]
+        [(23, 'pri'), (47, 'pri')]
+        """
+        found = [self.best(measure, beta=beta)["keep"]]  # refuses what is no measure
+        budgets = dict.fromkeys(r["keep"] for r in self.rows if not np.isnan(r[measure]))
+        rows = [[r for r in self.rows if r["keep"] == keep and not np.isnan(r[measure])] for keep in budgets or found]
+        better = min if MEASURES[measure].better == "low" else max
+        fitting = ([r for r in some if beta is None or r.get("beta") == beta] for some in rows)
+        return [better(some, key=lambda row: row[measure]) for some in fitting if some]
 
     @checked
     def to_csv(self, path: str | os.PathLike[str]) -> None:
@@ -342,6 +377,13 @@ def _measured(view: View, chosen: Iterable[Measure]) -> dict[str, float]:
         if m.name in view.errors:
             values[f"{m.name}_error"] = view.errors[m.name]
     return values
+
+
+def _in_cell(value: Any) -> str | float | None:
+    """A value as a cell of a page."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return format_value(value)
 
 
 def _shown(row: Mapping[str, Any], column: str) -> Any:

@@ -15,7 +15,9 @@ import numpy as np
 from graphpri._arguments import checked, is_several, seconds, unknown, whole
 from graphpri._cover import least_cover
 from graphpri._entropies import entropy_for
+from graphpri._layout import sketch
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta
+from graphpri._output import table as html_table
 from graphpri._runtime import Deadline, deadline, in_threads, within
 from graphpri._selection import check_budget, count_edges, forest_size
 from graphpri._version import __version__
@@ -270,6 +272,30 @@ class Sparsified:
         needs = None if cover is None else int(np.count_nonzero(cover.mask))
         bound = None if cover is None else cover.bound
         return CutOff(nodes, rows, forest_size(graph), needs, bound, self.kept.n_edges)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a small picture and what was kept."""
+        facts = self.report()
+        rows: list[tuple[str, str | float]] = [
+            ("method", facts["method"]),
+            ("edges kept", f"{facts['edges_kept']} of {facts['edges']} ({facts['share_kept']:.1%})"),
+            ("beta", facts["beta"]),
+            ("entropy S", f"{facts['entropy']:.4f} nats, original {facts['entropy_original']:.4f}"),
+            ("divergence D", f"{facts['divergence']:.4f} nats"),
+            ("objective J", facts["objective"]),
+            ("components", f"{facts['components_kept']}, original {facts['components']}"),
+            ("cut off", str(self.cut_off)),
+            ("status", str(self.status)),
+        ]
+        picture = sketch(self.original, self._canonical_mask)
+        return f'<div style="display: flex; gap: 1em">{picture}{html_table(["", ""], rows)}</div>'
+
+    @property
+    def _canonical_mask(self) -> BoolArray:
+        """Kept edges in the order of `original`."""
+        n = self.original.n_nodes
+        keys = self.original.source.astype(np.int64) * n + self.original.target
+        return np.isin(keys, self.kept.source.astype(np.int64) * n + self.kept.target)
 
     def __repr__(self) -> str:
         return (

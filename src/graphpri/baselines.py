@@ -839,7 +839,7 @@ def _above(
     return mask
 
 
-__all__ = ["CORRECTIONS", "METHODS", "Method", "Scored", "corrected", "find", "method", "run"]
+__all__ = ["METHODS", "Method", "Scored", "find", "method", "run"]
 
 _HAMANN = (
     "M. Hamann, G. Lindner, H. Meyerhenke, C. L. Staudt, D. Wagner. Structure-preserving sparsification methods "

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from html import escape
 from numbers import Real
 from typing import Any, Literal, NamedTuple, cast, get_args
 
@@ -15,8 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from graphpri._arguments import checked, chosen, whole
+from graphpri._output import table as html_table
 from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks, read_only, require
 from graphpri.errors import GraphError, Note, OptionError, argument, setting
+
+_SHOWN_ROWS = 8  # of a table in a notebook
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
@@ -946,6 +950,17 @@ class Graph:
         kind = f"weighted by {self.weight_name!r}" if self.is_weighted else "unweighted"
         return f"Graph({self.n_nodes} nodes, {self.n_edges} edges, {kind})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        rows: list[tuple[str, str | int | float]] = [
+            ("nodes", self.n_nodes),
+            ("edges", self.n_edges),
+            ("weights", repr(self.weight_name) if self.is_weighted else "unweighted"),
+            ("components", self.components()[0]),
+            ("largest degree", int(self.degrees().max(initial=0))),
+        ]
+        return html_table(["graph", ""], rows)
+
     @cached_property
     def n_edges(self) -> int:
         """Number of edges M."""
@@ -1243,6 +1258,22 @@ class EdgeTable:
     header: Header | None = None
     unclear: str | None = None
     matrix: bool = False
+
+    def __repr__(self) -> str:
+        columns = ", ".join(map(repr, self.edge_attributes)) or "none"
+        kind = "arcs" if self.directed else "edges"
+        return f"EdgeTable({self.n_nodes} nodes, {self.source.size} {kind}, attributes of edges: {columns})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first rows."""
+        few = min(_SHOWN_ROWS, self.source.size)
+        label = (lambda i: i) if self.labels is None else self.labels.__getitem__
+        columns = {name: values[:few] for name, values in self.edge_attributes.items()}
+        rows = [
+            [str(label(int(self.source[r]))), str(label(int(self.target[r]))), *(str(c[r]) for c in columns.values())]
+            for r in range(few)
+        ]
+        return html_table(["source", "target", *columns], rows) + f"<p>{escape(repr(self))}</p>"
 
     def __post_init__(self) -> None:
         _check_shapes(self.n_nodes, self.source, self.target, None, self.labels)

@@ -6,18 +6,23 @@ Colours are those of Okabe and Ito, which colour-blind readers tell apart; lines
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import dijkstra
 
 from graphpri._arguments import checked, is_several, seeded
-from graphpri._runtime import single_thread
-from graphpri.errors import GraphError, MissingExtraError, OptionError, argument
-from graphpri.graph import BoolArray, FloatArray, Graph, IntArray
-from graphpri.interop import Policies, align, as_graph
+from graphpri._arguments import whole as whole_number
+from graphpri._layout import spring, subgraph
+from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, named
+from graphpri.graph import BoolArray, FloatArray, Graph
+from graphpri.interop import Policies, Source, align, load
+from graphpri.interop.attributes import in_node_order, node_columns
+from graphpri.measures import MEASURES, Settings, View
+from graphpri.measures.structure import communities_for_pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,66 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "graph", "path"]
 
-_PIVOTS = 50
-_STEPS = 100
-_CLOSE = 1e-3  # of the drawing's width; nodes nearer than this repel as if they were so far apart
-_GRAVITY = 0.1
-_BLOCK = 128
 _RESTART = 0.15
-
-
-def spring(graph: Graph, seed: int | np.random.Generator = 0) -> FloatArray:
-    """Place nodes by springs along the edges and repulsion between all nodes.
-
-    Weights are not used. Time grows as N²: for graphs of a few thousand nodes.
-
-    Parameters
-    ----------
-    graph : Graph
-        N nodes.
-    seed : int or Generator
-        For the small displacements that separate nodes with the same neighbours.
-
-    Returns
-    -------
-    ndarray of float64, shape (N, 2)
-        Centred, with the farthest node at distance 1.
-
-    Notes
-    -----
-    Force-directed placement of T. M. J. Fruchterman and E. M. Reingold, Software: Practice and Experience
-    21(11), 1991, with a pull to the centre that keeps components together, started from the landmarks of
-    U. Brandes and C. Pich, Eigensolver methods for progressive multidimensional scaling, GD 2006.
-
-    Examples
-    --------
-    >>> ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
-    >>> place = spring(ring)
-    >>> place.shape, np.round(np.hypot(*place.T), 1).tolist()
-    ((4, 2), [1.0, 1.0, 1.0, 1.0])
-    """
-    rng = np.random.default_rng(seed)
-    n = graph.n_nodes
-    if n < 2:
-        return np.zeros((n, 2))
-    u, v = graph.source, graph.target
-    with single_thread():
-        place = _unit(_landmarks(graph, rng)) + 0.02 * rng.standard_normal((n, 2))
-        for step in range(_STEPS):
-            _relax(place, u, v, 0.1 * (1 - step / _STEPS))
-    return _unit(place)
-
-
-def _relax(place: FloatArray, u: IntArray, v: IntArray, reach: float) -> None:
-    """Move every node along the force on it, at most as far as `reach`."""
-    n = len(place)
-    ideal = 1 / np.sqrt(n)
-    force = _repulsion(place, ideal) - _GRAVITY * place
-    along = place[u] - place[v]
-    pull = along * (np.linalg.norm(along, axis=1, keepdims=True) / ideal)
-    for axis in (0, 1):
-        force[:, axis] += np.bincount(v, pull[:, axis], n) - np.bincount(u, pull[:, axis], n)
-    place += force * np.minimum(1.0, reach / np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-12))
 
 
 def sample_nodes(graph: Graph, count: int, seed: int | np.random.Generator = 0) -> NDArray[np.int64]:
@@ -133,63 +79,6 @@ def _walk(
     return met
 
 
-def _landmarks(graph: Graph, rng: np.random.Generator) -> FloatArray:
-    """Positions from the distances to some pivots, the two main axes of them."""
-    pivots = rng.permutation(graph.n_nodes)[:_PIVOTS]
-    distance = np.asarray(dijkstra(graph.adjacency(), directed=False, indices=pivots, unweighted=True)).T
-    reached = distance[np.isfinite(distance)]
-    distance = np.where(np.isfinite(distance), distance, 1.2 * float(reached.max()) + 1)
-    squared = distance**2
-    centred = squared - squared.mean(axis=0) - squared.mean(axis=1, keepdims=True) + squared.mean()
-    place = centred @ _main_axes(centred.T @ centred)
-    return np.pad(place, ((0, 0), (0, 2 - place.shape[1])))
-
-
-def _main_axes(square: FloatArray) -> FloatArray:
-    """Two main axes of a symmetric matrix, in columns; of equally long ones those near fixed vectors, as all signs."""
-    lam, vectors = np.linalg.eigh(square)
-    fixed = np.modf(np.arange(1, lam.size + 1) * ((np.sqrt(5.0) - 1) / 2))[0] - 0.5
-    found = np.empty((lam.size, 0))
-    for i, value in enumerate(lam[::-1][:2]):
-        same = vectors[:, np.abs(lam - value) <= 1e-8 * lam[-1]]
-        axis = same @ (same.T @ fixed ** (i + 1))
-        axis -= found @ (found.T @ axis)
-        found = np.column_stack([found, axis / max(float(np.linalg.norm(axis)), 1e-300)])
-    return found
-
-
-def _repulsion(place: FloatArray, ideal: float) -> FloatArray:
-    """Σ_j ideal² (p_i − p_j)/|p_i − p_j|² for every node i."""
-    p = place.astype(np.float32)
-    square = (p**2).sum(axis=1)
-    force = np.empty_like(place)
-    # In blocks that stay in the cache.
-    for start in range(0, len(p), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        apart = p[block] @ (-2 * p.T)
-        apart += square
-        apart += square[block, None]
-        np.maximum(apart, np.float32(_CLOSE**2), out=apart)
-        np.reciprocal(apart, out=apart)
-        np.fill_diagonal(apart[:, start:], 0.0)
-        force[block] = p[block] * apart.sum(axis=1, keepdims=True) - apart @ p
-    return ideal**2 * force
-
-
-def _unit(place: FloatArray) -> FloatArray:
-    place = place - place.mean(axis=0)
-    return place / max(float(np.linalg.norm(place, axis=1).max()), 1e-12)
-
-
-def subgraph(graph: Graph, nodes: NDArray[np.int64]) -> Graph:
-    """The graph of some nodes, without weights, numbered in their order."""
-    number = np.full(graph.n_nodes, -1)
-    number[nodes] = np.arange(nodes.size)
-    u, v = number[graph.source], number[graph.target]
-    inside = (u >= 0) & (v >= 0)
-    return Graph.from_edges(u[inside], v[inside], n_nodes=nodes.size)
-
-
 def positions(graph: Graph, layout: ArrayLike | Mapping[Any, Any]) -> FloatArray:
     """Given positions of the nodes, shape (N, 2), as an array or by label.
 
@@ -212,6 +101,8 @@ def positions(graph: Graph, layout: ArrayLike | Mapping[Any, Any]) -> FloatArray
     return place
 
 
+_MEASURING = Settings(0.0, 0.0, "degree", "equation", "nats", 0)
+
 LARGEST = 2000
 """Number of nodes up to which a graph is drawn whole."""
 
@@ -224,41 +115,62 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 @checked
 def graph(
     original: Any,
-    kept: Any,
+    kept: Any = None,
     ax: Axes | None = None,
     layout: ArrayLike | Mapping[Any, Any] | None = None,
     seed: int | np.random.Generator = 0,
+    *,
+    pos: ArrayLike | Mapping[Any, Any] | None = None,
+    names: str | int | None = None,
+    colour: Any = None,
+    size: Any = None,
+    width: str | None = None,
+    dropped: bool = True,
 ) -> Axes:
     """Draw the kept edges over the dropped ones.
 
     Nodes stand where the original graph puts them, so that pictures of different results compare. Their area
-    grows with their number of kept edges; a node that lost all of its edges is a cross.
+    grows with their number of kept edges; a node that lost all of its edges is a cross. Many edges are drawn
+    thinner and more transparent than few.
 
     Parameters
     ----------
     original : object
-        The graph before: anything that :func:`graphpri.as_graph` takes. Weights are not drawn.
-    kept : object
+        The graph before: anything that :func:`graphpri.as_graph` takes; or a result of :func:`graphpri.sparsify` alone.
+    kept : object, optional
         What was kept of it: a result of :func:`graphpri.sparsify`, a graph whose nodes have the same labels,
-        or a bool array over the edges of ``as_graph(original)``.
+        or a bool array over the edges of ``as_graph(original)``. All edges where absent.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure where absent.
-    layout : array_like of shape (N, 2), or mapping of node labels to (x, y), optional
-        Positions, in the node order of ``as_graph(original)``. Springs along the edges of the original where
-        absent, and of a graph of more than 2000 nodes only a sample by random walks; the title then says so.
+    layout, pos : array_like of shape (N, 2), or mapping of node labels to (x, y), optional
+        Positions, in the node order of ``as_graph(original)``, by either name, as networkx's layouts return them.
+        Springs along the edges of the original where absent, and of a graph of more than 2000 nodes only a sample by
+        random walks; the title then says so.
     seed : int or Generator
         For the layout and the sample.
+    names : "all" or int, optional
+        Write the labels of all nodes, or of so many with the most kept edges (or the largest `size`).
+    colour : str, mapping or sequence, optional
+        Colour nodes by an attribute of the original's nodes, or by values, by label or in the order of its nodes: few
+        different values are groups, many numbers a scale. ``"communities"`` are those of the original.
+    size : str, mapping or sequence, optional
+        Area of the nodes by a numeric attribute, or by values of 0 and more.
+    width : str, optional
+        Edge attribute, such as ``"weight"``, that widths of edges grow with.
+    dropped : bool
+        Draw dropped edges too.
 
     Returns
     -------
     matplotlib.axes.Axes
+        ``ax.figure.savefig("graph.pdf")`` writes it.
 
     Raises
     ------
     GraphError
         For graphs that :func:`graphpri.as_graph` refuses, and an edge or a node that `original` doesn't have.
     OptionError
-        For a layout that doesn't place every node.
+        For a layout that doesn't place every node, and attributes that there aren't or that say nothing.
     MissingExtraError
         Where matplotlib is not installed.
 
@@ -267,36 +179,157 @@ def graph(
     >>> import networkx as nx
     >>> from graphpri import sparsify
     >>> karate = nx.karate_club_graph()
-    >>> ax = graph(karate, sparsify(karate, keep=0.3))
-    >>> ax.get_title()
-    '23 of 78 edges kept'
+    >>> ax = graph(karate, sparsify(karate, keep=0.3), pos=nx.circular_layout(karate), names=5, colour="club")
+    >>> ax.get_title(), [text.get_text() for text in ax.texts][:2]
+    ('23 of 78 edges kept', ['0', '1'])
     """
+    if pos is not None and layout is not None:
+        raise OptionError("layout and pos are two names for the positions: pass one of them")
+    layout = layout if pos is None else pos
     rng = np.random.default_rng(seeded("seed", seed))
-    whole = as_graph(original, weight=None)
-    mask = _kept_edges(whole, align(whole, kept, Policies(weight=None)))
+    if kept is None and hasattr(original, "original") and hasattr(original, "kept"):
+        original, kept = original.original, original
+    loaded = load(original, Policies(weight=width))
+    whole = loaded.graph
+    if kept is None:
+        mask = np.ones(whole.n_edges, bool)
+    else:
+        mask = _kept_edges(whole, align(whole, kept, Policies(weight=None)))
+    groups = _colours(original, loaded, colour)
+    areas = None if size is None else _numbers("size", _values(original, loaded, "size", size))
     nodes = np.arange(whole.n_nodes) if layout is not None else sample_nodes(whole, LARGEST, rng)
     chosen = np.isin(np.arange(whole.n_nodes), nodes)
     drawn = chosen[whole.source] & chosen[whole.target]
     place = spring(subgraph(whole, nodes), rng) if layout is None else positions(whole, layout)
     at = np.zeros((whole.n_nodes, 2))
     at[nodes] = place
-    ax = axes(ax)
-    _draw_edges(ax, whole, at, drawn & ~mask, f"dropped ({whole.n_edges - int(mask.sum())})", kept=False)
-    _draw_edges(ax, whole, at, drawn & mask, f"kept ({int(mask.sum())})", kept=True)
-    _draw_nodes(ax, whole, at, nodes, mask)
-    title = f"{int(mask.sum())} of {whole.n_edges} edges kept"
+    ax = axes(ax, place)
+    rank = whole.select(mask).degrees() if areas is None else areas
+    label_nodes = _named_nodes(names, nodes, rank)
+    largest = max(float(rank[nodes].max(initial=0)), 1e-300)
+    areas = 8 + 900 / max(float(np.sqrt(nodes.size)), 5.0) * (rank / largest)
+    wide = whole.weights / max(float(whole.weights.max(initial=0)), 1e-300) if width is not None else None
+    if dropped:
+        _draw_edges(ax, whole, at, drawn & ~mask, f"dropped ({whole.n_edges - int(mask.sum())})", wide, kept=False)
+    _draw_edges(ax, whole, at, drawn & mask, f"kept ({int(mask.sum())})", wide, kept=True)
+    _draw_nodes(ax, whole, at, nodes, mask, groups, areas)
+    _write_names(ax, whole, at, label_nodes, areas)
+    title = f"{int(mask.sum())} of {whole.n_edges} edges kept" if kept is not None else f"{whole.n_edges} edges"
     if nodes.size < whole.n_nodes:
         title += f"\n(drawn: {nodes.size} of {whole.n_nodes} nodes, sampled by random walks)"
-    ax.set_title(title)
-    ax.set_aspect("equal")
+    if (shown := int((drawn & mask).sum())) > max(_HAIRBALL, _CROWDED * nodes.size):
+        title += f"\n({shown} kept edges hide one another: a smaller keep shows more)"
+    ax.set_title(title, fontsize="medium")
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.03)
     ax.set_axis_off()
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False)
     return ax
 
 
+_HAIRBALL, _CROWDED = 500, 1.5  # kept edges, and kept edges a node, from which a picture says what to do
+_GROUPS = 6  # that have colours of their own
+
+
+class _Colours(NamedTuple):
+    """Colours of nodes: a group for each, with its name, or numbers on a scale."""
+
+    name: str
+    group: NDArray[np.int64] | None = None
+    groups: tuple[str, ...] = ()
+    numbers: FloatArray | None = None
+
+
+def _values(original: Any, source: Source, argument_name: str, given: Any) -> list[Any]:
+    """Values of an attribute, or given ones, in canonical order of the nodes."""
+    if isinstance(given, str):
+        known = dict(node_columns(original))
+        if given not in known:
+            has = f"it has {', '.join(map(repr, known))}" if known else "it has none"
+            raise OptionError(f"{argument(argument_name, given)} is no attribute of the graph's nodes; {has}")
+        given = known[given]
+    elif not (isinstance(given, Mapping) or is_several(given)):
+        raise OptionError(
+            f"{argument(argument_name, given)} must be the name of an attribute, or a value for each node"
+        )
+    try:
+        values = in_node_order(source, argument_name, given)
+    except OptionError as error:
+        raise OptionError(f"{named(argument_name)}: {error.message}") from None
+    if all(value is None for value in values):
+        raise OptionError(f"{named(argument_name)} has no value for any node of the graph")
+    return values
+
+
+def _numbers(name: str, values: Sequence[Any]) -> FloatArray:
+    """Values as numbers of 0 and more; missing ones are 0."""
+    try:
+        found = np.array([0.0 if value is None else float(value) for value in values])
+    except (TypeError, ValueError):
+        raise OptionError(f"{named(name)} must be numbers, one for each node") from None
+    if not (np.isfinite(found).all() and (found >= 0).all()):
+        raise OptionError(f"{named(name)} must be finite numbers, 0 or more")
+    return found
+
+
+def _colours(original: Any, source: Source, colour: Any) -> _Colours | None:
+    if colour is None:
+        return None
+    if isinstance(colour, str) and colour == "communities":
+        member = communities_for_pictures(View(source.graph, _MEASURING))
+        return _grouped("community", [f"community {i + 1}" for i in member.tolist()])
+    values = _values(original, source, "colour", colour)
+    name = colour if isinstance(colour, str) else "value"
+    there = [value for value in values if value is not None]
+    if there and all(isinstance(value, Real) and not isinstance(value, bool) for value in there):
+        numbers = np.array([np.nan if value is None else float(value) for value in values])
+        if len(set(there)) > _GROUPS:
+            return _Colours(name, numbers=numbers)
+    return _grouped(name, ["none" if value is None else str(value) for value in values])
+
+
+def _grouped(name: str, values: list[str]) -> _Colours:
+    """Groups by frequency; those beyond the palette share grey."""
+    counts = Counter(values)
+    ranked = sorted(counts, key=lambda value: (-counts[value], value))
+    shown = ranked if len(ranked) <= _GROUPS + 1 else [*ranked[:_GROUPS], "other"]
+    number = {value: min(i, len(shown) - 1) for i, value in enumerate(ranked)}
+    return _Colours(name, np.array([number[value] for value in values]), tuple(shown))
+
+
+def _named_nodes(names: str | int | None, nodes: NDArray[np.int64], rank: NDArray[Any]) -> NDArray[np.int64]:
+    """The nodes whose labels are written."""
+    if names is None:
+        return nodes[:0]
+    if names == "all":
+        return nodes
+    if isinstance(names, str):
+        raise OptionError(f'{argument("names", names)}: choose "all", or a number of nodes')
+    count = whole_number("names", names)
+    return nodes[np.lexsort((nodes, -np.asarray(rank, float)[nodes]))][:count]
+
+
+def _write_names(ax: Axes, whole: Graph, at: FloatArray, nodes: NDArray[np.int64], areas: FloatArray) -> None:
+    from matplotlib.patheffects import withStroke
+
+    font = float(np.clip(60 / np.sqrt(max(nodes.size, 1)), 5, 9))
+    for node in nodes.tolist():
+        ax.annotate(
+            str(whole.label(node)),
+            tuple(at[node]),
+            xytext=(0, float(np.sqrt(areas[node])) / 2),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=font,
+            zorder=5,
+            path_effects=[withStroke(linewidth=1.5, foreground="white")],
+        )
+
+
 @checked
 def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
-    """Draw J, S, D and the number of kept edges along a path.
+    """Draw J, D, S and the number of kept edges along a path, each on axes of its own; what is constant is left out.
 
     Parameters
     ----------
@@ -304,12 +337,12 @@ def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes |
         From :func:`graphpri.path`, or any that differ in β or in their budget; or rows with beta, objective, entropy,
         divergence, and share, that of the edges kept.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure where absent. Along β the share of kept edges has an axis of its own on the
-        right; along the budget it is the horizontal axis.
+        Where to draw; a new figure where absent. The other axes share its place.
 
     Returns
     -------
     matplotlib.axes.Axes
+        That of J, at the bottom; ``ax.figure.axes`` has all.
 
     Raises
     ------
@@ -323,8 +356,8 @@ def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes |
     >>> import networkx as nx
     >>> import graphpri
     >>> ax = path(graphpri.path(nx.karate_club_graph(), beta=[0, 2, 4], weight=None))
-    >>> ax.get_xlabel(), [line.get_label() for line in ax.get_lines()]
-    ('β', ['objective J', 'entropy S', 'divergence D'])
+    >>> ax.get_xlabel(), [each.get_lines()[0].get_label() for each in ax.figure.axes]
+    ('β', ['objective J', 'divergence D', 'entropy S', 'edges kept'])
     """
     if not len(results):
         raise OptionError("no results to draw: pass those of graphpri.path")
@@ -337,21 +370,41 @@ def path(results: Sequence[Sparsified] | Sequence[Mapping[str, Any]], ax: Axes |
     x = betas if along_beta else shares
     order = np.argsort(x, kind="stable")
     across = np.asarray(x)[order]
-    for i, (key, letter) in enumerate((("objective", "J"), ("entropy", "S"), ("divergence", "D"))):
-        _curve(ax, across, np.array([point[key] for point in points])[order], f"{key} {letter}", i)
+    curves = [(label, np.array([point[key] for point in points])[order]) for key, label in _PANELS]
+    if not along_beta:
+        curves = curves[:-1]
+    shown = [curves[0], *(curve for curve in curves[1:] if not _is_constant(curve[1]))]
+    for i, (panel, (label, y)) in enumerate(zip(_stacked(ax, len(shown)), shown, strict=True)):
+        _curve(panel, across, y, label, i)
+        panel.set_ylabel(label.replace(" ", "\n") if label == "edges kept" else f"{label}\n(nats)")
+        panel.margins(y=0.12)
     ax.set_xlabel("β" if along_beta else "share of edges kept")
-    ax.set_ylabel("nats")
-    lines = [*ax.get_lines()]
-    if along_beta:
-        right = ax.twinx()
-        _curve(right, across, np.asarray(shares)[order], "edges kept (right)", 3)
-        right.set_ylabel("share of edges kept")
-        right.set_ylim(0, 1.05)
-        lines += right.get_lines()
-    ax.legend(handles=lines, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
     return ax
 
 
+def _is_constant(y: NDArray[Any]) -> bool:
+    return len(y) > 1 and bool(np.ptp(y) <= 1e-9 * max(1.0, float(np.abs(y).max())))
+
+
+def _stacked(ax: Axes, count: int) -> list[Axes]:
+    """The Axes and others above it in its place, from the bottom up, with one horizontal axis."""
+    spec, figure = ax.get_subplotspec(), cast("Figure", ax.figure)
+    if spec is None:
+        spec = figure.add_gridspec(1, 1)[0]
+    cells = spec.subgridspec(count, 1)
+    ax.set_subplotspec(cells[count - 1])
+    others = [figure.add_subplot(cells[i], sharex=ax) for i in reversed(range(count - 1))]
+    for other in others:
+        other.tick_params(labelbottom=False)
+    return [ax, *others]
+
+
+_PANELS = (
+    ("objective", "objective J"),
+    ("divergence", "divergence D"),
+    ("entropy", "entropy S"),
+    ("share", "edges kept"),
+)
 _STOP = ("beta", "objective", "entropy", "divergence", "share")
 
 
@@ -378,7 +431,7 @@ def compare(
     centre: Literal["mean", "median"] = "mean",
     band: tuple[float, float] = (0.0, 1.0),
 ) -> Axes:
-    """Draw one measure of several methods over the budget, a line a method.
+    """Draw one measure of several methods over the budget, a line a method, with a ring around the best.
 
     Parameters
     ----------
@@ -434,10 +487,26 @@ def compare(
         if max(map(len, values)) > 1:
             low, high = ([np.quantile(v, q) for v in values] for q in band)
             ax.fill_between(x, low, high, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
+    _mark_best(ax, _by_method(table, along, measure), measure, centre)
     ax.set_xlabel("edges kept" if along == "K" else along.replace("_", " "))
     ax.set_ylabel(measure.replace("_", " "))
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False)
     return ax
+
+
+def _mark_best(ax: Axes, found: dict[str, dict[float, list[float]]], measure: str, centre: str) -> None:
+    """A ring around the best method wherever several can be compared, where the measure has a better end."""
+    known = MEASURES.get(measure)
+    if known is None or known.better is None:
+        return
+    middle, best = (np.mean if centre == "mean" else np.median), (min if known.better == "low" else max)
+    rings: list[tuple[float, float]] = []
+    for x in sorted({x for points in found.values() for x in points}):
+        values = [float(middle(points[x])) for points in found.values() if x in points]
+        if len(values) > 1:
+            rings.append((x, best(values)))
+    if rings:
+        ax.scatter(*zip(*rings, strict=True), s=110, facecolors="none", edgecolors=_BLACK, zorder=4, label="best")
 
 
 def _by_method(table: Sequence[Mapping[str, Any]], along: str, measure: str) -> dict[str, dict[float, list[float]]]:
@@ -460,15 +529,21 @@ def as_bytes(figure: Figure, kind: str, **options: Any) -> bytes:
     return held.getvalue()
 
 
-def axes(ax: Axes | None) -> Axes:
-    """The given Axes, or those of a new figure; an error where matplotlib is not installed."""
+def axes(ax: Axes | None, place: FloatArray | None = None) -> Axes:
+    """The given Axes, or those of a new figure, of the shape of some positions; an error without matplotlib."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise MissingExtraError("matplotlib", "plot", "drawing") from None
     if ax is not None and not hasattr(ax, "add_collection"):
         raise OptionError(f"{argument('ax', ax)} must be Axes of matplotlib, or None for a new figure")
-    return plt.subplots(layout="constrained")[1] if ax is None else ax
+    if ax is not None:
+        return ax
+    if place is None or not len(place):
+        return plt.subplots(layout="constrained")[1]
+    wide, high = np.maximum(np.ptp(place, axis=0), 1e-9)
+    shape = float(np.clip(high / wide, 0.4, 1.6))
+    return plt.subplots(layout="constrained", figsize=(6.4, 6.4 * shape + 1.2))[1]
 
 
 def _kept_edges(whole: Graph, kept: Graph) -> BoolArray:
@@ -483,30 +558,51 @@ def _kept_edges(whole: Graph, kept: Graph) -> BoolArray:
     return np.isin(keys, wanted)
 
 
-def _draw_edges(ax: Axes, whole: Graph, at: FloatArray, edges: BoolArray, label: str, *, kept: bool) -> None:
+def _draw_edges(
+    ax: Axes, whole: Graph, at: FloatArray, edges: BoolArray, label: str, wide: FloatArray | None, *, kept: bool
+) -> None:
+    """Lines, thinner and more transparent where there are many, wider by their weight where that is asked for."""
     from matplotlib.collections import LineCollection
 
     segments = np.stack([at[whole.source[edges]], at[whole.target[edges]]], axis=1)
     fine = min(1.0, 20 / max(float(np.sqrt(whole.n_edges)), 1.0))
-    width = (0.4 + 1.2 * fine) if kept else (0.2 + 0.6 * fine)
+    width: Any = (0.4 + 1.2 * fine) if kept else (0.2 + 0.6 * fine)
+    if wide is not None and edges.any():
+        width = width * (0.3 + 1.7 * np.sqrt(wide[edges]))
     colour = COLOURS[0] if kept else _GREY
+    faint = 150 / max(int(edges.sum()), 1)
+    alpha = float(np.clip(faint**0.5, 0.2, 0.9)) if kept else float(np.clip(faint**0.5, 0.08, 0.6))
     # An own object for each: matplotlib types the segments as a sequence of arrays.
-    lines = LineCollection(
-        cast("list[Any]", segments), linewidths=width, colors=colour, alpha=0.9 if kept else 0.6, zorder=1 + kept
-    )
+    lines = LineCollection(cast("list[Any]", segments), linewidths=width, colors=colour, alpha=alpha, zorder=1 + kept)
     lines.set_label(label)
     ax.add_collection(lines)
     ax.autoscale_view()
 
 
-def _draw_nodes(ax: Axes, whole: Graph, at: FloatArray, nodes: NDArray[np.int64], mask: BoolArray) -> None:
+def _draw_nodes(
+    ax: Axes,
+    whole: Graph,
+    at: FloatArray,
+    nodes: NDArray[np.int64],
+    mask: BoolArray,
+    colours: _Colours | None,
+    areas: FloatArray,
+) -> None:
     """Nodes with kept edges as discs, and those that lost all as crosses."""
-    degrees = whole.select(mask).degrees()[nodes]
-    lost = (degrees == 0) & (whole.degrees()[nodes] > 0)
-    unit = 500 / max(float(np.sqrt(nodes.size)), 5.0) / max(float(degrees.max(initial=1)), 1.0)
-    size = 3 + unit * degrees
-    place = at[nodes]
-    ax.scatter(*place[~lost].T, s=size[~lost], color=COLOURS[1], edgecolors="white", linewidths=0.4, zorder=3)
+    lost = ((whole.select(mask).degrees() == 0) & (whole.degrees() > 0))[nodes]
+    size = areas[nodes]
+    place, rim = at[nodes], {"edgecolors": "white", "linewidths": 0.4, "zorder": 3}
+    if colours is None:
+        ax.scatter(*place[~lost].T, s=size[~lost], color=COLOURS[1], **rim)
+    elif colours.numbers is not None:
+        points = ax.scatter(*place[~lost].T, s=size[~lost], c=colours.numbers[nodes][~lost], cmap="viridis", **rim)
+        cast("Any", ax.figure).colorbar(points, ax=ax, label=colours.name, shrink=0.6)
+    else:
+        assert colours.group is not None
+        for i, name in enumerate(colours.groups):
+            own = ~lost & (colours.group[nodes] == i)
+            shade = _GREY if name == "other" else (*COLOURS[1:], COLOURS[0])[i]
+            ax.scatter(*place[own].T, s=size[own], color=shade, label=name, **rim)
     if lost.any():
         label = f"cut off ({int(np.count_nonzero(lost))})"
         ax.scatter(*place[lost].T, s=14, color=_BLACK, marker="x", linewidths=0.8, zorder=3, label=label)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphpri import _output
+from graphpri._layout import spring
 from graphpri._sparsify import methods
 from graphpri.apps import ProgressCallback, Rows
 from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, TooFewEdgesError, check_leave_one_out
@@ -33,7 +34,6 @@ from graphpri.errors import OptionError, argument
 from graphpri.graph import FloatArray
 from graphpri.io import tables
 from graphpri.io.pieces import Pieces
-from graphpri.plot import spring
 
 NAMED = 60
 """Tasks up to which the picture has their names."""

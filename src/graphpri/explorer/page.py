@@ -8,7 +8,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from numbers import Real
@@ -22,8 +22,9 @@ from graphpri._output import printable
 from graphpri._version import __version__
 from graphpri.errors import OptionError
 from graphpri.explorer.solutions import COLUMNS, Grid, Ranking
-from graphpri.graph import BoolArray, EdgeTable, Graph
+from graphpri.graph import BoolArray, Graph
 from graphpri.interop import Source
+from graphpri.interop.attributes import in_node_order, node_columns
 from graphpri.measures import View
 from graphpri.measures.structure import communities_for_pictures
 
@@ -79,18 +80,14 @@ def node_attributes(G: Any, source: Source, given: Mapping[str, Any] | None, vie
     >>> [found.name for found in node_attributes(karate, source, None, view)]
     ['club', 'community (computed)', 'degree in the original']
     """
-    n = source.graph.n_nodes
-    columns = dict(_own(G))
+    columns = dict(node_columns(G))
     found = [_communities(view)]
     found.append(Attribute("degree in the original", None, view.degrees.astype(np.float32)))
     read: list[Attribute] = []
     for name, column in columns.items():
-        held: list[Any] = [None] * n
-        for place, value in zip(np.arange(n)[source.nodes].tolist(), column, strict=True):
-            held[place] = value
-        read += _read(str(name), held)
+        read += _read(str(name), in_node_order(source, str(name), column))
     for name, values in (given or {}).items():
-        chosen = _read(str(name), _matched(source, str(name), values))
+        chosen = _read(str(name), in_node_order(source, str(name), values))
         if not chosen:
             raise OptionError(f"attributes: {name!r} says nothing that groups nodes: each has another value, or none")
         read += chosen
@@ -162,33 +159,6 @@ def _communities(view: View) -> Attribute:
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     return Attribute(COMMUNITY, *_grouped([f"community {place[c] + 1}" for c in member]))
-
-
-def _own(G: Any) -> Iterable[tuple[str, Sequence[Any]]]:
-    if isinstance(G, EdgeTable):
-        return [(name, list(column)) for name, column in G.node_attributes.items()]
-    kind = type(G).__module__.partition(".")[0]
-    if kind == "networkx":
-        data: list[dict[Any, Any]] = [d for _, d in G.nodes(data=True)]
-        names = dict.fromkeys(str(name) for d in data for name in d)
-        return [(name, [{str(k): v for k, v in d.items()}.get(name) for d in data]) for name in names]
-    if kind == "igraph":
-        return [(str(name), list(G.vs[name])) for name in G.vs.attributes()]
-    return []
-
-
-def _matched(source: Source, name: str, values: Any) -> list[Any]:
-    graph = source.graph
-    if isinstance(values, Mapping):
-        by_label = cast("Mapping[Any, Any]", values)
-        return [by_label.get(graph.label(i)) for i in range(graph.n_nodes)]
-    listed: list[Any] = list(values)
-    if len(listed) != graph.n_nodes:
-        raise OptionError(f"attributes: {name!r} has {len(listed)} values for {graph.n_nodes} nodes")
-    held: list[Any] = [None] * graph.n_nodes
-    for place, value in zip(np.arange(graph.n_nodes)[source.nodes].tolist(), listed, strict=True):
-        held[place] = value
-    return held
 
 
 def _read(name: str, column: Sequence[Any]) -> list[Attribute]:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from graphpri._layout import spring, subgraph
 from graphpri.graph import FloatArray, Graph
 from graphpri.measures import Settings, View
 from graphpri.measures.structure import communities_for_pictures
-from graphpri.plot import positions, spring, subgraph
+from graphpri.plot import positions
 
 SPRINGS = 1500
 """Nodes up to which springs place them; larger graphs are placed group by group."""

@@ -9,7 +9,8 @@ from typing import Any
 from graphpri._arguments import checked, whole
 from graphpri._entropies import STOCHASTIC_EDGES, entropy_for, entropy_named
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective
-from graphpri._output import aligned
+from graphpri._output import aligned, format_value, items
+from graphpri._output import table as html_table
 from graphpri._stochastic import Estimate
 from graphpri.graph import Directed, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies
@@ -96,6 +97,17 @@ class Report(Mapping[str, float]):
         lines += [f"{line:<{width}}   {text}".rstrip() for line, text in zip(table, summaries, strict=True)]
         lines += [f"left out: {name} ({why})" for name, why in self.left_out.items()]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        known = [MEASURES[name] for name in self.values_by_name if name in MEASURES]
+        rows = [[m.name, self._text(f"{m.name}_original"), self._text(m.name), m.summary] for m in known]
+        left_out = [f"left out: {name} ({why})" for name, why in self.left_out.items()]
+        head = ["measure", "original", "kept", describe(self.settings)]
+        return html_table(head, rows) + items([*left_out, *self.notes])
+
+    def _text(self, name: str) -> str:
+        return format_value(self._cell(name))
 
     def _cell(self, name: str) -> Any:
         """A value for the table, with its error where it has one; None where there is no such value."""

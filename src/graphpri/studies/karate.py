@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphpri import measures, plot
+from graphpri._layout import spring
 from graphpri._sparsify import Sparsified, sparsify
 from graphpri.graph import BoolArray
-from graphpri.plot import spring
 from graphpri.studies.figures import curve, dots, look, panels
 from graphpri.studies.graphs import ALPHA, load
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade, where
