@@ -11,6 +11,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 BENCH := .venv/.bench
 DOCS := .venv/.docs
+DEMO := .venv-demo/.installed
 LOWEST := .venv-lowest/.installed
 
 # Data sets that are not shipped; tests that read them are skipped where the folder is not known.
@@ -22,17 +23,18 @@ export GRAPHPRI_DATA
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lowest lint format bench docs fuzz clean browser-installed browser-install
+.PHONY: help demo dist test lowest lint format bench docs fuzz clean browser-installed browser-install
 
 help:
 	@echo "make demo    sparsify a real graph and print a report"
+	@echo "make dist    build wheel and sdist, and try what the README shows with each"
 	@echo "make test    run the tests (PYTEST_ARGS=...)"
 	@echo "make lowest  run the tests with the lowest versions that pyproject.toml allows (PYTEST_ARGS=...)"
 	@echo "make lint    check style, types and the direction of imports"
 	@echo "make format  format the code"
 	@echo "make bench   run the benchmarks (BENCH_ARGS=--quick: minutes instead of hours)"
 	@echo "make docs    build the documentation site in out/docs"
-	@echo "make clean   remove .venv, .venv-lowest, caches and results"
+	@echo "make clean   remove .venv and its like, caches and results"
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "graphpri needs Python 3.11 or later, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
@@ -42,11 +44,29 @@ $(INSTALLED): pyproject.toml constraints.txt
 		-c constraints.txt -e '.[all,test,lint]' || { echo "Installation failed; details in .venv/install.log" >&2; exit 1; }
 	@touch $@
 
-demo: $(INSTALLED)
+# The library and matplotlib alone, in an environment of its own, unless that of the tests is there.
+$(DEMO): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "graphpri needs Python 3.11 or later, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
+	@echo "Installing graphpri and matplotlib into .venv-demo; this takes a minute or two the first time"
+	@test -x .venv-demo/bin/pip || $(PYTHON) -m venv .venv-demo
+	@.venv-demo/bin/python -m pip install -qq --disable-pip-version-check --log .venv-demo/install.log \
+		-c constraints.txt '.[plot]' || { echo "Installation failed; details in .venv-demo/install.log" >&2; exit 1; }
+	@touch $@
+
+DEMO_BIN := $(if $(wildcard $(INSTALLED)),$(BIN),.venv-demo/bin)
+
+demo: $(if $(wildcard $(INSTALLED)),,$(DEMO))
 	@echo "Sparsifying Zachary's karate club, which comes with networkx, to 30 % of its 78 edges"
 	@mkdir -p out
-	$(BIN)/graphpri sparsify karate -o out/karate.graphml --keep 0.3 --beta 2 --plot out/karate.png --force
-	@echo "Picture: out/karate.png   Graph: out/karate.graphml"
+	$(DEMO_BIN)/graphpri sparsify karate -o out/small.graphml --keep 0.3 --beta 4 --plot out/small.png --force
+
+# Wheel and sdist, installed into a clean environment each, where what the README shows must run.
+dist:
+	rm -rf dist .venv-dist
+	$(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python -m pip install -qq --disable-pip-version-check build
+	.venv-dist/bin/python -m build --outdir dist > /dev/null
+	.venv-dist/bin/python .ci/check_dist.py dist
 
 # A test file at a time on each core; the files of studies on the same one (tests/conftest.py). The browser tests use an
 # installed Chromium; without one they are skipped, unless BROWSER=install says to get Debian's package (as root).
@@ -113,5 +133,5 @@ docs: $(DOCS)
 	@echo "The site: out/docs/index.html"
 
 clean:
-	rm -rf .venv .venv-lowest out build dist .benchmarks .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-demo .venv-dist .venv-lowest out build dist .benchmarks .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +

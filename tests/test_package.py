@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 import pickle
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from pkgutil import iter_modules
 
 import pytest
 
 import graphpri
+
+ROOT = Path(__file__).parent.parent
 
 
 def fresh(code: str) -> str:
@@ -104,3 +108,12 @@ def test_importing_all_names_needs_no_extra():
 
 def test_functions_pickle():
     assert pickle.loads(pickle.dumps(graphpri.sparsify)) is graphpri.sparsify
+
+
+def test_the_recipe_of_conda_asks_for_what_the_package_asks_for() -> None:
+    recipe = (ROOT / "recipe" / "meta.yaml").read_text("utf-8")
+    listed = re.search(r"  run:\n((?:    - .*\n)+)", recipe)
+    assert listed is not None
+    run = {line.strip("- \n").replace(" ", "") for line in listed[1].splitlines()}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert run == {*project["dependencies"], f"python{project['requires-python']}"}
