@@ -203,7 +203,7 @@ def graph(
     place = spring(subgraph(whole, nodes), rng) if layout is None else positions(whole, layout)
     at = np.zeros((whole.n_nodes, 2))
     at[nodes] = place
-    ax = axes(ax, place)
+    is_own, ax = ax is None, axes(ax, place)
     rank = whole.select(mask).degrees() if areas is None else areas
     label_nodes = _named_nodes(names, nodes, rank)
     largest = max(float(rank[nodes].max(initial=0)), 1e-300)
@@ -220,7 +220,8 @@ def graph(
     if (shown := int((drawn & mask).sum())) > max(_HAIRBALL, _CROWDED * nodes.size):
         title += f"\n({shown} kept edges hide one another: a smaller keep shows more)"
     ax.set_title(title, fontsize="medium")
-    ax.set_aspect("equal", adjustable="datalim")
+    # A figure of its own has the shape of the drawing; on given axes title and legend stay near it.
+    ax.set_aspect("equal", adjustable="datalim" if is_own else "box")
     ax.margins(0.03)
     ax.set_axis_off()
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False)

@@ -185,7 +185,8 @@ def picture_bytes(draw: Callable[[Axes], object], path: str, size: tuple[float, 
     figure = Figure(figsize=size, layout="constrained")
     draw(figure.subplots())
     held = io.BytesIO()
-    figure.savefig(held, format=Path(path).suffix.lower().removeprefix("."), dpi=150)
+    kind = Path(path).suffix.lower().removeprefix(".")
+    figure.savefig(held, format=kind, dpi=150, bbox_inches="tight", pad_inches=0.05)
     return held.getvalue()
 
 
