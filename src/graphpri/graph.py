@@ -1267,10 +1267,12 @@ class EdgeTable:
     def _repr_html_(self) -> str:
         """What a notebook shows: the first rows."""
         few = min(_SHOWN_ROWS, self.source.size)
-        label = (lambda i: i) if self.labels is None else self.labels.__getitem__
         columns = {name: values[:few] for name, values in self.edge_attributes.items()}
         rows = [
-            [str(label(int(self.source[r]))), str(label(int(self.target[r]))), *(str(c[r]) for c in columns.values())]
+            [
+                *(str(self.label(int(ends[r]))) for ends in (self.source, self.target)),
+                *(str(c[r]) for c in columns.values()),
+            ]
             for r in range(few)
         ]
         return html_table(["source", "target", *columns], rows) + f"<p>{escape(repr(self))}</p>"

@@ -8,13 +8,12 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphpri._arguments import checked, is_several, seeded
+from graphpri._arguments import checked, is_real, is_several, seeded
 from graphpri._arguments import whole as whole_number
 from graphpri._layout import spring, subgraph
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, named
@@ -282,7 +281,7 @@ def _colours(original: Any, source: Source, colour: Any) -> _Colours | None:
     values = _values(original, source, "colour", colour)
     name = colour if isinstance(colour, str) else "value"
     there = [value for value in values if value is not None]
-    if there and all(isinstance(value, Real) and not isinstance(value, bool) for value in there):
+    if there and all(map(is_real, there)):
         numbers = np.array([np.nan if value is None else float(value) for value in values])
         if len(set(there)) > _GROUPS:
             return _Colours(name, numbers=numbers)
