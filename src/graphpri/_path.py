@@ -48,7 +48,7 @@ class SparsifiedPath(list[Sparsified]):
     @overload
     def __getitem__(self, index: slice, /) -> list[Sparsified]: ...
 
-    def __getitem__(self, index: Any, /) -> Any:
+    def __getitem__(self, index: Any, /) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The result at a place, or at β (or a share) where the index is a float."""
         return self.at(index) if isinstance(index, float) else super().__getitem__(index)
 
