@@ -8,7 +8,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from numbers import Real
@@ -22,7 +22,7 @@ from graphpri._output import printable
 from graphpri._version import __version__
 from graphpri.errors import OptionError
 from graphpri.explorer.solutions import COLUMNS, Grid, Ranking
-from graphpri.graph import BoolArray, Graph
+from graphpri.graph import BoolArray, EdgeTable, Graph
 from graphpri.interop import Source
 from graphpri.interop.attributes import in_node_order, node_columns
 from graphpri.measures import View
@@ -127,7 +127,7 @@ def columns_of(G: Any, source: Source) -> Columns:
     ('Mr. Hi', '4')
     """
     n, m = source.graph.n_nodes, source.graph.n_edges
-    nodes = {name: _placed(np.arange(n)[source.nodes], column) for name, column in _own(G)}
+    nodes = {name: _placed(np.arange(n)[source.nodes], column) for name, column in node_columns(G)}
     edges = {name: _placed(np.arange(m)[source.edges], column) for name, column in _own_edges(G) if len(column) == m}
     return Columns(nodes, edges)
 
