@@ -114,7 +114,7 @@ def report() -> None:
     """The page that `graphpri sparsify --report` writes."""
     with TemporaryDirectory() as name:
         run("sparsify", "lesmis", "--keep", "0.3", "--report", "report.html", "--quiet", folder=Path(name))
-        fold(Path(name) / "report.html", "report", tops=(0, 1510), height=1400)
+        fold(Path(name) / "report.html", "report", tops=(0, 1010), height=1400)
 
 
 def brain_report() -> None:

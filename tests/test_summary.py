@@ -43,9 +43,24 @@ def test_page_says_which_weights_were_used_and_counts_components():
     assert "in 1 component (original: 1)" in html
     nx.set_edge_attributes(ring, 2.0, "weight")
     html = page(graphpri.sparsify(ring, keep=3), baselines=[])
-    asked = html[html.index("What was asked") : html.index("What was kept")]
+    asked = html[html.index("What was asked") : html.index("How to make it again")]
     assert "<td>weights</td><td>&#x27;weight&#x27;</td>" in asked
     assert "in 2 components (original: 1)" in html
+
+
+def test_what_was_kept_comes_first_and_what_was_asked_last():
+    html = page(graphpri.sparsify(nx.cycle_graph(5), keep=4), baselines=[])
+    headings = re.findall(r"<h2>(.*?)</h2>", html)
+    assert (headings[0], headings[-2]) == ("What was kept", "What was asked")
+
+
+def test_the_best_of_a_row_is_marked(karate):
+    html = page(karate, baselines=["random"])
+    values = [float(value) for value in cells(html, "divergence")[1:3]]
+    row = re.search(r"<tr><td>divergence:.*?</tr>", html)[0]
+    assert f'class="number best">{min(values):.4g}<' in row
+    assert row.count("best") == 1
+    assert "best" not in re.search(r"<tr><td>edges:.*?</tr>", html)[0]
 
 
 def test_measures_that_are_not_defined_are_not_blank():

@@ -60,8 +60,6 @@ def page(
     reports = {method: report(result.original, other) for method, other in {name: result, **others}.items()}
     parts = [
         f"<p>{_sentence(facts)}</p>",
-        "<h2>What was asked</h2>",
-        _output.table(["setting", "value"], [[str(key), _setting(value)] for key, value in _settings(facts).items()]),
         "<h2>What was kept</h2>",
         _picture(result, {name: result}),
         f"<p>{escape(str(facts['status']))}</p>",
@@ -69,6 +67,8 @@ def page(
         _measures(reports),
         _picture(result, others) if others else "",
         _output.items([*failed, *_notes(reports)]),
+        "<h2>What was asked</h2>",
+        _output.table(["setting", "value"], [[str(key), _setting(value)] for key, value in _settings(facts).items()]),
         "<h2>How to make it again</h2>",
         f"<p><code>{escape(command)}</code></p>" if command else "",
         _output.table(["library", "version"], [[library, found] for library, found in versions(*_LIBRARIES).items()]),
@@ -185,6 +185,5 @@ def _picture(result: Sparsified, drawn: Mapping[str, Sparsified]) -> str:
     for ax in panels[len(drawn) :]:
         ax.set_axis_off()
     names = ", ".join(drawn)
-    return _output.picture(
-        plot.as_bytes(figure, "png", dpi=110), f"Edges kept by {names}, over the dropped ones", kind="png"
-    )
+    content = plot.as_bytes(figure, "png", dpi=110, bbox_inches="tight", pad_inches=0.05)
+    return _output.picture(content, f"Edges kept by {names}, over the dropped ones", kind="png")
