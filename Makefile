@@ -11,7 +11,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 BENCH := .venv/.bench
 DOCS := .venv/.docs
-DEMO := .venv-demo/.installed
+DEMO := .venv/.demo
 LOWEST := .venv-lowest/.installed
 
 # Data sets that are not shipped; tests that read them are skipped where the folder is not known.
@@ -36,29 +36,25 @@ help:
 	@echo "make docs    build the documentation site in out/docs"
 	@echo "make clean   remove .venv and its like, caches and results"
 
-$(INSTALLED): pyproject.toml constraints.txt
+# The library and matplotlib alone: all that the demo needs.
+$(DEMO): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "graphpri needs Python 3.11 or later, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
-	@echo "Installing graphpri and what its tests need into .venv; this takes a few minutes the first time"
+	@echo "Installing graphpri and matplotlib into .venv; this takes a minute or two the first time"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --log .venv/install.log \
+		-c constraints.txt -e '.[plot]' || { echo "Installation failed; details in .venv/install.log" >&2; exit 1; }
+	@touch $@
+
+$(INSTALLED): $(DEMO)
+	@echo "Adding what the tests of graphpri need to .venv; this takes a few minutes the first time"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --log .venv/install.log $(TORCH_SOURCE) \
 		-c constraints.txt -e '.[all,test,lint]' || { echo "Installation failed; details in .venv/install.log" >&2; exit 1; }
 	@touch $@
 
-# The library and matplotlib alone, in an environment of its own, unless that of the tests is there.
-$(DEMO): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "graphpri needs Python 3.11 or later, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
-	@echo "Installing graphpri and matplotlib into .venv-demo; this takes a minute or two the first time"
-	@test -x .venv-demo/bin/pip || $(PYTHON) -m venv .venv-demo
-	@.venv-demo/bin/python -m pip install -qq --disable-pip-version-check --log .venv-demo/install.log \
-		-c constraints.txt '.[plot]' || { echo "Installation failed; details in .venv-demo/install.log" >&2; exit 1; }
-	@touch $@
-
-DEMO_BIN := $(if $(wildcard $(INSTALLED)),$(BIN),.venv-demo/bin)
-
-demo: $(if $(wildcard $(INSTALLED)),,$(DEMO))
+demo: $(DEMO)
 	@echo "Sparsifying Zachary's karate club, which comes with networkx, to 30 % of its 78 edges"
 	@mkdir -p out
-	$(DEMO_BIN)/graphpri sparsify karate -o out/small.graphml --keep 0.3 --beta 4 --plot out/small.png --force
+	$(BIN)/graphpri sparsify karate -o out/small.graphml --keep 0.3 --beta 4 --plot out/small.png --force
 
 # Wheel and sdist, installed into a clean environment each, where what the README shows must run.
 dist:
@@ -133,5 +129,5 @@ docs: $(DOCS)
 	@echo "The site: out/docs/index.html"
 
 clean:
-	rm -rf .venv .venv-demo .venv-dist .venv-lowest out build dist .benchmarks .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-dist .venv-lowest out build dist .benchmarks .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
