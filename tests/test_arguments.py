@@ -269,6 +269,7 @@ def _calls(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]
         "sparsify": (graphpri.sparsify, {"G": g, "keep": 3}),
         "path": (graphpri.path, {"G": g, "keep": [2, 3]}),
         "ProgressBar": (graphpri.ProgressBar, {"label": "all"}),
+        "choose": (graphpri.choose, {"G": g, "keep": 4, "purpose": "clustering"}),
         "compare": (graphpri.compare, {"G": g, "methods": ["random"], "keep": 3, "measures": ["edges"]}),
         "explore": (graphpri.explore, {"G": g} | asked),
         "as_graph": (graphpri.as_graph, {"G": g}),

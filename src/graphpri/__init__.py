@@ -12,6 +12,7 @@ from graphpri._version import __version__
 
 if TYPE_CHECKING:
     from graphpri import datasets, io, plot
+    from graphpri._choose import Choice, choose
     from graphpri._compare import Comparison, compare
     from graphpri._objective import Objective
     from graphpri._path import SparsifiedPath, path
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 # GraphPRI is left out: "from graphpri import *" must work without scikit-learn.
 __all__ = [
     "ArgumentError",
+    "Choice",
     "ClusterError",
     "Comparison",
     "EdgeTable",
@@ -58,6 +60,7 @@ __all__ = [
     "SparsifiedPath",
     "__version__",
     "as_graph",
+    "choose",
     "compare",
     "datasets",
     "divergence",
@@ -92,6 +95,7 @@ _MODULES = (
     *("plot", "solvers", "studies", "torch"),
 )
 _HOMES = {
+    "graphpri._choose": ("Choice", "choose"),
     "graphpri._compare": ("Comparison", "compare"),
     "graphpri._objective": ("Objective",),
     "graphpri.errors": (

@@ -24,6 +24,7 @@ _NEGATIVE_LIST = re.compile(r"-\.?\d.*[,:].*")
 
 _TAKES = {
     "path": "one graph",
+    "choose": "one graph",
     "compare": "one graph",
     "explore": "one graph",
     "info": "one graph",

@@ -21,6 +21,7 @@ SUMMARY = "Keep the informative edges of a graph and drop the rest, by the Princ
 COMMANDS = {
     "sparsify": ("graphpri.cli.sparsify:app", "Keep the informative edges of graphs and drop the rest."),
     "path": ("graphpri.cli.path:app", "Sparsify along a range of beta or of budgets."),
+    "choose": ("graphpri.cli.choose:app", "Try what serves a purpose best, and keep the best of it."),
     "compare": ("graphpri.cli.compare:app", "Compare methods at several budgets."),
     "explore": ("graphpri.cli.explore:app", "Make a page to explore what is kept, over beta and budgets."),
     "measure": ("graphpri.cli.measure:app", "Measure what a sparsified graph keeps of the original."),

@@ -250,32 +250,32 @@ class Job(NamedTuple):
             except Interrupted as stop:
                 result = stop.result
             watch.stage("writing")
-            written = self._write(target, result, watch)
+            written = write(target, result, watch, force=self.force)
         facts = {**result.report(), "weights": notes_in_words(result.notes), "cut_off": result.cut_off.message}
         if result.before is not None:
             facts["changes"] = changed(result)
         return {"input": target.input, **facts, **written, "seconds": time.perf_counter() - begin}
 
-    def _write(self, target: outputs.Target, result: Sparsified, watch: Watch) -> dict[str, Any]:
-        from graphpri import io
 
-        written: dict[str, Any] = {}
-        picture = b"" if target.picture is None else _picture(result, target.picture)
-        page = b"" if target.page is None else _page(result, target.input)
-        if target.output is not None:
-            outputs.make_folder(target.output)
-            notes = io.write(
-                result.graph, target.output, target.format, force=self.force, progress=watch.file(target.output)
-            )
-            written |= {"output": target.output, "output_notes": [notes_in_words([note]) for note in notes]}
-        if target.picture is not None:
-            outputs.write_bytes(target.picture, picture, force=self.force)
-            written["picture"] = target.picture
-        if target.page is not None:
-            outputs.make_folder(target.page)
-            outputs.write_bytes(target.page, page, force=self.force)
-            written["page"] = target.page
-        return written
+def write(target: outputs.Target, result: Sparsified, watch: Watch, *, force: bool) -> dict[str, Any]:
+    """Write a result's graph, picture and page, as far as they are wanted; returns what was written."""
+    from graphpri import io
+
+    written: dict[str, Any] = {}
+    picture = b"" if target.picture is None else _picture(result, target.picture)
+    page = b"" if target.page is None else _page(result, target.input)
+    if target.output is not None:
+        outputs.make_folder(target.output)
+        notes = io.write(result.graph, target.output, target.format, force=force, progress=watch.file(target.output))
+        written |= {"output": target.output, "output_notes": [notes_in_words([note]) for note in notes]}
+    if target.picture is not None:
+        outputs.write_bytes(target.picture, picture, force=force)
+        written["picture"] = target.picture
+    if target.page is not None:
+        outputs.make_folder(target.page)
+        outputs.write_bytes(target.page, page, force=force)
+        written["page"] = target.page
+    return written
 
 
 def _picture(result: Sparsified, path: str) -> bytes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphpri._choose import PURPOSES
 from graphpri._entropies import entropy_for
 from graphpri._objective import DEFAULT_BETA, Objective
 from graphpri._sparsify import Sparsified, methods, path, sparsify
@@ -122,25 +123,6 @@ def _measures(graph: Graph) -> list[str]:
 
 
 # Ranks of all methods, by measure and by purpose
-
-PURPOSES: dict[str, dict[str, str]] = {
-    "information": {"divergence": "low"},
-    "spectrum": {"quadratic_error": "low", "eigenvalue_error": "low", "spectral_distance": "low"},
-    "flows": {"flow_ratio": "one"},
-    "connectivity": {"components": "low", "connected_pairs": "high", "cut_off": "low"},
-    "distances": {"kept_distances": "high"},
-    "centralities": {
-        "betweenness_rank": "high",
-        "closeness_rank": "high",
-        "eigenvector_rank": "high",
-        "pagerank_rank": "high",
-    },
-    "degrees": {"degree_shape_ks": "low", "degree_rank": "high"},
-    "clustering": {"clustering": "same"},
-    "communities": {"community_nmi": "high", "community_ari": "high"},
-    "hubs": {"centralisation": "high", "entropy": "low"},
-}
-"""Measures by what they are for, and what is best: low, high, the original's value (same), or a ratio of 1 (one)."""
 
 UNRANKED = ("stretch", "effective_diameter")
 """Measures that are taken and not ranked by."""
