@@ -916,6 +916,18 @@ def test_compare(cli: Cli, tmp_path: Path):
     assert all(name in text for name in ("pri", "local-degree", "random", "objective"))
 
 
+def test_choose_writes_what_the_best_way_keeps(cli: Cli, tmp_path: Path):
+    result = cli("choose", "karate", "--keep", "40", "--for", "degrees", "-o", "kept.csv", "--json")
+    assert result.json["for"] == "degrees"
+    assert result.json["best"] == result.json["rows"][0]["settings"]
+    assert result.json["output"] == "kept.csv"
+    assert len(rows_of(tmp_path / "kept.csv")) == 40
+    text = cli("choose", "karate", "--keep", "40", "--for", "hubs", "--weights-as-given").out
+    assert "not tried" in text
+    assert "divergence" not in text
+    refused(cli("choose", "karate", "--keep", "40", "--for", "beauty"), "beauty", "communities")
+
+
 def test_compare_takes_options_seeds_and_all_methods(cli: Cli):
     arguments = ["--keep", "0.5", "--seeds", "0,5", "--option", "local-degree:exponent=0.5", "--measures", "edges"]
     rows = cli("compare", "g1", "--method", "local-degree,random", *arguments, "--json").json["rows"]

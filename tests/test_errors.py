@@ -127,6 +127,7 @@ def test_every_ending_has_a_status_of_its_own():
         "count": 12,
         "looked_at": 3,
         "method": "random",
+        "level": "0.05",
         "rules": "",
         "best": "this is the best subset so far",
         "seconds": 2.0,

@@ -115,7 +115,7 @@ class SparsifiedPath(list[Sparsified]):
 
     def __repr__(self) -> str:
         values = [result.settings[self.along] for result in self]
-        return f"SparsifiedPath({len(self)} results, {self.along} {min(values)!r} to {max(values)!r})" if self else "[]"
+        return f"SparsifiedPath({len(self)} results, {self.along} {min(values):g} to {max(values):g})" if self else "[]"
 
     def __str__(self) -> str:
         rows = self.table()

@@ -305,6 +305,9 @@ class MemoryLimitError(GraphPRIError, MemoryError):
     graphpri.errors.MemoryLimitError: a matrix of all pairs needs about 909494.7 TB of memory
     """
 
+    # Of both bases the one whose instances it has: libraries that pickle errors call it by its name.
+    __new__ = GraphPRIError.__new__
+
 
 class MissingExtraError(GraphPRIError, ImportError):
     """An optional library is not installed: names the extra that brings it.

@@ -342,7 +342,7 @@ def draw(frames: Frames) -> list[Picture]:
 
 
 def _draw_path(frames: Frames) -> Picture:
-    figure, axes = panels(1, 2, height=2.4)
+    figure, axes = panels(1, 2, height=4.5)
     n_edges = frames["original"]["edges"].iloc[0]
     for ax, (solver, title) in zip(axes[0], (("connected", "connected"), ("free", "all subsets")), strict=True):
         rows = where(frames["runs"], mixture="equation", alpha=0.0, solver=solver)
@@ -350,10 +350,7 @@ def _draw_path(frames: Frames) -> Picture:
         names = {"J": "objective", "S": "entropy", "D": "divergence"}
         points = rows.assign(share=rows["K"] / n_edges).rename(columns=names).to_dict("records")
         plot.path(points, ax)
-        ax.get_legend().set_visible(False)
-        ax.set_title(f"minima over {title}" if solver == "free" else f"{title} minima")
-    handles = axes[0, 0].get_legend().legend_handles
-    figure.legend(handles, [handle.get_label() for handle in handles], loc="outside lower center", ncols=4)
+        ax.set_xlabel(f"β, minima over {title}" if solver == "free" else f"β, {title} minima")
     return Picture(
         "karate_path",
         figure,
