@@ -84,7 +84,7 @@ FINE: dict[str, str] = {
     **dict.fromkeys(("store", "comment"), "text"),
     **dict.fromkeys(("title", "weight_name", "summary", "reference", "group", "unit"), "text, no text"),
     **dict.fromkeys(("connected", "cover", "at_least", "dropped", "header", "force", "check", "hard"), "True"),
-    **dict.fromkeys(("core", "both", "draw", "weighted", "fit_intercept", "directed"), "True"),
+    **dict.fromkeys(("core", "both", "draw", "weighted", "fit_intercept", "directed", "new_weights"), "True"),
     **dict.fromkeys(("edge_attributes", "node_attributes", "graph_attributes", "method_options"), "dict"),
     "baselines.find.besides": "list, tuple, list of text",
     "baselines.method.name": "text",
@@ -160,7 +160,7 @@ ALSO = {
 """What an error may say instead of the argument's name."""
 
 MADE = {
-    *("Comparison", "Estimates", "Exploration", "Report", "Sparsified", "SparsifiedPath"),
+    *("Choice", "Comparison", "Estimates", "Exploration", "Report", "Sparsified", "SparsifiedPath"),
     *("baselines.Method", "baselines.Scored", "distributed.Manifest", "distributed.Step"),
     *("datasets.Dataset", "datasets.ScanSet", "datasets.Scans", "datasets.Table", "io.Format", "measures.Cost"),
     *("measures.Measure", "measures.Settings", "measures.View", "studies.Result", "studies.StudyProgress"),

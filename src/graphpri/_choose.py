@@ -185,6 +185,13 @@ class Choice:
         Methods that other graphs speak against, for this purpose.
     table : Comparison
         As it was measured.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> found = choose(nx.karate_club_graph(), 40, "distances", new_weights=False)
+    >>> found.best.method, len(found.rows), {row["K"] for row in found.rows}
+    ('edge-betweenness', 9, {40})
     """
 
     purpose: str
@@ -267,7 +274,7 @@ def choose(
     seed : int
         Of methods that draw at random.
     callback : callable, optional
-        Gets a :class:`graphpri._compare.Step` after each way.
+        Gets a step, as that of :func:`graphpri.compare`, after each way.
     weight, directed, loops, parallel, negative, zero, source, target
         As in :func:`graphpri.as_graph`.
 

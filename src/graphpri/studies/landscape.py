@@ -359,7 +359,7 @@ def _purpose(row: Any, facts: Facts) -> Verdict:
         f"Graph-PRI at its best β keeps {_WORDS[name]} at least as well as the best other method",
         _SOURCE,
         f"of a hundred other ways {{{name}_pri:.0f}} do better than {ours}, {{{name}_other:.0f}} better than "
-        f"{row.best_other}: a lead of {{{name}_low:.0f}} to {{{name}_high:.0f}} ranks (95 % over graphs); "
+        f"{row.best_other}: a lead of {{{name}_low:.0f}} to {{{name}_high:.0f}} ranks (interval over graphs); "
         f"{{{name}_default:.0f}} better than the default β",
         grade(alike or row.lead_low > 0, is_noise),
         _remark(row, alike, is_noise),
