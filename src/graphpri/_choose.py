@@ -191,7 +191,7 @@ class Choice:
     >>> import networkx as nx
     >>> found = choose(nx.karate_club_graph(), 40, "distances", new_weights=False)
     >>> found.best.method, len(found.rows), {row["K"] for row in found.rows}
-    ('edge-betweenness', 9, {40})
+    ('local-degree', 9, {40})
     """
 
     purpose: str
