@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import typing
 from pathlib import Path
 from typing import get_args
 
@@ -12,6 +13,7 @@ import pytest
 
 import graphpri
 from graphpri._choose import PURPOSES, WAYS, Purpose
+from graphpri.cli import choose as cli
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import OptionError
 from graphpri.measures import MEASURES
@@ -27,6 +29,8 @@ def karate() -> nx.Graph:
 
 def test_each_purpose_has_measures_and_ways() -> None:
     assert set(get_args(Purpose)) == set(PURPOSES) == set(WAYS)
+    asked = typing.get_type_hints(cli.choose)["purpose"]
+    assert get_args(asked) == get_args(Purpose)
     known = {*MEASURES, "kept_distances"}
     assert all(name in known for kinds in PURPOSES.values() for name in kinds)
     for ways in WAYS.values():

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from graphpri._cover import cover_by, least_cover
 from graphpri._runtime import LARGE_GRAPH, compiled
 from graphpri.errors import OptionError, argument, setting
-from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, id_dtype
+from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, id_dtype, join
 
 SAME = 1e-9
 """Prices that differ by less than this share of their size count as equal."""
@@ -157,17 +157,7 @@ def grow_forest(
             if e < 0 or mask[e]:
                 continue
             mask[e] = True
-            one, two = label[source[e]], label[target[e]]
-            while parent[one] != one:
-                parent[one] = parent[parent[one]]
-                one = parent[one]
-            while parent[two] != two:
-                parent[two] = parent[parent[two]]
-                two = parent[two]
-            if one < two:
-                parent[two] = one
-            else:
-                parent[one] = two
+            join(parent, label[source[e]], label[target[e]])
         for a in range(n):
             parent[a] = parent[parent[a]]
         for i in range(n):

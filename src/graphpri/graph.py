@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 
 from graphpri._arguments import checked, chosen, whole
 from graphpri._output import table as html_table
-from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks, read_only, require
+from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks, inlined, read_only, require
 from graphpri.errors import GraphError, Note, OptionError, argument, setting
 
 _SHOWN_ROWS = 8  # of a table in a notebook
@@ -1083,19 +1083,24 @@ def edge_values(graph: Graph, name: str, values: Any, kinds: str, *, several: bo
     return values
 
 
+@inlined
+def join(parent: NDArray[Any], a: int, b: int) -> None:
+    """Join the sets of two nodes: union–find, paths halved (Tarjan and van Leeuwen, J. ACM 1984)."""
+    while parent[a] != a:
+        parent[a] = parent[parent[a]]
+        a = parent[a]
+    while parent[b] != b:
+        parent[b] = parent[parent[b]]
+        b = parent[b]
+    parent[max(a, b)] = min(a, b)
+
+
 @compiled
 def joined_sets(n_nodes: int, u: IntArray, v: IntArray) -> tuple[int, NDArray[np.int32]]:
-    """Number of components, in the order of their first nodes, and that of each node: union–find, paths halved."""
+    """Number of components, in the order of their first nodes, and that of each node."""
     parent = np.arange(n_nodes).astype(np.int32)
     for e in range(u.size):
-        a, b = u[e], v[e]
-        while parent[a] != a:
-            parent[a] = parent[parent[a]]
-            a = parent[a]
-        while parent[b] != b:
-            parent[b] = parent[parent[b]]
-            b = parent[b]
-        parent[max(a, b)] = min(a, b)
+        join(parent, u[e], v[e])
     count = 0
     for i in range(n_nodes):
         # A parent comes before its children, and has the number of its component by then.
