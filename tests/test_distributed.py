@@ -44,6 +44,22 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def limited() -> Iterator[None]:
+    """A test that waits for what never comes fails, and does not keep the others from ending."""
+
+    def ring(*_: Any) -> None:
+        raise AssertionError("the test took more than four minutes")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(240)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def one_round() -> Iterator[None]:
     """One round of sweeps, where each stage counts and not how good the result is."""
@@ -297,7 +313,15 @@ time.sleep(600)
 """
 
 
-def test_after_the_scheduler_dies_the_run_can_be_resumed(parts: str, kept: Path, client: Any, tmp_path: Path) -> None:
+def test_a_cluster_without_workers_is_given_up(parts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "LOOK", 0.1)
+    monkeypatch.setattr(run, "LONELY", 0.5)
+    with in_threads(0) as alone, pytest.raises(graphpri.ClusterError, match=r"no worker for 0\.5 s: start some"):
+        go(parts, tmp_path / "kept", alone)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_after_the_scheduler_dies_the_run_can_be_resumed(parts: str, kept: Path, tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", _CLUSTER], stdout=subprocess.PIPE, text=True) as other:
         try:
             assert other.stdout is not None
@@ -313,10 +337,11 @@ def test_after_the_scheduler_dies_the_run_can_be_resumed(parts: str, kept: Path,
         finally:
             other.kill()
     assert not (tmp_path / "kept").exists()
-    with pytest.raises(graphpri.FileError, match="the run there has other settings"):
-        go(parts, tmp_path / "kept", client, resume=True, beta=3.0)
-    stages: list[str] = []
-    go(parts, tmp_path / "kept", client, resume=True, callback=lambda step: stages.append(step.stage))
+    with in_threads(1) as client:  # one that began with the usual limits of time
+        with pytest.raises(graphpri.FileError, match="the run there has other settings"):
+            go(parts, tmp_path / "kept", client, resume=True, beta=3.0)
+        stages: list[str] = []
+        go(parts, tmp_path / "kept", client, resume=True, callback=lambda step: stages.append(step.stage))
     assert "reading" not in stages
     assert "sweep 1 of 4" not in stages
     assert contents(tmp_path / "kept") == contents(kept)

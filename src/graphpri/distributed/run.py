@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -36,6 +36,9 @@ FEW_NODES = 1 << 21
 
 INTERVAL = 0.2
 """Seconds between two calls that tell how far a run is."""
+
+LOOK, LONELY = 5.0, 60.0
+"""Seconds after which a cluster that finishes nothing is looked at, and without a worker after which it is given up."""
 
 PATIENCE = "20s"
 """How long to wait for a scheduler."""
@@ -149,8 +152,7 @@ class Cluster:
         """Results of futures, in their order."""
         begun, told = time.monotonic(), 0.0
         results: dict[str, Any] = {}
-        finished = find("distributed").as_completed(futures, with_results=True)
-        for done, (future, result) in enumerate(finished, 1):
+        for done, (future, result) in enumerate(self._finished(futures), 1):
             if isinstance(result, BaseException):  # of a future that was cancelled
                 raise result
             results[future.key] = result
@@ -164,6 +166,31 @@ class Cluster:
                 self.tell(Step(stage, done, len(futures), share, speed, left, self._dashboard))
         self._share += weight / _ALL
         return [results[future.key] for future in futures]
+
+    def _finished(self, futures: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+        """The futures with their results, as they come.
+
+        Raises
+        ------
+        ClusterError
+            Where the cluster has had no worker for `LONELY` seconds: Dask itself would wait for ever.
+        """
+        waiting, seen = {future.key: future for future in futures}, time.monotonic()
+        while waiting:
+            some = find("distributed").as_completed(list(waiting.values()), with_results=True, timeout=LOOK)
+            try:
+                for future, result in some:
+                    del waiting[future.key]
+                    yield future, result
+            except TimeoutError:
+                if any(future.status == "error" for future in waiting.values()):
+                    raise  # a task's own
+                if self.client.status == "running" and self.client.nthreads():
+                    seen = time.monotonic()
+                elif time.monotonic() - seen > LONELY:
+                    raise ClusterError(
+                        f"Dask's cluster has had no worker for {LONELY:g} s: start some, and see their logs"
+                    ) from None
 
 
 @contextmanager
