@@ -14,7 +14,7 @@ from graphpri._compare import Comparison, Step, compare
 from graphpri._output import aligned
 from graphpri._sparsify import Sparsified, methods
 from graphpri.errors import OptionError, argument
-from graphpri.graph import Directed, FloatArray, Loops, Negative, Parallel, Zero
+from graphpri.graph import Directed, FloatArray, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies, load
 from graphpri.measures import MEASURES
 from graphpri.solvers.reweight import ReweightName
@@ -52,7 +52,7 @@ PURPOSES: dict[str, dict[str, str]] = {
 """Measures by what they are for, and what is best: low, high, the original's value (same), or a ratio of 1 (one)."""
 
 _DISTANCES = "connected_pairs", "stretch"
-"""What `kept_distances` is computed from: the share of pairs still connected over their mean stretch."""
+"""What :func:`kept_distances` takes."""
 
 
 class Way(NamedTuple):
@@ -302,12 +302,12 @@ def choose(
     policies = Policies(weight, directed, loops, parallel, negative, zero, source, target)
     loaded = load(G, policies)
     graph = loaded.graph
-    wanted = [m for name in PURPOSES[purpose] for m in (_DISTANCES if name == "kept_distances" else (name,))]
-    measures = [name for name in wanted if MEASURES[name].affordable(graph)]
-    if len(measures) < (len(wanted) if purpose == "distances" else 1):
+    measures = _measures(purpose, graph)
+    if not measures:
+        others = ", ".join(name for name in PURPOSES if _measures(name, graph))
         raise OptionError(
-            f"{argument('purpose', purpose)}: {', '.join(wanted)} cost too much for {graph.n_nodes} nodes and "
-            f"{graph.n_edges} edges; choose from {', '.join(_affordable(graph))}"
+            f"{argument('purpose', purpose)}: {', '.join(PURPOSES[purpose])} cost too much for "
+            f"{graph.n_nodes} nodes and {graph.n_edges} edges; choose from {others}"
         )
     ways = [way for way in WAYS[purpose] if new_weights or way.reweight is None]
     given = {name: value for name, value in vars(policies).items() if name != "edge_attrs"}
@@ -331,26 +331,40 @@ def choose(
     )
 
 
-def _affordable(graph: Any) -> list[str]:
-    found: list[str] = []
-    for purpose, kinds in PURPOSES.items():
-        names = _DISTANCES if "kept_distances" in kinds else tuple(kinds)
-        if all(MEASURES[name].affordable(graph) for name in names):
-            found.append(purpose)
-    return found
+def _measures(purpose: str, graph: Graph) -> list[str]:
+    """Measures of a purpose that are affordable on this graph."""
+    if purpose == "distances":
+        return list(_DISTANCES) if all(MEASURES[name].affordable(graph) for name in _DISTANCES) else []
+    return [name for name in PURPOSES[purpose] if MEASURES[name].affordable(graph)]
+
+
+def kept_distances(connected_pairs: Any, stretch: Any) -> Any:
+    """How well distances are kept: the share of pairs still connected over their mean stretch; 0 where there is none.
+
+    Stretch alone looks at connected pairs only, and praises graphs that lose the far ones. Takes numbers or arrays.
+    """
+    return np.nan_to_num(np.divide(connected_pairs, stretch), nan=0.0)
+
+
+def loss(kind: str, value: Any, original: Any) -> Any:
+    """What is lost by a measure, least is best; `kind` as in `PURPOSES`. Takes numbers or arrays."""
+    if kind in ("low", "high"):
+        return value if kind == "low" else -value
+    return abs(value - (1 if kind == "one" else original))
+
+
+def nine_digits(value: float) -> float:
+    """A value without what rounding does to it."""
+    return float(f"{value:.9g}")
 
 
 def _losses(purpose: str, row: dict[str, Any], original: dict[str, float]) -> list[float]:
     """What a row loses by each measure of the purpose, 0 or least is best; adds `kept_distances` to the row."""
     if purpose == "distances":
-        row["kept_distances"] = row["connected_pairs"] / row["stretch"] if row["stretch"] > 0 else 0.0
-    losses: list[float] = []
-    for name, kind in PURPOSES[purpose].items():
-        if name in row:
-            aim = {"same": original.get(name, 0.0), "one": 1.0}.get(kind)
-            loss = abs(row[name] - aim) if aim is not None else row[name] if kind == "low" else -row[name]
-            losses.append(np.inf if np.isnan(loss) else float(f"{loss:.9g}"))
-    return losses
+        row["kept_distances"] = float(kept_distances(row["connected_pairs"], row["stretch"]))
+    kinds = {name: kind for name, kind in PURPOSES[purpose].items() if name in row}
+    losses = [float(loss(kind, row[name], original.get(name))) for name, kind in kinds.items()]
+    return [np.inf if np.isnan(value) else nine_digits(value) for value in losses]
 
 
 def _ranks(losses: list[list[float]]) -> FloatArray:

@@ -184,12 +184,13 @@ class Comparison(Sequence[dict[str, Any]]):
         >>> [(row["K"], row["method"]) for row in table.best_per_budget("divergence")]
         [(23, 'pri'), (47, 'pri')]
         """
-        found = [self.best(measure, beta=beta)["keep"]]  # refuses what is no measure
-        budgets = dict.fromkeys(r["keep"] for r in self.rows if not np.isnan(r[measure]))
-        rows = [[r for r in self.rows if r["keep"] == keep and not np.isnan(r[measure])] for keep in budgets or found]
+        self.best(measure, beta=beta)  # refuses what is no measure
+        budgets: dict[float | int | None, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            if not np.isnan(row[measure]) and (beta is None or row.get("beta") == beta):
+                budgets.setdefault(row["keep"], []).append(row)
         better = min if MEASURES[measure].better == "low" else max
-        fitting = ([r for r in some if beta is None or r.get("beta") == beta] for some in rows)
-        return [better(some, key=lambda row: row[measure]) for some in fitting if some]
+        return [better(rows, key=lambda row: row[measure]) for rows in budgets.values()]
 
     @checked
     def to_csv(self, path: str | os.PathLike[str]) -> None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphpri._choose import PURPOSES
+from graphpri._choose import PURPOSES, kept_distances, loss, nine_digits
 from graphpri._entropies import entropy_for
 from graphpri._objective import DEFAULT_BETA, Objective
 from graphpri._sparsify import Sparsified, methods, path, sparsify
 from graphpri.graph import FloatArray, Graph
 from graphpri.measures import MEASURES, Settings, View
-from graphpri.measures.reports import evaluate
+from graphpri.measures.reports import SCALED, evaluate
 from graphpri.solvers.reweight import rescaled, reweighted
 from graphpri.studies.figures import PAGE, panels
 from graphpri.studies.graphs import load
@@ -50,9 +50,7 @@ _QUICK = ("random", "local-degree", "effective-resistance")
 
 WEIGHTS = ("given", "rescaled", "reweighted")
 """Weights of what is kept: as the method leaves them, times one factor that holds the sum, or those of least D."""
-SCALED = frozenset({"quadratic_error", "eigenvalue_error", "spectral_distance", "flow_ratio"})
-"""Measures that one factor for all weights changes."""
-WEIGHED = SCALED | {"divergence", "entropy", "eigenvector_rank", "pagerank_rank", "community_nmi", "community_ari"}
+WEIGHED = {*SCALED, "divergence", "entropy", "eigenvector_rank", "pagerank_rank", "community_nmi", "community_ari"}
 """Measures that depend on weights at all: the others are taken once for a subset."""
 
 
@@ -134,13 +132,10 @@ _RESAMPLES = 2000
 
 
 def _with_distances(table: Any) -> Any:
-    """The table with how well distances are kept: the share of pairs still connected over their mean stretch.
-
-    Stretch and effective diameter alone look at connected pairs only, and praise graphs that lose the far ones.
-    """
+    """The table with how well distances are kept."""
     if not {"connected_pairs", "stretch"} <= set(table):
         return table
-    return table.assign(kept_distances=(table["connected_pairs"] / table["stretch"]).fillna(0.0))
+    return table.assign(kept_distances=kept_distances(table["connected_pairs"], table["stretch"]))
 
 
 def _losses(table: Any) -> Any:
@@ -151,8 +146,7 @@ def _losses(table: Any) -> Any:
     for name, kind in ((name, kind) for kinds in PURPOSES.values() for name, kind in kinds.items()):
         if name not in table:
             continue
-        aims = {"low": 0, "high": 0, "same": table.get(f"{name}_original"), "one": 1}
-        losses[name] = {"low": table[name], "high": -table[name]}.get(kind, abs(table[name] - aims[kind]))
+        losses[name] = loss(kind, table[name], table.get(f"{name}_original"))
     return pd.DataFrame(losses)
 
 
@@ -167,14 +161,10 @@ def by_cell(frames: Frames) -> Any:
     table = table[[*_CELL, *SETTING]].assign(beta=table["beta"].fillna(-1)).join(losses)
     values = table.set_index([*_CELL, *SETTING])[list(losses)]
     # Equal but for rounding is equal: one factor for all weights changes no D.
-    cells = values.map(_nine_digits).groupby(_CELL)
+    cells = values.map(nine_digits).groupby(_CELL)
     measured = cells.transform("count") > 0
     better = cells.rank(method="min", na_option="bottom") - 1
     return (100 * better.div(cells["divergence"].transform("size") - 1, axis=0)).where(measured)
-
-
-def _nine_digits(value: float) -> float:
-    return float(f"{value:.9g}")
 
 
 def by_graph(ranks: Any) -> Any:
