@@ -215,7 +215,7 @@ class Sparsified:
         >>> result.report()["edges_kept"], result.report()["entropy_by"]
         (39, 'exact')
         """
-        nodes, by_component = _lost(self.original, self.kept)
+        nodes, by_component = self._lost
         facts = {
             "graphpri": __version__,
             **self.settings,
@@ -256,6 +256,10 @@ class Sparsified:
         return found | {"entropy_original_error": self._original_error}
 
     @cached_property
+    def _lost(self) -> tuple[int, list[dict[str, int]]]:
+        return _lost(self.original, self.kept)
+
+    @cached_property
     def cut_off(self) -> CutOff:
         """Nodes that lost all of their edges, and what budgets leave none such.
 
@@ -267,7 +271,7 @@ class Sparsified:
         17 nodes lost all of their edges: connected=True needs at least 33; cover=True leaves an edge to each node, ...
         """
         graph = self.original
-        nodes, rows = _lost(graph, self.kept)
+        nodes, rows = self._lost
         cover = least_cover(graph) if nodes and graph.n_edges <= _COVERED_EDGES else None
         needs = None if cover is None else int(np.count_nonzero(cover.mask))
         bound = None if cover is None else cover.bound

@@ -464,7 +464,7 @@ def _assemble(matrices: FloatArray, known: _Facts, series: tuple[FloatArray, ...
         classes = _classes(texts, names, known.classes)
         codes = np.array([classes.index(text) if text in classes else 0 for text in texts], np.int64)
         kept = np.array([text in classes for text in texts])
-    subjects = names if known.groups is None else _subjects(known.groups, names)
+    subjects = names if known.groups is None else _texts(known.groups, names, "subject", "as many groups as scans")
     rois = known.rois or Rois(tuple(f"ROI {i + 1}" for i in range(n)))
     if len(rois.names) != n:
         raise OptionError(f"the atlas has {len(rois.names)} regions and the scans have {n}: pass their own")
@@ -508,9 +508,10 @@ def _score(labels: Values, texts: Sequence[str | None], names: tuple[str, ...]) 
     return found
 
 
-def _texts(values: Values, names: tuple[str, ...], what: str) -> tuple[str, ...]:
+def _texts(values: Values, names: tuple[str, ...], what: str, as_many: str = "as many") -> tuple[str, ...]:
+    """A value of each scan as text; `as_many` ends what is said of a wrong number of them."""
     if len(values) != len(names):
-        raise OptionError(f"{len(values)} {what}s for {len(names)} scans: pass as many")
+        raise OptionError(f"{len(values)} {what}s for {len(names)} scans: pass {as_many}")
     found = tuple(label_text(x) for x in values)
     if without := [name for name, text in zip(names, found, strict=True) if text is None]:
         raise OptionError(f"scans {name_some(without)} have no {what}: fill it in, or leave them out")
@@ -580,15 +581,6 @@ def _classes(texts: Sequence[str | None], scans: Sequence[str], classes: Sequenc
                 f"class {name!r} has {counts[name]} scan: each class needs {_LEAST_SCANS} or more; there are {there}"
             )
     return chosen
-
-
-def _subjects(groups: Values, names: tuple[str, ...]) -> tuple[str, ...]:
-    if len(groups) != len(names):
-        raise OptionError(f"{len(groups)} subjects for {len(names)} scans: pass as many groups as scans")
-    found = tuple(label_text(x) for x in groups)
-    if without := [name for name, subject in zip(names, found, strict=True) if subject is None]:
-        raise OptionError(f"scans {name_some(without)} have no subject: fill it in, or leave them out")
-    return tuple(map(str, found))
 
 
 def _check_subjects(scans: tuple[str, ...]) -> None:

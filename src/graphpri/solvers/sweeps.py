@@ -140,16 +140,10 @@ def potential(d: float, i: int, nodes: Nodes, bend: Nodes, c: Coefficients) -> f
 def look_around(start: int, stop: int, nodes: Nodes, bend: Nodes, c: Coefficients) -> None:
     """Fill in what a step does to the potentials of many nodes, by the local entropy where all edges weigh 1."""
     for i in range(start, stop):
-        d, below, here = np.float64(nodes[i, DEGREE]), 0.0, 0.0
-        for step in range(-1, 2):
-            value = potential(max(d + step, 0.0), i, nodes, bend, c)
-            if step < 0:
-                below = value
-            elif step == 0:
-                here = value
-                nodes[i, FALL] = below - here if d > 0.5 else np.inf
-            else:
-                nodes[i, RISE] = value - here
+        d = np.float64(nodes[i, DEGREE])
+        value = potential(d, i, nodes, bend, c)
+        nodes[i, RISE] = potential(d + 1, i, nodes, bend, c) - value
+        nodes[i, FALL] = potential(d - 1, i, nodes, bend, c) - value if d > 0.5 else np.inf
 
 
 @inlined

@@ -170,7 +170,8 @@ class Tournament:
         Parameters
         ----------
         task : callable
-            Compiled code that takes numbers of pairs, and writes to nothing but what belongs to their blocks.
+            Takes numbers of pairs, works in compiled code without the interpreter's lock, and writes to nothing but
+            what belongs to their blocks.
         pairs : ndarray of int64
         """
         threads = min(workers(), pairs.size) if self.edge.size >= THREADED else 1
