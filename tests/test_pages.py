@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import graphpri
-from graphpri import _palette, _summary
+from graphpri import _output
 from graphpri._output import Rows, document, table
+from graphpri.explorer import summary
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -49,7 +50,7 @@ def seen(colour: str, kind: str) -> np.ndarray:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_texts_stand_out_from_what_they_are_written_on(theme: str) -> None:
-    names = _palette.NAMES[theme]
+    names = _output.NAMES[theme]
     for ink in ("ink", "soft", "kept", "only"):
         for ground in ("paper", "card", "canvas"):
             assert contrast(names[ink], names[ground]) >= 4.5, (ink, ground)
@@ -58,10 +59,10 @@ def test_texts_stand_out_from_what_they_are_written_on(theme: str) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("kind", ["normal", "protan", "deutan"])
 def test_colours_differ_for_any_colour_vision(theme: str, kind: str) -> None:
-    names = _palette.NAMES[theme]
+    names = _output.NAMES[theme]
     lines = [seen(names[name], kind) for name in ("kept", "only", "dropped")]
     assert min(np.linalg.norm(a - b) for i, a in enumerate(lines) for b in lines[:i]) > 45
-    groups = [seen(colour, kind) for colour in _palette.GROUPS[theme]]
+    groups = [seen(colour, kind) for colour in _output.GROUPS[theme]]
     assert min(np.linalg.norm(a - b) for i, a in enumerate(groups) for b in groups[:i]) > 20
 
 
@@ -84,7 +85,7 @@ def browser() -> Iterator[Any]:
 def report_page(folder: Path) -> str:
     pytest.importorskip("matplotlib")
     result = graphpri.sparsify(nx.karate_club_graph(), keep=0.3, effort="fast")
-    return _summary.page(result, title="Karate", command="graphpri sparsify karate", baselines=["random"])
+    return summary.page(result, title="Karate", command="graphpri sparsify karate", baselines=["random"])
 
 
 def tasks_page(folder: Path) -> str:
@@ -134,7 +135,7 @@ def test_every_page_passes_axe_and_fits_the_screen(made: Any, browser: Any, tmp_
         assert found.violations_count == 0, found.generate_report()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        paper = _palette.NAMES[scheme]["paper"]
+        paper = _output.NAMES[scheme]["paper"]
         assert ground == f"rgb({', '.join(str(int(paper[i : i + 2], 16)) for i in (1, 3, 5))})"
         page.close()
 
@@ -146,7 +147,7 @@ def test_pages_print_dark_on_white(browser: Any, tmp_path: Path) -> None:
     page.goto(path.as_uri())
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    ink = _palette.NAMES["light"]["ink"]
+    ink = _output.NAMES["light"]["ink"]
     wanted = f"rgb({', '.join(str(int(ink[i : i + 2], 16)) for i in (1, 3, 5))})"
     assert page.evaluate("getComputedStyle(document.body).color") == wanted
     page.close()

@@ -15,8 +15,16 @@ from scipy.stats import chi2
 
 import zoo
 from graphpri import _selection
-from graphpri._cover import least_cover
-from graphpri._selection import best_forest, best_forest_by, check_budget, rank, select_top, take_top, tie_keys
+from graphpri._selection import (
+    best_forest,
+    best_forest_by,
+    check_budget,
+    least_cover,
+    rank,
+    select_top,
+    take_top,
+    tie_keys,
+)
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import OptionError
 from graphpri.graph import Graph

@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zoo
-from graphpri._cover import least_cover
 from graphpri._objective import Objective
-from graphpri._selection import count_edges
+from graphpri._selection import count_edges, least_cover
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import Interrupted, OptionError
 from graphpri.graph import Graph

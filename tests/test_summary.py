@@ -6,9 +6,9 @@ import networkx as nx
 import pytest
 
 import graphpri
-from graphpri._summary import BASELINES, page
 from graphpri._version import versions
 from graphpri.cli import main
+from graphpri.explorer.summary import BASELINES, page
 
 pytest.importorskip("matplotlib")
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from graphpri._choose import Choice, choose
     from graphpri._compare import Comparison, compare
     from graphpri._objective import Objective
+    from graphpri._output import ProgressBar
     from graphpri._path import SparsifiedPath, path
-    from graphpri._progress import ProgressBar
     from graphpri._sparsify import Sparsified, methods, sparsify
     from graphpri.errors import (
         ArgumentError,
@@ -123,8 +123,8 @@ _HOMES = {
         "report",
         "von_neumann_entropy",
     ),
+    "graphpri._output": ("ProgressBar",),
     "graphpri._path": ("SparsifiedPath", "path"),
-    "graphpri._progress": ("ProgressBar",),
     "graphpri._sparsify": ("Sparsified", "methods", "sparsify"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -1,8 +1,10 @@
-"""Self-contained HTML pages: one style, tables, pictures within the page."""
+"""What users look at: text tables, self-contained HTML pages in one style and its colours, and bars of progress."""
 
 from __future__ import annotations
 
 import base64
+import sys
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from numbers import Integral
@@ -10,7 +12,87 @@ from typing import Any
 
 import numpy as np
 
-from graphpri import _palette
+from graphpri._arguments import checked
+
+# Colours of every page, for light and for dark, which readers of any colour vision tell apart. Groups have P. Tol's
+# schemes "muted" (on light) and "light" (on dark, with a brown), from "Colour schemes", SRON/EPS/TN/09-002, 2021;
+# numbers have viridis, whose lightness grows evenly; kept and dropped are blue and grey, and what only one method keeps
+# is orange: the pair that all common colour deficiencies tell apart.
+
+NAMES = {
+    "light": {
+        "paper": "#f6f7f9",
+        "card": "#ffffff",
+        "canvas": "#fdfdfc",
+        "ink": "#17202b",
+        "soft": "#566272",
+        "line": "#dfe3e8",
+        "kept": "#1668b8",
+        "only": "#c2410c",
+        "dropped": "#a9b4c0",
+        "focus": "#1668b8",
+        "mark": "#d4006a",
+        "button": "#eef1f5",
+    },
+    "dark": {
+        "paper": "#0d1219",
+        "card": "#151c26",
+        "canvas": "#0f151d",
+        "ink": "#e8edf3",
+        "soft": "#a3b0bf",
+        "line": "#2a3441",
+        "kept": "#5eb1ff",
+        "only": "#ff9d5c",
+        "dropped": "#4a586a",
+        "focus": "#7cc0ff",
+        "mark": "#ff6bb5",
+        "button": "#212b38",
+    },
+}
+"""Colours by what they are for; as CSS they are ``var(--kept)`` and so on."""
+
+GROUPS = {
+    "light": [
+        "#cc6677",
+        "#117733",
+        "#999933",
+        "#332288",
+        "#44aa99",
+        "#aa4499",
+        "#88ccee",
+        "#882255",
+        "#ddcc77",
+        "#b9bfc7",
+    ],
+    "dark": [
+        "#ee8866",
+        "#44bb99",
+        "#eedd88",
+        "#77aadd",
+        "#bbcc33",
+        "#ffaabb",
+        "#99ddff",
+        "#ae5904",
+        "#aaaa00",
+        "#5d6b7d",
+    ],
+}
+"""Nine groups, the largest first, and what is left."""
+
+_VIRIDIS = ["#fde725", "#a0da39", "#4ac16d", "#1fa187", "#277f8e", "#365c8d", "#46327e", "#440154"]
+RAMPS = {"light": _VIRIDIS, "dark": _VIRIDIS[::-1]}
+"""Eight steps from the smallest to the largest number: the largest stands out from the ground."""
+
+
+def variables(theme: str) -> str:
+    """Declarations of CSS variables for "light" or "dark".
+
+    Examples
+    --------
+    >>> variables("light").split(";")[0]
+    'color-scheme: light'
+    """
+    return f"color-scheme: {theme}; " + " ".join(f"--{name}: {colour};" for name, colour in NAMES[theme].items())
 
 
 def format_value(value: Any) -> str:
@@ -41,7 +123,7 @@ def _padded(row: Sequence[str], widths: Sequence[int], left: int) -> list[str]:
     return [cell.ljust(width) if i < left else cell.rjust(width) for i, (cell, width) in columns]
 
 
-_LIGHT, _DARK = (_palette.variables(theme) for theme in ("light", "dark"))
+_LIGHT, _DARK = (variables(theme) for theme in ("light", "dark"))
 _STYLE = f"""
 :root {{ {_LIGHT} }}
 @media screen and (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}
@@ -168,3 +250,70 @@ def items(texts: Iterable[str]) -> str:
     """A list of texts; nothing of none."""
     held = "".join(f"<li>{escape(text)}</li>" for text in texts)
     return f"<ul>{held}</ul>" if held else ""
+
+
+_EVERY = 0.1  # seconds from one picture of the bar to the next
+_WIDTH = 30
+
+
+@checked
+class ProgressBar:
+    """A callback that shows a bar: ``graphpri.sparsify(G, 0.2, callback=graphpri.ProgressBar())``.
+
+    It serves :func:`graphpri.sparsify`, :func:`graphpri.path` and :func:`graphpri.compare`. In a notebook the bar
+    stands below the cell, elsewhere in one line of standard error.
+
+    Parameters
+    ----------
+    label : str
+        What stands before the bar.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graphpri
+    >>> bar = graphpri.ProgressBar("karate")
+    >>> result = graphpri.sparsify(nx.karate_club_graph(), 0.3, callback=bar)
+    """
+
+    def __init__(self, label: str = "") -> None:
+        self.label = label
+        self._last = -_EVERY
+        self._handle: Any = None
+        self._shell = _notebook()
+
+    def __call__(self, progress: Any) -> None:
+        """Show where a call is; anything with a ``fraction``, or with ``done`` of ``total``."""
+        fraction = progress.fraction if hasattr(progress, "fraction") else progress.done / max(progress.total, 1)
+        now = time.monotonic()
+        if now - self._last < _EVERY and fraction < 1:
+            return
+        self._last = now
+        self._show(float(min(max(fraction, 0.0), 1.0)), str(getattr(progress, "stage", "")))
+
+    def _show(self, fraction: float, stage: str) -> None:
+        text = " ".join(filter(None, (self.label, stage)))
+        if self._shell is None:
+            full = round(_WIDTH * fraction)
+            end = "\n" if fraction >= 1 else ""
+            sys.stderr.write(f"\r{text:<20} [{'#' * full}{'.' * (_WIDTH - full)}] {fraction:4.0%}{end}")
+            sys.stderr.flush()
+            return
+        from html import escape
+
+        html = f'{escape(text)} <progress value="{fraction:.3f}" max="1"></progress> {fraction:.0%}'
+        if self._handle is None:
+            self._handle = self._shell.display(self._shell.HTML(html), display_id=True)
+        else:
+            self._handle.update(self._shell.HTML(html))
+
+
+def _notebook() -> Any:
+    """What shows things in a notebook, where this runs in one; None elsewhere."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    import IPython.display  # pyright: ignore[reportMissingImports]
+
+    return IPython.display

@@ -13,13 +13,12 @@ from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, cast
 import numpy as np
 
 from graphpri._arguments import checked, is_several, seconds, unknown, whole
-from graphpri._cover import least_cover
 from graphpri._entropies import entropy_for
 from graphpri._layout import sketch
 from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta
 from graphpri._output import table as html_table
 from graphpri._runtime import Deadline, deadline, in_threads, within
-from graphpri._selection import check_budget, count_edges, forest_size
+from graphpri._selection import check_budget, count_edges, forest_size, least_cover
 from graphpri._version import __version__
 from graphpri.baselines import METHODS, find, run
 from graphpri.errors import (

@@ -34,10 +34,19 @@ from scipy.sparse.csgraph import breadth_first_order, dijkstra
 from scipy.special import betainc, betaln, ndtr, rel_entr
 
 from graphpri._arguments import checked, new_name, real, whole
-from graphpri._cover import cover_by
 from graphpri._laplacian import ResistanceMethod, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
-from graphpri._selection import SAME, best_forest, best_forest_by, check_budget, rank, select_top, settle, tie_keys
+from graphpri._selection import (
+    SAME,
+    best_forest,
+    best_forest_by,
+    check_budget,
+    cover_by,
+    rank,
+    select_top,
+    settle,
+    tie_keys,
+)
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, Neighbours, group, id_dtype, places_within
 

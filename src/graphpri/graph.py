@@ -1084,7 +1084,7 @@ def edge_values(graph: Graph, name: str, values: Any, kinds: str, *, several: bo
 
 
 @inlined
-def join(parent: NDArray[Any], a: int, b: int) -> None:
+def join(parent: NDArray[Any], a: Any, b: Any) -> None:
     """Join the sets of two nodes: union–find, paths halved (Tarjan and van Leeuwen, J. ACM 1984)."""
     while parent[a] != a:
         parent[a] = parent[parent[a]]

@@ -285,9 +285,9 @@ def _picture(result: Sparsified, path: str) -> bytes:
 
 
 def _page(result: Sparsified, name: str) -> bytes:
-    from graphpri import _summary
+    from graphpri.explorer import summary
 
-    return _summary.page(result, title=f"{name}, sparsified", command=command_line()).encode()
+    return summary.page(result, title=f"{name}, sparsified", command=command_line()).encode()
 
 
 def _report(r: dict[str, Any]) -> str:

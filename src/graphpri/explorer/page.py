@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri import _palette
+from graphpri import _output
 from graphpri._output import printable
 from graphpri._version import __version__
 from graphpri.errors import OptionError
@@ -30,7 +30,7 @@ from graphpri.measures.structure import communities_for_pictures
 
 # What nodes can be coloured by
 
-MOST_GROUPS = len(_palette.GROUPS["light"]) - 1
+MOST_GROUPS = len(_output.GROUPS["light"]) - 1
 """Groups with a colour of their own; the smaller ones share one."""
 _FEW = 10
 COMMUNITY = "community (computed)"
@@ -347,7 +347,7 @@ def render(
         "nodeValues": columns.nodes if columns else {},
         "edgeValues": columns.edges if columns else {},
         "call": {key: printable(text) for key, text in called.items()},
-        "palette": {"groups": _palette.GROUPS, "ramps": _palette.RAMPS},
+        "palette": {"groups": _output.GROUPS, "ramps": _output.RAMPS},
     }
     return _assembled(title, pack(header, _arrays(graph, place, attributes, grid, baselines)))
 
@@ -379,7 +379,7 @@ def _arrays(
 def _assembled(title: str, data: str) -> str:
     assets = files("graphpri.explorer") / "assets"
     themes = {":root": "light", ':root[data-theme="dark"]': "dark"}
-    roots = "\n".join(f"{root} {{ {_palette.variables(theme)} }}" for root, theme in themes.items())
+    roots = "\n".join(f"{root} {{ {_output.variables(theme)} }}" for root, theme in themes.items())
     style = f"{roots}\n{(assets / 'style.css').read_text('utf-8')}"
     script = "\n".join((assets / name).read_text("utf-8") for name in SCRIPTS)
     script = f'"use strict";\n(() => {{\n{script}\n}})();\n'

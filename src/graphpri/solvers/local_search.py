@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._cover import cover_by
 from graphpri._selection import (
     NOISE,
     ascending,
     best_forest,
+    cover_by,
     lowest,
     places,
     settle,
@@ -160,7 +160,7 @@ QUICK = 3.0
 class Constraints:
     """What a subset must satisfy besides its size.
 
-    `cover` is an edge cover as small as any known (:func:`graphpri._cover.least_cover`), where every node that has
+    `cover` is an edge cover as small as any known (:func:`graphpri._selection.least_cover`), where every node that has
     edges must keep one.
     """
 

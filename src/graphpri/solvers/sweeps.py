@@ -19,11 +19,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._cover import cover_by
 from graphpri._entropy import LIGHTEST, EdgeSums, Side, weight_of
 from graphpri._objective import LargeEntropies, Objective, coefficients, mixture_scale, renumbered
 from graphpri._runtime import compiled, in_chunks, inlined, require
-from graphpri._selection import best_forest_by, tolerance
+from graphpri._selection import best_forest_by, cover_by, tolerance
 from graphpri.graph import BoolArray, FloatArray, IntArray
 from graphpri.solvers.local_search import ENTROPY_RULES, Constraints
 from graphpri.solvers.solution import Ending, Monitor

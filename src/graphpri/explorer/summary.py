@@ -50,7 +50,7 @@ def page(
     Examples
     --------
     >>> import networkx as nx, graphpri
-    >>> from graphpri._summary import page
+    >>> from graphpri.explorer.summary import page
     >>> html = page(graphpri.sparsify(nx.karate_club_graph(), keep=0.3), title="Karate", baselines=["random"])
     >>> "<h1>Karate</h1>" in html, "local-degree" in html
     (True, False)
