@@ -70,7 +70,7 @@ from graphpri.io.source import InputStream, Tape
 
 _KONECT = re.compile(r"%\s*(sym|asym|bip)(?:\s+\w+)?\s*", re.ASCII)
 _DICT = re.compile(r"[ \t]*([^ \t\n]+)[ \t]+([^ \t\n]+)[ \t]+(\{.*\})[ \t]*")
-_DICT_BY = re.compile(r" *([^,;\t\n]+?) *(?:([,;\t]) *)([^,;\t\n]+?) *\2 *(\{.*\}) *")
+_DICT_BY = re.compile(r"([^,;\t\n]+)([,;\t])([^,;\t\n]+)\2 *(\{.*\}) *")
 _SCALAR = re.compile(r"\bnp\.[a-z_]+[0-9]*\(((?:[^()'\"]|'[^']*')*)\)")  # as NumPy 2 shows its numbers
 _QUOTED_WORDS = re.compile(r'(?:"[^"]*"|[^" \t,;]+)(?: +(?:"[^"]*"|[^" \t,;]+))+')
 _BLANKS = re.compile(rb'("[^"\n]*")| +')
@@ -435,7 +435,7 @@ def _dict_row(text: str) -> tuple[str, str, str] | None:
     if found is not None:
         return found[1], found[2], found[3]
     found = _DICT_BY.fullmatch(text)
-    return None if found is None else (found[1], found[3], found[4])
+    return None if found is None else (found[1].strip(" "), found[3].strip(" "), found[4])
 
 
 def _read_dicts(text: _Text, directed: bool) -> EdgeTable:
