@@ -396,6 +396,12 @@ def flows(view: View, top: float, unit: float) -> FloatArray:
     )
 
 
+def _power_of_two(value: float) -> float:
+    """The smallest power of two that is not below a positive number; the largest one where none is finite."""
+    fraction, exponent = np.frexp(value)
+    return float(np.ldexp(1.0, min(int(exponent) - (fraction == 0.5), 1023)))
+
+
 @measure(
     "flow_ratio",
     f"mean ratio of the largest flow to that in the original, over {PAIRS} pairs of nodes",
@@ -405,9 +411,11 @@ def flows(view: View, top: float, unit: float) -> FloatArray:
 )
 def flow_ratio(view: View) -> float:
     """Edges carry up to their weight either way; where all weigh the same, a flow is a number of disjoint paths."""
-    # Weights are taken by the largest first: a share of one near the smallest float would be nothing.
-    top = max(float(v.graph.weights.max()) for v in (view.origin, view))
-    unit = max(float(v.graph.strengths(v.graph.weights / top).max()) for v in (view.origin, view)) / _UNITS
+    # Weights are taken by the largest first: a share of one near the smallest float would be nothing. In powers of two,
+    # most new weights of an edge set have the unit of the old ones, whose flows are there.
+    views = view.origin, view
+    top = _power_of_two(max(float(v.graph.weights.max()) for v in views))
+    unit = _power_of_two(max(float(v.graph.strengths(v.graph.weights / top).max()) for v in views) / _UNITS)
     key = "flows", top, unit
     if key not in view.origin.memory:
         view.origin.memory[key] = flows(view.origin, top, unit)
