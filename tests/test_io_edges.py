@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 from graphpri import io as gio
 from graphpri.errors import FileError, GraphError, OptionError
 from graphpri.graph import EdgeTable
-from graphpri.io.rows import parse_integers, split_rows
+from graphpri.io import delimited, gml
+from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, parse_integers, split_rows
 from graphpri.io.source import InputStream
 
 DATA = os.environ.get("GRAPHPRI_DATA")
@@ -512,6 +514,12 @@ def test_integers_are_parsed_exactly(values: list[int]) -> None:
     parsed = parse_integers(list(map(str, values)))
     assert parsed is not None
     assert parsed.tolist() == values
+
+
+@pytest.mark.parametrize("pattern", [delimited._DICT, delimited._DICT_BY, INTEGER, NUMBER, ANY_NUMBER, gml._REAL])
+@pytest.mark.parametrize("text", [f"{0:0200000}x", f"{'{':>200000}", "a," + " " * 200_000 + "b,", "1" * 200_000 + ".."])
+def test_long_cells_are_recognised_in_linear_time(pattern: re.Pattern[str], text: str) -> None:
+    assert pattern.fullmatch(text) is None  # by steps that grow with the square this would take minutes
 
 
 def test_wide_padding_is_walked_over() -> None:

@@ -28,7 +28,7 @@ from graphpri.io.source import LONG_LINE_LIMIT, InputStream
 _GAP = r"(?:[ \t\n]+|#[^\n]*)*+"
 _ITEM = re.compile(rf'{_GAP}(?:(\])|([A-Za-z_]\w*+){_GAP}(?:"([^"]*)"|(\[)|([^\s\[\]"#]+))?)?{_GAP}', re.ASCII)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_REAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:INF|NAN)", re.IGNORECASE)
+_REAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:INF|NAN)", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]*);")
 _CUT_OFF = "the file is cut off or damaged"
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
