@@ -354,18 +354,47 @@ def test_the_sentence_follows_the_sliders(karate: Any, open_tab: Any) -> None:
         assert (f"{lost} node" in told) if lost else ("no node lost" in told)
 
 
+def between_clubs(page: Exploration) -> np.ndarray:
+    club = np.array([node["club"] == "Officer" for _, node in nx.karate_club_graph().nodes(data=True)])
+    return club[page.graph.source] != club[page.graph.target]
+
+
+def test_edges_between_groups_are_those_of_the_groups_shown(karate: Any, open_tab: Any) -> None:
+    page, path = karate
+    tab = open_tab(path)
+    count = tab.page.locator("#curves .chart", has_text="between groups").locator("b")
+    for method in (None, "local-degree"):
+        if method:
+            tab.page.select_option("#baseline", label=method)
+        for j, k in enumerate(page.budgets):
+            tab("(j) => graphpri.go(2, j)", j)
+            wanted = (page.mask(4, k, method) if method else page.mask(4, k))[between_clubs(page)].sum()
+            assert count.nth(int(bool(method))).inner_text() == str(wanted)
+    tab.page.click("#legend .group >> nth=0")
+    assert count.first.inner_text() == "0"
+    tab.page.select_option("#colour", label="degree in the original")
+    assert count.first.is_hidden()
+
+
 def test_five_tasks_are_done_from_the_page_alone(karate: Any, open_tab: Any, tmp_path: Path) -> None:
     """Find where groups part, export a figure, compare with another method, find a node's last edge, share a link."""
     page, path = karate
     tab = open_tab(path)
-    # 1. The β at which the kept graph falls apart: along β, the curve of components; a click goes there.
+    # 1. The β at which both clubs split: along β, the curve of edges between groups; a click goes there.
+    tab.page.locator("#keep").fill("0")
     tab.page.check("[value=beta]")
-    chart = tab.page.locator("#curves .chart", has_text="components").locator("svg")
-    box = chart.bounding_box()
-    tab.page.mouse.click(box["x"] + 4, box["y"] + box["height"] / 2)
-    tab.page.wait_for_function("() => graphpri.state().beta === 0")
-    row = next(r for r in page.rows() if (r["beta"], r["K"]) == (0, 23))
-    assert f"{int(row['components'])} components" in tab.page.inner_text("#caption0")
+    chart = tab.page.locator("#curves .chart", has_text="between groups")
+    joining = [int(page.mask(beta, 4)[between_clubs(page)].sum()) for beta in page.betas]
+    split = page.betas[joining.index(0)]
+    assert split > 0
+    box = chart.locator("svg").bounding_box()
+    for b, count in enumerate(joining):
+        tab.page.mouse.click(box["x"] + box["width"] * (31 + 125 * b / 3) / 160, box["y"] + box["height"] / 2)
+        tab.page.wait_for_function("(beta) => graphpri.state().beta === beta", arg=page.betas[b])
+        assert chart.locator("b").first.inner_text() == str(count)
+    assert f"minimum 0 at {split:g}" in chart.locator("svg").text_content()
+    tab.page.locator("#beta").fill("0")
+    tab.page.locator("#keep").fill("1")
     # 2. A figure.
     assert len(list(svg_of(tab, tmp_path).iter("{http://www.w3.org/2000/svg}circle"))) == 34
     # 3. Beside local degree.
@@ -379,8 +408,12 @@ def test_five_tasks_are_done_from_the_page_alone(karate: Any, open_tab: Any, tmp
     told = tab.page.inner_text("#picked")
     assert "loses its last edge" in told
     assert all(str(k) in told for k in without[-1:])
-    # 5. A link.
+    # 5. A link: copied by its button, it opens what is shown.
     tab.page.wait_for_function("() => document.querySelector('#link').hash.includes('beside=local-degree')")
+    tab.page.click("[data-copies=link]")
+    tab.page.fill("#search", "")
+    tab.page.press("#search", "Control+v")
+    assert tab.page.input_value("#search") == f"{path.as_uri()}#beta=0&keep=23&beside=local-degree&along=beta"
 
 
 def test_picture_downloaded_is_the_one_shown(ring: Any, open_tab: Any, tmp_path: Path) -> None:
@@ -571,3 +604,34 @@ def test_large_graphs_say_what_is_sampled(open_tab: Any, folder: Path, m: int, s
     tab("graphpri.go(0, 1)")
     assert len(tab("graphpri.kept()")) == m
     assert ("1 in 2 drawn" in tab.page.inner_text("#legend")) == sampled
+
+
+def test_between_two_groups_of_a_large_graph_there_is_one_line(open_tab: Any, folder: Path, tmp_path: Path) -> None:
+    n, m = 3000, 10_500
+    graph, at = zoo.random_graph(n, m, 0), np.random.default_rng(0).normal(size=(n, 2))
+    kind = np.arange(n) % 3
+    options = {"beta": [4], "keep": [0.3, 1.0], "entropy": "degree", "layout": at, "methods": ["random"]}
+    explore(graph, attributes={"kind": [f"kind {k}" for k in kind]}, **options).save(folder / "kinds.html")
+    tab = open_tab(folder / "kinds.html")
+    tab("graphpri.go(0, 1)")
+
+    def lines() -> dict[str, int]:
+        found: dict[str, int] = {}
+        for path in svg_of(tab, tmp_path).iter("{http://www.w3.org/2000/svg}path"):
+            found[path.get("class", "")] = found.get(path.get("class", ""), 0) + path.get("d", "").count("M")
+        return found
+
+    within = int((kind[graph.source] == kind[graph.target]).sum())
+    assert lines() == {"dropped": 0, "bundle": 3, "kept": within}
+    tab("graphpri.go(0, 0)")
+    tab.page.select_option("#baseline", "0")
+    assert lines()["bundle-only"] == 3
+    tab.page.select_option("#baseline", "")
+    tab.page.click("#drawing summary")
+    tab.page.select_option("#bundles", "0")
+    assert lines()["kept"] == len(tab("graphpri.kept()"))
+    tab.page.select_option("#bundles", "")
+    for _ in range(2):
+        tab.page.click("#in")
+    tab.page.wait_for_function("() => !document.querySelector('#legend').innerText.includes('between two groups')")
+    assert "bundle" not in lines()

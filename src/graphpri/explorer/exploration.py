@@ -30,7 +30,7 @@ from graphpri.explorer.solutions import (
     rank_by,
     solve_grid,
 )
-from graphpri.graph import BoolArray, Directed, Graph, Loops, Negative, Order, Parallel, Zero
+from graphpri.graph import BoolArray, Directed, EdgeTable, Graph, Loops, Negative, Order, Parallel, Zero
 from graphpri.interop import Policies, Source, edge_selector, load
 from graphpri.io import tables
 from graphpri.io.pieces import Pieces
@@ -275,12 +275,15 @@ def explore(
     colours = node_attributes(G, loaded, attributes, meter.origin)
     place = place_nodes(loaded.graph, layout, seed)
     columns = columns_of(G, loaded)
-    call = _call(title, alpha, connected, entropy, mixture, seed, weight)
+    name = title if isinstance(G, EdgeTable) else None
+    call = _call(name, alpha, connected, entropy, mixture, seed, weight)
     betas, pieces = choose_betas(beta, loaded.graph), Pieces(None if store is None else Path(store))
 
     def page(grid: Grid) -> Exploration:
         notes = (*loaded.notes, *_settings(meter.objective, constraints, seed), *grid.notes)
-        html = render(title or "Graph", loaded.graph, place, colours, grid, baselines, notes, columns, call)
+        stops = _stops(grid, beta is not None or len(grid.betas) < len(betas), keep is not None)
+        again = {**call, "python": stops + call["python"]}
+        html = render(title or "Graph", loaded.graph, place, colours, grid, baselines, notes, columns, again)
         return Exploration(loaded.graph, html, notes, height, grid, baselines, loaded.edges)
 
     return in_stages(
@@ -288,10 +291,15 @@ def explore(
     )
 
 
+def _stops(grid: Grid, betas: bool, budgets: bool) -> str:
+    """Arguments that say where the sliders stop, where these are not the defaults."""
+    return f", beta={list(grid.betas)}" * betas + f", keep={list(grid.budgets)}" * budgets
+
+
 def _call(
-    title: str | None, alpha: float, connected: bool, entropy: str, mixture: str, seed: int, weight: str | None
+    name: str | None, alpha: float, connected: bool, entropy: str, mixture: str, seed: int, weight: str | None
 ) -> dict[str, str]:
-    """Options other than the defaults, as they are written in Python and on the command line."""
+    """Options other than the defaults, as they are written in Python and on the command line; `name` is a file's."""
     given = {"alpha": (alpha, 0.0), "connected": (connected, False), "entropy": (entropy, "auto")}
     given |= {"mixture": (mixture, "equation"), "seed": (seed, 0), "weight": (weight, "weight")}
     chosen = {name: value for name, (value, default) in given.items() if value != default}
@@ -300,7 +308,7 @@ def _call(
         for name, value in chosen.items()
     ]
     return {
-        "input": shlex.quote(title or "INPUT"),
+        "input": shlex.quote(name or "INPUT"),
         "command": "".join(f" {flag}" for flag in flags),
         "python": "".join(f", {name}={value!r}" for name, value in chosen.items()),
     }

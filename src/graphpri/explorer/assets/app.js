@@ -6,7 +6,7 @@ class App {
     this.data = data;
     this.camera = new Camera();
     this.panes = [...document.querySelectorAll(".pane")].map((figure) => new Pane(figure, data, this.camera));
-    this.state = { keep: nearest(data.budgets, 0.3 * data.edges), beta: nearest(data.betas, 4), baseline: null, along: "keep", labels: true, colour: 0, edgeBy: "", size: null, layout: 0, part: null, least: 0, keptOnly: false, bundles: false, changes: false };
+    this.state = { keep: nearest(data.budgets, 0.3 * data.edges), beta: nearest(data.betas, 4), baseline: null, along: "keep", labels: true, colour: 0, edgeBy: "", size: null, layout: 0, part: null, least: 0, keptOnly: false, bundles: "", changes: false };
     this.hidden = new Set(); // groups that the legend hides
     this.chosen = new Set(); // nodes in the lasso
     this.parts = components(data);
@@ -64,8 +64,9 @@ class App {
     $("fit").addEventListener("click", () => this.fit());
     addEventListener("keydown", (event) => this.key(event));
     for (const pane of this.panes) this.point(pane);
-    for (const name of ["keptOnly", "bundles", "changes"]) $(name).addEventListener("change", () => this.go({ [name]: $(name).checked }));
-    $("edgeBy").addEventListener("change", () => this.go({ edgeBy: $("edgeBy").value }));
+    for (const name of ["keptOnly", "changes"]) $(name).addEventListener("change", () => this.go({ [name]: $(name).checked }));
+    for (const id of ["edgeBy", "bundles"]) $(id).addEventListener("change", () => this.go({ [id]: $(id).value }));
+    for (const button of document.querySelectorAll("[data-copies]")) button.addEventListener("click", () => copy(button));
     const number = (id) => ($(id).value === "" ? null : +$(id).value);
     for (const id of ["size", "part", "layout"]) $(id).addEventListener("change", () => this.go({ [id]: number(id) }));
     $("least").addEventListener("input", () => { $("leastNow").textContent = $("least").value; this.go({ least: +$("least").value }); });
@@ -334,6 +335,9 @@ class App {
       this.seen[v] = +((state.part === null || this.parts.of[v] === state.part) && data.original[v] >= state.least && !this.hidden.has(this.style.group[v]));
     }
     for (const pane of this.panes) pane.seen = this.seen;
+    const counted = JSON.stringify([state.colour, state.part, state.least, [...this.hidden].sort()]);
+    if (counted !== this.counted) data.watch(this.style, this.seen);
+    this.counted = counted;
   }
 
   /* Take the state from the address: #beta=4&keep=23&beside=random&colour=club. */
@@ -347,7 +351,8 @@ class App {
     state.size = at("size", data.attributes.map((a) => a.name));
     if (given.has("along")) state.along = given.get("along") === "beta" ? "beta" : "keep";
     state.edgeBy = ["weight", "score"].includes(given.get("edges")) ? given.get("edges") : "";
-    for (const name of ["keptOnly", "bundles"]) $(name).checked = state[name] = given.get(name) === "1";
+    $("keptOnly").checked = state.keptOnly = given.get("keptOnly") === "1";
+    $("bundles").value = state.bundles = ["0", "1"].includes(given.get("bundles")) ? given.get("bundles") : "";
     $("colour").value = state.colour;
     $("size").value = state.size ?? "";
     $("edgeBy").value = state.edgeBy;
@@ -363,7 +368,8 @@ class App {
     if (state.size !== null) told.size = data.attributes[state.size].name;
     if (state.edgeBy) told.edges = state.edgeBy;
     if (state.along !== "keep") told.along = state.along;
-    for (const name of ["keptOnly", "bundles"]) if (state[name]) told[name] = 1;
+    if (state.keptOnly) told.keptOnly = 1;
+    if (state.bundles) told.bundles = state.bundles;
     return `#${new URLSearchParams(told)}`;
   }
 
@@ -479,9 +485,9 @@ class App {
     $("view0").setAttribute("aria-label", `Graph: ${told(null)} of ${data.edges}, β ${beta}`);
     $("view1").setAttribute("aria-label", `Beside it: ${state.baseline === null ? "" : `${data.baselines[state.baseline]}, ${told(state.baseline)}`}`);
     this.infinite ??= data.values.some((x) => Math.abs(x) === Infinity);
-    $("key").textContent = (state.baseline === null ? "" : `Solid: Graph-PRI; dashed: ${data.baselines[state.baseline]}. `) + "S, D and J in nats; ○ is the minimum. Click a curve to go there." + (this.infinite ? " ∞: a node has lost its last edge, and the degree barrier (alpha) forbids that." : "");
+    $("key").textContent = (state.baseline === null ? "" : `Solid: Graph-PRI; dashed: ${data.baselines[state.baseline]}. `) + "S, D and J in nats; ○ is the minimum. Click a curve to go there, a name to enlarge it." + (this.infinite ? " ∞: a node has lost its last edge, and the degree barrier (alpha) forbids that." : "");
     this.sentence(k, beta);
-    $("python").textContent = `graphpri.explore(G${data.call.python}, beta=[${data.betas.join(", ")}], keep=[${data.budgets.join(", ")}]).mask(beta=${beta}, keep=${k})`;
+    $("python").textContent = `graphpri.explore(G${data.call.python}).mask(beta=${beta}, keep=${k})`;
     $("command").textContent = `graphpri sparsify ${data.call.input} --keep ${k} --beta ${beta}${data.call.command}`;
     clearTimeout(this.saying);
     this.saying = setTimeout(() => { $("said").textContent = `β ${beta}, ${told(null)}`; }, 400);
@@ -521,6 +527,7 @@ class App {
     const { name, groups, colours, low, high, edge } = this.style;
     if (this.data.original.includes(0)) entry(disc(tint("dropped"), tint("canvas")), "no edge in the original");
     if (edge.colours) scale("score", edge.colours, "0 %", "100 % of edges below");
+    if (this.style.bundled) entry((at) => svg("path", { d: "M1 6H17", stroke: tint("kept"), "stroke-width": 7, "stroke-opacity": 0.6 }, at), "all edges between two groups");
     if (edge.widths) entry(line("kept"), `width: ${edge.name}, ${short(edge.low)} to ${short(edge.high)}`);
     element("span", `${name}:`, root, "by");
     if (groups) {
@@ -545,8 +552,9 @@ class App {
   drawTop() { this.live.forEach((pane, p) => pane.drawTop([this.picked, this.hover], this.shown[p], this.style, this.chosen)); }
 
   draw() {
-    const { labels, keptOnly, bundles: bundled, changes } = this.state;
-    this.style = { ...nodeStyle(this.data, this.state.colour), labels, keptOnly, bundled, changes, edge: edgeStyle(this.data, this.state), size: sizes(this.data, this.state.size) };
+    const { labels, keptOnly, bundles, changes } = this.state;
+    this.style = { ...nodeStyle(this.data, this.state.colour), labels, keptOnly, bundles, changes, edge: edgeStyle(this.data, this.state), size: sizes(this.data, this.state.size) };
+    this.style.bundled = this.panes[0].bundled(this.style);
     this.filter();
     for (const pane of this.live) { pane.style_ = this.style; pane.project(); pane.drawBase(); }
     this.legend();
@@ -582,6 +590,19 @@ class App {
     for (const pane of this.live) pane.shift();
     this.settling = setTimeout(() => this.draw(), QUICK);
   }
+}
+
+/* Copy what a button stands beside: a text, or the whole address of a link. Pages in a folder may have no clipboard. */
+async function copy(button) {
+  const from = $(button.dataset.copies), text = from.href ?? from.textContent;
+  try { await navigator.clipboard.writeText(text); } catch {
+    const field = element("textarea", text, document.body);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  }
+  button.textContent = "copied";
+  setTimeout(() => { button.textContent = "copy"; }, 1500);
 }
 
 function caption(at, text, more) {

@@ -6,6 +6,7 @@ const MEASURES = [
   ["spectral_distance", "dₓ, spectral", "no unit", "How far the original's energies of random signals change: 0 where none does."],
   ["centralisation", "C_D, hubs", "0 to 1", "How much one node has all the edges: 1 for a star, 0 where all have as many."],
   ["components", "components", "count", "Connected pieces of the kept graph; a node without edges is one."],
+  ["between", "between groups", "edges", "Kept edges that join two of the groups shown: at 0 they have come apart. A click in the legend hides a group."],
 ];
 const WIDTH = 160, HEIGHT = 92, LEFT = 31, RIGHT = 4, TOP = 6, BOTTOM = 14;
 
@@ -30,7 +31,7 @@ class Curves {
     this.go = go;
     this.charts = [];
     for (const [name, title, unit, about] of MEASURES) {
-      const values = data.values.filter((_, i) => name === "objective" || data.columns[i % data.columns.length] === name);
+      const values = data.values.filter((_, i) => name === "objective" || name === "between" || data.columns[i % data.columns.length] === name);
       if (values.every(Number.isNaN)) continue;
       this.add(root, { name, title, unit, about });
     }
@@ -114,6 +115,8 @@ class Curves {
   }
 
   draw(made, state) {
+    made.box.hidden = made.name === "between" && this.data.joining === null;
+    if (made.box.hidden) return;
     made.chart.replaceChildren();
     if (made.name === "pareto") this.pareto(made, state); else this.curve(made, state);
   }
@@ -128,7 +131,7 @@ class Curves {
     const keep = state.along === "keep", at = keep ? state.keep : state.beta, last = this.count(state.along) - 1;
     const word = (i) => (keep ? percent(data.share(i)) : String(data.betas[i]));
     const x = this.place(state.along, at);
-    this.axes(chart, [word(0), word(last)], [brief(low), brief(high)], keep ? "edges kept" : "β");
+    this.axes(chart, [word(0), word(last)], [brief(low, high), brief(high, low)], keep ? "edges kept" : "β");
     svg("path", { class: "now", d: `M${x} ${TOP}V${HEIGHT - BOTTOM}` }, chart);
     made.points = [];
     for (const [kind, values] of lines) {
@@ -172,7 +175,7 @@ class Curves {
     const up = (s) => HEIGHT - BOTTOM - 3 - (high > low ? (s - low) / (high - low) : 0.5) * (HEIGHT - TOP - BOTTOM - 6);
     const points = there.map(([d, s, b, k]) => (
       { x: across(d), y: up(s), change: { beta: b, keep: k }, text: `β ${data.betas[b]}, ${percent(data.share(k))}: D ${short(d)}, S ${short(s)}` }));
-    return { across, up, points, ends: [left, right, low, high].map(brief), dots: points.map(({ x, y }) => `M${x.toFixed(1)} ${y.toFixed(1)}h0`).join("") };
+    return { across, up, points, ends: [brief(left, right), brief(right, left), brief(low, high), brief(high, low)], dots: points.map(({ x, y }) => `M${x.toFixed(1)} ${y.toFixed(1)}h0`).join("") };
   }
 
   /* Every stop as a point; those of the current budget joined along β. */

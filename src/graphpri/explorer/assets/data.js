@@ -68,8 +68,30 @@ class Data {
     const table = baseline === null ? this.values : this["baseline" + baseline];
     const at = (baseline === null ? beta * this.stops + keep : keep) * width;
     const read = (column) => table[at + this.columns.indexOf(column)];
+    if (name === "between") return this.between(beta, keep, baseline);
     if (name !== "objective") return read(name);
     return read("entropy") + 2 * this.betas[beta] * read("divergence") + read("barrier");
+  }
+
+  /* Choose the edges that `between` counts: those that join two of the groups shown; null where there are no groups. */
+  watch(style, seen) {
+    const { source, target } = this;
+    this.counted = new Map();
+    this.joining = style.groups === null ? null : Uint32Array.from(
+      { length: this.edges }, (_, e) => e).filter((e) => style.group[source[e]] !== style.group[target[e]] && seen[source[e]] && seen[target[e]]);
+  }
+
+  /* Kept edges that join two of the groups shown. */
+  between(beta, keep, baseline) {
+    if (this.joining === null) return NaN;
+    const key = `${baseline === null ? beta : ""} ${keep} ${baseline}`;
+    if (!this.counted.has(key)) {
+      const mask = baseline === null ? null : this.mask(beta, keep, baseline);
+      let count = 0;
+      for (const e of this.joining) count += mask ? mask[e] : this.isKept(beta, keep, e);
+      this.counted.set(key, count);
+    }
+    return this.counted.get(key);
   }
 
   share(keep) { return this.budgets[keep] / this.edges; }
@@ -152,4 +174,8 @@ function short(value) {
   return String(+value.toPrecision(4)).replace("-", "−");
 }
 
-const brief = (value) => (Number.isFinite(value) ? short(+value.toPrecision(3)) : short(value));
+/* A value at the end of an axis: three digits, two below 1; what is only rounding, beside the `other` end, is 0. */
+function brief(value, other = 1) {
+  if (!Number.isFinite(value)) return short(value);
+  return Math.abs(value) < 1e-9 * Math.abs(other) ? "0" : short(+value.toPrecision(Math.abs(value) < 1 ? 2 : 3));
+}

@@ -4,6 +4,8 @@ const LIVE = 8000; // edges up to which a pan redraws at once; else it moves the
 const MANY = 12000; // kept edges above which a slider that moves draws a part of them, coarsely, and all when it rests
 const COARSE = 0.6;
 const BATCH = 400; // lines a stroke; long paths are slow
+const BUNDLED = 10000; // edges of a graph from which those between two groups are one line while all of it is in sight
+const NEAR = 1.7; // how many times closer than that each of them is drawn again
 const FRONT = 9000; // kept edges drawn while a slider moves; the rest when it rests
 
 const theme = () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light");
@@ -92,8 +94,8 @@ class Pane {
   baseStrokes(style, mask = null) {
     if (style.keptOnly) return [];
     const { data } = this, stride = Math.ceil(data.edges / MOST_DROPPED);
-    const edges = [];
-    for (let e = 0; e < data.edges; e += stride) if (!mask || !mask[e]) edges.push(e);
+    const edges = [], single = this.single(style);
+    for (let e = 0; e < data.edges; e += stride) if ((!mask || !mask[e]) && single(e)) edges.push(e);
     const root = Math.sqrt(data.edges);
     return [{ name: "dropped", colour: tint("dropped"), width: Math.min(1.1, Math.max(0.5, 28 / root)) * this.grown(), alpha: Math.min(0.75, Math.max(0.1, 26 / root)), edges }];
   }
@@ -140,30 +142,80 @@ class Pane {
 
   keptWidth(count) { return Math.min(1.9, Math.max(0.55, 30 / Math.sqrt(count + 1))) * this.grown(); }
 
+  /* Whether edges between two groups are one line: where that was asked for, and in large graphs seen from afar. */
+  bundled(style) {
+    if (style.groups === null || style.bundles === "0") return false;
+    return style.bundles === "1" || (this.data.edges > BUNDLED && this.camera.scale < NEAR * this.camera.home);
+  }
+
+  /* Whether an edge is drawn by itself; those of nodes that have no group of their own always are. */
+  single(style) {
+    if (!style.bundled) return () => true;
+    const { group, rest } = style, { source, target, edges } = this.data;
+    if (!style.alone) {
+      style.alone = new Uint8Array(edges);
+      for (let e = 0; e < edges; e++) {
+        const u = group[source[e]], v = group[target[e]];
+        style.alone[e] = +(u === v || u === rest || v === rest);
+      }
+    }
+    return (e) => style.alone[e] === 1;
+  }
+
+  /* Lines between the middles of groups, as wide as the kept edges between them are many, beside all of the original. */
+  bundles(shown, style) {
+    const { data } = this, many = style.colours.length, single = this.single(style);
+    const count = (edges, held) => { for (const e of edges) if (!single(e) && this.seen[data.source[e]] && this.seen[data.target[e]]) {
+      const u = style.group[data.source[e]], v = style.group[data.target[e]];
+      held[2 * (Math.min(u, v) * many + Math.max(u, v)) + (shown.other !== null && !shown.other[e] ? 1 : 0)]++;
+    } };
+    const kept = new Float64Array(2 * many * many);
+    count(shown.list, kept);
+    const at = this.centres(style), most = style.widest = this.widest(style), thick = Math.min(16, Math.max(7, Math.min(this.width, this.height) / 40));
+    const strokes = [];
+    for (let pair = 0; pair < many * many; pair++) {
+      const parts = [kept[2 * pair], kept[2 * pair + 1]], all = parts[0] + parts[1];
+      if (!all) continue;
+      const [ax, ay] = at[Math.floor(pair / many)], [bx, by] = at[pair % many];
+      const wide = 0.6 + thick * Math.sqrt(all / most), long = Math.hypot(bx - ax, by - ay) || 1;
+      let side = -wide / 2;
+      parts.forEach((part, i) => {
+        if (!part) return;
+        const width = (wide * part) / all, off = side + width / 2, [dx, dy] = [(off * (ay - by)) / long, (off * (bx - ax)) / long];
+        side += width;
+        strokes.push({ name: i ? "bundle-only" : "bundle", colour: tint(i ? "only" : "kept"), width, alpha: 0.6, segments: [[ax + dx, ay + dy, bx + dx, by + dy]] });
+      });
+    }
+    return strokes;
+  }
+
+  /* Edges of the original between the two groups that have most of them. */
+  widest(style) {
+    if (style.widest) return style.widest;
+    const { data } = this, many = style.colours.length, single = this.single(style), held = new Uint32Array(many * many);
+    for (let e = 0; e < data.edges; e++) {
+      const u = style.group[data.source[e]], v = style.group[data.target[e]];
+      if (!single(e)) held[Math.min(u, v) * many + Math.max(u, v)]++;
+    }
+    return Math.max(1, ...held);
+  }
+
   /* Strokes of the kept edges: by what they share with the other method, and by the classes of weight or score. */
   strokes(shown, style, part = shown.list) {
-    const { data } = this, kept = shown.count, width = this.keptWidth(kept);
+    const { data } = this, lines = style.bundled ? this.bundles(shown, style) : [];
+    const singles = style.bundled ? part.filter(this.single(style)) : part;
+    const kept = (shown.count * singles.length) / Math.max(part.length, 1), width = this.keptWidth(kept);
     const alpha = kept > 600 ? Math.max(0.1, Math.min(0.95, 24 / Math.sqrt(kept))) : 0.95;
-    const plain = !style.bundled && !style.edge.step && !style.changes;
+    const plain = !style.edge.step && !style.changes;
     if (plain) {
       const stroke = (name, edges) => ({ name, colour: tint(name), width, alpha, edges });
-      if (shown.other === null) return [stroke("kept", part)];
-      return [stroke("kept", part.filter((e) => shown.other[e])), stroke("only", part.filter((e) => !shown.other[e]))];
+      if (shown.other === null) return [...lines, stroke("kept", singles)];
+      return [...lines, stroke("kept", singles.filter((e) => shown.other[e])), stroke("only", singles.filter((e) => !shown.other[e]))];
     }
-    const found = new Map(), between = new Map();
-    const many = style.colours.length + 1;
-    for (const e of part) {
-      const u = data.source[e], v = data.target[e];
+    const found = new Map();
+    for (const e of singles) {
       const only = shown.other !== null && !shown.other[e];
       const fresh = style.changes && shown.fresh?.[e];
-      const [gu, gv] = [style.group[u], style.group[v]];
-      if (style.bundled && gu !== gv) {
-        if (this.seen[u] && this.seen[v]) {
-          const key = Math.min(gu, gv) * many + Math.max(gu, gv);
-          between.set(key, (between.get(key) ?? 0) + 1);
-        }
-        continue;
-      }
       const step = style.edge.step ? style.edge.step[e] : 0;
       const key = `${fresh ? "fresh" : only ? "only" : "kept"} ${step}`;
       if (!found.has(key)) found.set(key, []);
@@ -175,14 +227,7 @@ class Pane {
       const plain = tint(name === "fresh" ? "mark" : name);
       return { name, colour: name === "kept" && style.edge.colours ? style.edge.colours[step] : plain, width: width * (style.edge.widths ? style.edge.widths[step] : 1) * (name === "fresh" ? 1.6 : 1), alpha: name === "fresh" ? 1 : alpha, edges: found.get(key) };
     });
-    if (between.size) {
-      const at = this.centres(style), most = Math.max(...between.values());
-      for (const [key, count] of between) {
-        const [a, b] = [at[Math.floor(key / many)], at[key % many]];
-        strokes.push({ name: "bundle", colour: tint("kept"), width: 1 + 11 * Math.sqrt(count / most), alpha: 0.6, segments: [[a[0], a[1], b[0], b[1]]] });
-      }
-    }
-    return strokes;
+    return [...lines, ...strokes];
   }
 
   /* The middle of the nodes of each group. */
@@ -357,10 +402,10 @@ class Pane {
     }
     if (best) return best;
     least = 5 * 5;
-    const { px, py, data } = this;
+    const { px, py, data } = this, single = this.single(this.style_);
     for (const wanted of [1, 0]) {
       for (let e = 0; e < data.edges; e++) {
-        if (this.shown_.mask[e] !== wanted || (!wanted && this.style_.keptOnly) || !this.seen[data.source[e]] || !this.seen[data.target[e]]) continue;
+        if (this.shown_.mask[e] !== wanted || !single(e) || (!wanted && this.style_.keptOnly) || !this.seen[data.source[e]] || !this.seen[data.target[e]]) continue;
         const d = toSegment(x, y, px[data.source[e]], py[data.source[e]], px[data.target[e]], py[data.target[e]]);
         if (d < least) { least = d; best = { edge: e }; }
       }
@@ -413,7 +458,8 @@ function nodeStyle(data, index) {
   const { groups, name } = data.attributes[index], { palette } = data;
   if (groups !== null) {
     for (let v = 0; v < data.nodes; v++) group[v] = values[v];
-    return { name, group, colours: groups.map((_, g) => palette.groups[theme()][g]), groups };
+    const rest = groups.length === palette.groups[theme()].length ? groups.length - 1 : -1; // the small ones together
+    return { name, group, colours: groups.map((_, g) => palette.groups[theme()][g]), groups, rest };
   }
   const ramp = palette.ramps[theme()], { low, high, of } = shares(values, 0.5);
   for (let v = 0; v < data.nodes; v++) group[v] = Number.isNaN(values[v]) ? ramp.length : Math.min(ramp.length - 1, Math.floor(of(values[v]) * ramp.length));
