@@ -15,6 +15,7 @@ import graphpri
 from graphpri import _output
 from graphpri._output import Rows, document, table
 from graphpri.explorer import summary
+from graphpri.measures.reports import Report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -70,6 +71,23 @@ def test_tables_mark_the_best_and_name_groups_of_rows() -> None:
     html = table(["measure", "a", "b"], [Rows("distances"), ["<x>", 1.0, 2.0]], best={1: [2]})
     assert '<th class="rows" scope="rowgroup" colspan="3">distances</th>' in html
     assert '<td>&lt;x&gt;</td><td class="number">1</td><td class="number best">2</td>' in html
+
+
+def test_purposes_have_the_winner_by_their_measures() -> None:
+    original = {"clustering_original": 0.5}
+    a = {"divergence": 0.1, "clustering": 0.9, "flow_ratio": 0.9, "connected_pairs": 0.5, "stretch": 1.0}
+    b = {"divergence": 0.2, "clustering": 0.4, "flow_ratio": 1.2, "connected_pairs": 1.0, "stretch": 1.5}
+    settings = dict(graphpri.report(nx.path_graph(3), nx.path_graph(3), measures=["edges"]).settings)
+    reports = {name: Report({**values, **original}, {}, (), settings) for name, values in (("a", a), ("b", b))}
+    wanted = {"information": "a", "clustering": "b", "flows": "a", "distances": "b", "connectivity": "b"}
+    by_purpose, by_measure = summary._purposes(reports), summary._measures(reports)
+    for purpose, best in wanted.items():
+        assert f'<tr id="for-{purpose}"><th class="rows" scope="rowgroup" colspan="5">{purpose}: best {best}' in by_measure
+        first, second = ('class="number best">0', 'class="number">100')[:: 1 if best == "a" else -1]
+        assert f'<a href="#for-{purpose}">{purpose}</a></td><td {first}</td><td {second}</td>' in by_purpose
+    assert "hubs" not in by_purpose
+    assert '<td class="number best">0.9</td><td class="number">1.2</td><td>near 1</td>' in by_measure
+    assert '<td class="number">0.9</td><td class="number best">0.4</td><td>as the original</td>' in by_measure
 
 
 @pytest.fixture(scope="module")

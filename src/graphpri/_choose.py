@@ -315,7 +315,7 @@ def choose(
         G, [(way.method, way.options) for way in ways], keep, measures=measures, seeds=seed, callback=callback, **given
     )
     done = [i for i, row in enumerate(table.rows) if row["K"] is not None]
-    ranks = _ranks([_losses(purpose, table.rows[i], table.original) for i in done])
+    ranks = purpose_ranks(purpose, [table.rows[i] for i in done], table.original)
     order = np.argsort(ranks, kind="stable")
     rows = [{"rank": float(ranks[i]), **table.rows[done[i]]} for i in order]
     best = ways[done[order[0]]]
@@ -356,6 +356,14 @@ def loss(kind: str, value: Any, original: Any) -> Any:
 def nine_digits(value: float) -> float:
     """A value without what rounding does to it."""
     return float(f"{value:.9g}")
+
+
+def purpose_ranks(purpose: str, rows: list[dict[str, Any]], original: dict[str, float]) -> FloatArray:
+    """How rows of measures rank for a purpose: the mean share of the others that do better, in percent; 0 is best.
+
+    Adds ``kept_distances`` to the rows where the purpose is distances.
+    """
+    return _ranks([_losses(purpose, row, original) for row in rows])
 
 
 def _losses(purpose: str, row: dict[str, Any], original: dict[str, float]) -> list[float]:

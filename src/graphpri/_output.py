@@ -201,7 +201,7 @@ def table(
     best : mapping of int to collection of int, optional
         By the number of the row, the cells to be marked as the best.
     ids : sequence of str
-        Anchors of the rows.
+        Anchors of the rows; "" is none.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def table(
     names = list(head)
     body: list[str] = []
     for number, row in enumerate(rows):
-        anchor = f' id="{escape(ids[number])}"' if ids else ""
+        anchor = f' id="{escape(ids[number])}"' if ids and ids[number] else ""
         marked = (best or {}).get(number, ())
         cells = (
             f'<th class="rows" scope="rowgroup" colspan="{len(names)}">{escape(row)}</th>'

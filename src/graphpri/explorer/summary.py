@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from math import nan
 from typing import Any
 
 from graphpri import _output, plot
+from graphpri._choose import PURPOSES, kept_distances, loss, nine_digits, purpose_ranks
 from graphpri._sparsify import Sparsified, sparsify
 from graphpri._version import versions
 from graphpri.errors import GraphPRIError, MissingExtraError
@@ -63,9 +65,11 @@ def page(
         "<h2>What was kept</h2>",
         _picture(result, {name: result}),
         f"<p>{escape(str(facts['status']))}</p>",
-        "<h2>Measures, beside other methods that keep as many edges</h2>",
-        _measures(reports),
+        "<h2>What it is good for, beside other methods that keep as many edges</h2>" if others else "",
+        _purposes(reports) if others else "",
         _picture(result, others) if others else "",
+        "<h2>Measures, by purpose</h2>",
+        _measures(reports),
         _output.items([*failed, *_notes(reports)]),
         "<h2>What was asked</h2>",
         _output.table(["setting", "value"], [[str(key), _setting(value)] for key, value in _settings(facts).items()]),
@@ -127,31 +131,83 @@ def _setting(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def _ranks(rows: list[dict[str, Any]]) -> dict[str, list[float]]:
+    """By purpose, the rank of each method: the mean share of the others that do better, in percent."""
+    original = {name: rows[0].get(f"{name}_original") for name in MEASURES}
+    return {
+        purpose: purpose_ranks(purpose, rows, original).tolist()
+        for purpose, kinds in PURPOSES.items()
+        if any(name in rows[0] for name in kinds)
+    }
+
+
+def _with_distances(reports: Mapping[str, Report]) -> list[dict[str, Any]]:
+    """The measures of each method, and how well distances are kept where pairs were looked at."""
+    rows: list[dict[str, Any]] = [dict(report) for report in reports.values()]
+    for row in rows:
+        if "connected_pairs" in row and "stretch" in row:
+            row["kept_distances"] = float(kept_distances(row["connected_pairs"], row["stretch"]))
+    return rows
+
+
+def _purposes(reports: Mapping[str, Report]) -> str:
+    """A row a purpose: how the methods rank, the best marked."""
+    rows: list[list[str | float | None]] = []
+    best: dict[int, list[int]] = {}
+    for purpose, ranks in _ranks(_with_distances(reports)).items():
+        best[len(rows)] = [i + 1 for i in _least(ranks)]
+        link = _output.Markup(f'<a href="#{_anchor(purpose)}">{purpose}</a>')
+        rows.append([link, *map(round, ranks), ", ".join(PURPOSES[purpose])])
+    told = (
+        "How many of the other methods do better, in percent, in the mean over the measures of a purpose; "
+        "✓ marks the best. The purposes are those of graphpri.choose, which tries more methods and settings."
+    )
+    return f"<p>{told}</p>" + _output.table(["for", *reports, "measured by"], rows, best=best)
+
+
+def _anchor(purpose: str) -> str:
+    return f"for-{purpose}"
+
+
+_KEPT_DISTANCES = "share of the original's connected pairs still connected, over their mean stretch"
+_BETTER = {"low": "less", "high": "more", "one": "near 1", "same": "as the original", None: None}
+
+
 def _measures(reports: Mapping[str, Report]) -> str:
-    """A row a measure, by group: the original's value, each method's, the best marked, and which end is better."""
-    first = next(iter(reports.values()))
+    """A row a measure, by purpose: the original's value, each method's, the best marked, and which end is better."""
+    columns = _with_distances(reports)
+    first, ranks = columns[0], _ranks(columns)
+    kinds = {name: (purpose, kind) for purpose, of in PURPOSES.items() for name, kind in of.items()}
+    groups: dict[str, list[str]] = {purpose: [] for purpose in PURPOSES}
+    for name in (name for name in first if name in MEASURES or name in kinds):
+        groups.setdefault(kinds[name][0] if name in kinds else f"others: {MEASURES[name].group}", []).append(name)
     rows: list[list[str | float | None] | _output.Rows] = []
     best: dict[int, list[int]] = {}
-    group = None
-    for m in (MEASURES[name] for name in first if name in MEASURES):
-        if m.group != group:
-            rows.append(_output.Rows(group := m.group))
-        values = [found.get(m.name) for found in reports.values()]
-        best[len(rows)] = _best(values, m.better)
-        cells = [_value(first.get(f"{m.name}_original")), *map(_value, values)]
-        better = {"low": "less", "high": "more", None: None}[m.better]
-        rows.append([f"{m.name}: {m.summary}", *cells, better])
-    settings = f'<p class="small">{escape(describe(first.settings))}; ✓ marks the best of a row.</p>'
-    return settings + _output.table(["measure", "original", *reports, "better"], rows, best=best)
+    ids: list[str] = []
+    for group, names in groups.items():
+        if not names:
+            continue
+        winners = [list(reports)[i] for i in _least(ranks.get(group, []))]
+        rows.append(_output.Rows(f"{group}: best {', '.join(winners)}" if winners else group))
+        ids.append(_anchor(group) if group in ranks else "")
+        for name in names:
+            kind = kinds[name][1] if name in kinds else MEASURES[name].better
+            summary = MEASURES[name].summary if name in MEASURES else _KEPT_DISTANCES
+            original, values = first.get(f"{name}_original"), [column.get(name) for column in columns]
+            losses = [nan if v is None or kind is None else float(loss(kind, v, original)) for v in values]
+            best[len(rows)] = [i + 2 for i in _least(losses)]
+            rows.append([f"{name}: {summary}", _value(original), *map(_value, values), _BETTER[kind]])
+            ids.append("")
+    asked = describe(next(iter(reports.values())).settings)
+    settings = f'<p class="small">{escape(asked)}; ✓ marks the best of a row.</p>'
+    return settings + _output.table(["measure", "original", *reports, "better"], rows, best=best, ids=ids)
 
 
-def _best(values: Sequence[float | None], better: str | None) -> list[int]:
-    """Columns of the best values; none where no end is better, and where all are alike."""
-    there = [value for value in values if value is not None and value == value]
-    if better is None or len(set(there)) < 2:
-        return []
-    least = min(there) if better == "low" else max(there)
-    return [i + 2 for i, value in enumerate(values) if value == least]
+def _least(values: Sequence[float]) -> list[int]:
+    """Places of the least values, to nine digits; none where all are alike."""
+    there = [nine_digits(value) for value in values]
+    known = {value for value in there if value == value}
+    return [i for i, value in enumerate(there) if value == min(known)] if len(known) > 1 else []
 
 
 def _value(value: Any) -> str | float | None:

@@ -109,7 +109,7 @@ def degree_ks(view: View) -> float:
     return _ks(view.origin.degrees[view.active], view.degrees[view.active])
 
 
-@measure("degree_shape_ks", "the same, of degrees over their mean", group=_DEGREES, better="low")
+@measure("degree_shape_ks", "Kolmogorov–Smirnov distance of the degrees over their mean", group=_DEGREES, better="low")
 def degree_shape_ks(view: View) -> float:
     before, after = view.origin.degrees[view.active], view.degrees[view.active]
     return _ks(before / before.mean(), after / after.mean())
