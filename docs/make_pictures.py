@@ -114,7 +114,7 @@ def report() -> None:
     """The page that `graphpri sparsify --report` writes."""
     with TemporaryDirectory() as name:
         run("sparsify", "lesmis", "--keep", "0.3", "--report", "report.html", "--quiet", folder=Path(name))
-        fold(Path(name) / "report.html", "report", tops=(0, 1010), height=1400)
+        fold(Path(name) / "report.html", "report", tops=(0, 1940), height=1400)
 
 
 def brain_report() -> None:
@@ -181,7 +181,8 @@ def shots(folder: Path) -> None:
         fit(shot(folder / f"{page}.html", state, 1440, "light"), name)
         for path in sorted(folder.glob("*.html")):
             views = [
-                [shot(path, STATES.get(path.stem, ""), width, scheme) for width in WIDTHS] for scheme in ("light", "dark")
+                [shot(path, STATES.get(path.stem, ""), width, scheme) for width in WIDTHS]
+                for scheme in ("light", "dark")
             ]
             fit(sheet(views), f"explore-{path.stem}-sizes")
         chromium.close()
@@ -241,9 +242,7 @@ def fold(page: Path, name: str, tops: tuple[int, int], height: int, width: int =
     both = Image.new("RGB", (2 * width + 20, height), "white")
     for left, top in zip((0, width + 20), tops, strict=True):
         both.paste(shot.crop((0, top, width, top + height)), (left, 0))
-    path = PICTURES / f"{name}.png"
-    both.quantize(COLOURS, Image.Quantize.FASTOCTREE).save(path, optimize=True)
-    check(path)
+    fit(both, name)
 
 
 def save(figure: plt.Figure, name: str) -> None:

@@ -80,14 +80,16 @@ def test_purposes_have_the_winner_by_their_measures() -> None:
     settings = dict(graphpri.report(nx.path_graph(3), nx.path_graph(3), measures=["edges"]).settings)
     reports = {name: Report({**values, **original}, {}, (), settings) for name, values in (("a", a), ("b", b))}
     wanted = {"information": "a", "clustering": "b", "flows": "a", "distances": "b", "connectivity": "b"}
-    by_purpose, by_measure = summary._purposes(reports), summary._measures(reports)
+    by_purpose, measures = summary._purposes(reports), summary._measures(reports)
     for purpose, best in wanted.items():
-        assert f'<tr id="for-{purpose}"><th class="rows" scope="rowgroup" colspan="5">{purpose}: best {best}' in by_measure
+        assert (
+            f'<tr id="for-{purpose}"><th class="rows" scope="rowgroup" colspan="5">{purpose}: best {best}' in measures
+        )
         first, second = ('class="number best">0', 'class="number">100')[:: 1 if best == "a" else -1]
         assert f'<a href="#for-{purpose}">{purpose}</a></td><td {first}</td><td {second}</td>' in by_purpose
     assert "hubs" not in by_purpose
-    assert '<td class="number best">0.9</td><td class="number">1.2</td><td>near 1</td>' in by_measure
-    assert '<td class="number">0.9</td><td class="number best">0.4</td><td>as the original</td>' in by_measure
+    assert '<td class="number best">0.9</td><td class="number">1.2</td><td>near 1</td>' in measures
+    assert '<td class="number">0.9</td><td class="number best">0.4</td><td>as the original</td>' in measures
 
 
 @pytest.fixture(scope="module")

@@ -119,6 +119,8 @@ def test_the_best_method_for_a_purpose_follows_the_numbers(done: dict[str, studi
     assert about(after, "keeps information").outcome == "not reproduced"
     assert "random" in about(after, "keeps information").condition
     assert about(after, "lowest divergence D").outcome == "not reproduced"
+    for found in (before, after):
+        assert "what Graph-PRI minimises" in about(found, "lowest divergence D").condition
     assert "random" in about(after, "the largest flows").condition
     purposes = {row["purpose"]: row for row in read(tmp_path / "best" / "purposes.csv")}
     assert purposes["flows"]["best"].startswith("random")

@@ -23,7 +23,7 @@ app = App(
 Examples:
   graphpri reproduce --list
   graphpri reproduce karate
-  graphpri reproduce --all --quick    small sizes, a minute for all
+  graphpri reproduce --all --quick    small sizes; says how long it took
   graphpri reproduce --all -o paper/  and one page, paper/index.html
 
 A run that was interrupted goes on where it was. The environment variable
@@ -134,6 +134,14 @@ def _print(found: Sequence[Result], out: str, *, all_: bool, json: bool, quiet: 
         for result in found:
             print(_shown(result))
         print(f"{out}/index.html has all of it" if all_ else f"Numbers and pictures: {out}/")
+        print(_time(found))
+
+
+def _time(found: Sequence[Result]) -> str:
+    """How long the work took, also of pieces that an earlier run has done, and which study took longest."""
+    longest = max(found, key=lambda result: result.seconds)
+    share = f", {longest.seconds:.0f} s of them {longest.study.name}" if len(found) > 1 else ""
+    return f"The work took {sum(result.seconds for result in found):.0f} s{share}."
 
 
 def _shown(result: Result) -> str:

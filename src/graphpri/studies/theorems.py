@@ -707,7 +707,6 @@ def _theorem4(plain: Any, weighted: Any, facts: Facts) -> Verdict:
     facts.add("literal", plain["literal_error"].max(), "gradients", "U g against dJ along it, J of traces as printed")
     off = facts.add("literal_weighted", weighted["literal_error"].max(), "gradients", "the same, weighted graphs")
     partial = max(abs(facts["ratio_least"] - 1), abs(facts["ratio_most"] - 1)) < _AGREE
-    outcome = grade(partial, signs == 0 and along < _AGREE)
     why = (
         "where all edge weights are equal U g is the derivative of J along w_i up and the others down in proportion: "
         "twice that of the normalised J (to {along:.1e}), once that of J with the printed matrices, of trace two (to "
@@ -719,8 +718,8 @@ def _theorem4(plain: Any, weighted: Any, facts: Facts) -> Verdict:
         "U g is {ratio_least:.3g} to {ratio_most:.3g} times the partial derivatives where weights are equal, with the "
         "other sign on {signs_plain:.0f} of {edges_plain:.0f} edges; in weighted graphs the sign differs on "
         "{signs_weighted:.0f} of {edges_weighted:.0f}",
-        outcome,
-        why if along < _AGREE < off else "",
+        grade(partial),
+        why if signs == 0 and along < _AGREE < off else "",
     )
 
 
