@@ -133,7 +133,7 @@ def _setting(value: Any) -> str:
 
 def _ranks(rows: list[dict[str, Any]]) -> dict[str, list[float]]:
     """By purpose, the rank of each method: the mean share of the others that do better, in percent."""
-    original = {name: rows[0].get(f"{name}_original") for name in MEASURES}
+    original = {name: rows[0].get(f"{name}_original", nan) for name in MEASURES}
     return {
         purpose: purpose_ranks(purpose, rows, original).tolist()
         for purpose, kinds in PURPOSES.items()

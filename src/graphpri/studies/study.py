@@ -278,8 +278,8 @@ _NOT_RUN: tuple[tuple[str, str, str], ...] = (
     (
         "Where S does not fall, Lemma 3's second inequality holds as well",
         "Appendix A.2, Lemma 3",
-        "needs no number: by Lemma 2 v dS/dλ along v is −E_v log λ, so that it is the first inequality, with the signs of "
-        "both sides changed",
+        "needs no number: by Lemma 2 v dS/dλ along v is −E_v log λ, so that it is the first inequality, with the "
+        "signs of both sides changed",
     ),
     (
         "Local clustering coefficients as further features of the regions improve the classification",
