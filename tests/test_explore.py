@@ -396,7 +396,14 @@ def test_files_of_the_page_have_every_value_of_nodes_and_edges() -> None:
     header, _ = data_of(explore(graph, beta=[4], keep=[2], methods=[], height=500, alpha=0.1, seed=3, title="a b"))
     assert header["nodeValues"] == {"own": [f"name {v}" for v in range(4)]}
     assert header["edgeValues"] == {"kind": ["kind 1", "kind 3", "kind 5"]}
-    assert header["call"] == {"input": "'a b'", "command": " --alpha 0.1 --seed 3", "python": ", alpha=0.1, seed=3"}
+    python = ", beta=[4.0], keep=[2], alpha=0.1, seed=3"
+    assert header["call"] == {"input": "INPUT", "command": " --alpha 0.1 --seed 3", "python": python}
+
+
+def test_the_command_of_the_page_names_the_file_and_the_python_line_no_defaults() -> None:
+    table = EdgeTable(3, np.array([0, 1]), np.array([1, 2]))
+    header, _ = data_of(explore(table, methods=[], title="a b.csv"))
+    assert header["call"] == {"input": "'a b.csv'", "command": "", "python": ""}
 
 
 def test_notebooks_show_the_page_and_files_hold_it(page: Exploration, tmp_path: Path) -> None:
