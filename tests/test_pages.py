@@ -162,7 +162,8 @@ def test_every_page_passes_axe_and_fits_the_screen(made: Any, browser: Any, tmp_
 
 def test_pages_print_dark_on_white(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    path.write_text(document("A page", table(["a", "b"], [["x", 1.0]])), "utf-8")
+    caption = "<figure><figcaption>What it shows</figcaption></figure>"
+    path.write_text(document("A page", table(["a", "b"], [["x", 1.0]]), caption), "utf-8")
     page = browser.new_page(color_scheme="dark")
     page.goto(path.as_uri())
     page.emulate_media(media="print")
@@ -170,4 +171,9 @@ def test_pages_print_dark_on_white(browser: Any, tmp_path: Path) -> None:
     ink = _output.NAMES["light"]["ink"]
     wanted = f"rgb({', '.join(str(int(ink[i : i + 2], 16)) for i in (1, 3, 5))})"
     assert page.evaluate("getComputedStyle(document.body).color") == wanted
+    text, small = (
+        page.evaluate("(name) => parseFloat(getComputedStyle(document.querySelector(name)).fontSize)", name)
+        for name in ("main", "figcaption")
+    )
+    assert small < text
     page.close()

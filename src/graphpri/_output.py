@@ -145,13 +145,13 @@ td.best {{ font-weight: 700; color: var(--kept); }} td.best::before {{ content: 
 figure {{ margin: 1rem 0; }}
 figure img {{ width: 100%; height: auto; background: #fff; padding: .5rem;
   border: 1px solid var(--line); border-radius: 8px; }}
-figcaption, .small {{ font-size: .875rem; color: var(--soft); }}
+figcaption, .small {{ font-size: .9em; color: var(--soft); }}
 code {{ background: var(--button); padding: .1em .3em; border-radius: 4px; }}
 @page {{ size: A4; margin: 15mm; }}
 @media print {{
   body {{ font-size: 9.5pt; background: #fff; }} header, main {{ padding: 0; background: none; }}
   .wide {{ overflow: visible; }} figure, tr {{ break-inside: avoid; }} h2 {{ break-after: avoid; }}
-  table {{ font-size: 8pt; }}
+  table {{ font-size: 8pt; }} figure img {{ width: auto; max-width: 100%; max-height: 16cm; }}
 }}
 """
 
