@@ -617,7 +617,7 @@ def _matching(graph: Graph, edges: NDArray[np.int64]) -> tuple[NDArray[np.int64]
     only odd cycles lose half an edge by that.
     """
     n = graph.n_nodes
-    u, v = graph.source[edges].astype(np.int64), graph.target[edges].astype(np.int64)
+    u, v = graph.source[edges].astype(np.int32), graph.target[edges].astype(np.int32)  # all that SciPy 1.13 takes
     ends = np.concatenate([u, v]), np.concatenate([v, u])
     number = sp.csr_array((np.tile(np.arange(1, edges.size + 1), 2), ends), shape=(n, n))
     onward = cast("NDArray[Any]", maximum_bipartite_matching(number, perm_type="column")).astype(np.int64)

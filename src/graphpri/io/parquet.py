@@ -190,9 +190,9 @@ def _text_ends(pa: Any, first: Any, second: Any) -> Ends:
     """Ends that are text, in order of first appearance, with one object for each different one."""
     text = pa.large_string()
     both = pa.chunked_array([*first.cast(text).chunks, *second.cast(text).chunks], text)
-    coded = both.dictionary_encode().unify_dictionaries().combine_chunks()
-    if not len(coded):
+    if not len(both):
         return text_ends([], [], parse=False)
+    coded = both.dictionary_encode().unify_dictionaries().combine_chunks()
     codes = coded.indices.to_numpy()
     return coded_ends(codes[: len(first)], codes[len(first) :], coded.dictionary.to_pylist())
 
