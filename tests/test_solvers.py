@@ -28,6 +28,7 @@ from graphpri.solvers.path import solve_betas
 from graphpri.solvers.reweight import reweighted
 from graphpri.solvers.solution import Monitor, Outcome
 from graphpri.solvers.sweeps import Run, Sweeps
+from graphpri.solvers.symmetry import Renamed
 
 ROOT = Path(__file__).parents[1]
 BEST_KNOWN = ROOT / "benchmarks" / "best_known.csv"
@@ -603,18 +604,77 @@ def test_edges_far_heavier_than_those_kept_are_predicted():
     np.testing.assert_allclose(predicted, np.array(exact) - evaluator.value, atol=2e-3)
 
 
-@pytest.mark.usefixtures("short_search")
-@pytest.mark.parametrize(
-    ("graph", "k"), [(nx.cycle_graph(24), 12), (nx.hypercube_graph(4), 16), (nx.complete_bipartite_graph(4, 5), 9)]
-)
-def test_names_of_nodes_do_not_change_the_objective_of_symmetric_graphs(graph, k):
+def renamed_graphs(graph, count=3, weights=1.0):
+    """The same graph with its nodes named and its edges ordered in several ways."""
     ends = np.array(nx.convert_node_labels_to_integers(graph).edges())
-    found = []
-    for seed in range(4):
+    weights = np.broadcast_to(weights, len(ends))
+    for seed in range(count):
         rng = np.random.default_rng(seed)
-        names = rng.permutation(graph.number_of_nodes())
-        found.append(solve(Objective(Graph.from_edges(*names[rng.permutation(ends)].T), 4.0), k).objective)
-    assert max(found) <= 1.001 * min(found)
+        names, order = rng.permutation(graph.number_of_nodes()), rng.permutation(len(ends))
+        yield Graph.from_edges(*names[ends[order]].T, weights[order])
+
+
+SYMMETRIC = {
+    "ring": (nx.cycle_graph(24), 12),
+    "torus": (nx.grid_2d_graph(5, 6, periodic=True), 30),
+    "hypercube": (nx.hypercube_graph(4), 16),
+    "grid": (nx.grid_2d_graph(5, 5), None),
+    "bipartite": (nx.complete_bipartite_graph(4, 5), 9),
+    "rings": (nx.disjoint_union_all([nx.cycle_graph(n) for n in (5, 7, 9)]), 10),
+    "regular": (nx.random_regular_graph(3, 20, seed=1), 12),
+}
+
+
+@pytest.mark.usefixtures("short_search")
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_names_of_nodes_do_not_change_the_objective_of_symmetric_graphs(name):
+    graph, k = SYMMETRIC[name]
+    found = [solve(Objective(other, 4.0), k).objective for other in renamed_graphs(graph, 2)]
+    np.testing.assert_allclose(found, found[0], rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_symmetric_graphs_have_one_order_whatever_their_names(name):
+    graph, _ = SYMMETRIC[name]
+    found = set()
+    for other in renamed_graphs(graph):
+        renamed = Renamed.of(Objective(other, 4.0), Constraints())
+        assert renamed is not None
+        found.add((renamed.objective.graph.source.tobytes(), renamed.objective.graph.target.tobytes()))
+    assert len(found) == 1
+
+
+def test_the_order_of_a_symmetric_graph_knows_heavier_edges_and_rules():
+    rings = list(renamed_graphs(nx.cycle_graph(24), weights=np.where(np.arange(24) == 3, 2.0, 1.0)))
+    for ring in rings:
+        heavy = ring.weights == 2
+        free, bound = (Renamed.of(Objective(ring, 4.0), rules) for rules in (Constraints(), Constraints(protect=heavy)))
+        assert free is not None
+        assert bound is not None
+        places = np.flatnonzero(free.objective.graph.weights == 2)
+        assert places == np.flatnonzero(free.taken(heavy))
+        np.testing.assert_array_equal(bound.constraints.protect, bound.objective.graph.weights == 2)
+    assert (
+        len({Renamed.of(Objective(ring, 4.0), Constraints()).objective.graph.weights.tobytes() for ring in rings}) == 1
+    )
+
+
+def test_graphs_whose_edges_differ_are_searched_as_they_are_named():
+    assert Renamed.of(Objective(karate(), 4.0), Constraints()) is None
+    weights = np.random.default_rng(0).random(24)
+    assert Renamed.of(Objective(next(renamed_graphs(nx.cycle_graph(24), 1, weights)), 4.0), Constraints()) is None
+
+
+@pytest.mark.usefixtures("short_search")
+def test_protected_and_forbidden_edges_of_symmetric_graphs_are_those_asked_for():
+    graph = next(renamed_graphs(nx.cycle_graph(12), 1))
+    rules = Constraints(protect=np.arange(12) == 7, forbid=np.arange(12) == 2)
+    start = np.arange(12) % 3 != 2
+    for found in (solve(Objective(graph, 4.0), 6, rules), solve(Objective(graph, 4.0), 6, rules, start=start)):
+        assert found.mask[7]
+        assert not found.mask[2]
+        objective = Objective(graph, 4.0)
+        assert found.objective == pytest.approx(objective.value(objective.selection(found.mask)), rel=1e-12)
 
 
 def test_a_path_is_as_good_as_each_beta_alone():

@@ -33,6 +33,7 @@ from graphpri.solvers.local_search import (
 from graphpri.solvers.moves import DegreeEvaluator, ExactEvaluator, LocalEvaluator, MoveEvaluator, scattered
 from graphpri.solvers.solution import Callback, Ending, Monitor, Solution, Status, Stop
 from graphpri.solvers.sweeps import Run, Sweeps
+from graphpri.solvers.symmetry import Renamed
 
 EffortName = Literal["fast", "normal", "best"]
 
@@ -192,6 +193,24 @@ def solve(
 
         options: Any = {"effort": effort, "seed": seed, "callback": callback, "time_limit": time_limit}
         return in_stages(lambda: solve(local, k, constraints, start=start, **options), valued)
+    renamed = None if objective.is_large else Renamed.of(objective, constraints)
+    if renamed is not None:
+        other, rules, place = renamed.objective, renamed.constraints, renamed.taken(start)
+        return in_stages(lambda: _solve(other, k, rules, level, seed, callback, time_limit, place), renamed.given)
+    return _solve(objective, k, constraints, level, seed, callback, time_limit, start)
+
+
+def _solve(
+    objective: Objective,
+    k: int | None,
+    constraints: Constraints,
+    level: Effort,
+    seed: int | np.random.Generator | None,
+    callback: Callback | None,
+    time_limit: float | None,
+    start: BoolArray | None,
+) -> Solution:
+    """Minimise J by an entropy that the searches know, on the graph as it is named."""
     monitor = Monitor(callback, time_limit, beta=objective.beta)
     large = objective.is_large
     search = None if large else _search(objective, k, constraints, monitor, seed)
