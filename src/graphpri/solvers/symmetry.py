@@ -53,24 +53,28 @@ class Renamed:
         place = order_of(graph, _kinds(graph, constraints))
         if place is None:
             return None
-        ends = np.sort([place[graph.source], place[graph.target]], axis=0)
-        edges = np.lexsort(ends[::-1])
-        renamed = Graph(graph.n_nodes, *ends[:, edges], graph.weights[edges])
-        rules = {
-            name: rule if isinstance(rule, bool) or rule is None else rule[edges]
-            for name, rule in vars(constraints).items()
-        }
-        return cls(replace(objective, graph=renamed), Constraints(**rules), edges)
+        u, v = place[graph.source], place[graph.target]
+        source, target = np.minimum(u, v), np.maximum(u, v)
+        edges = np.lexsort((target, source))
+        renamed = Graph(graph.n_nodes, source[edges], target[edges], graph.weights[edges])
+        protect, forbid, cover = (
+            _taken(rule, edges) for rule in (constraints.protect, constraints.forbid, constraints.cover)
+        )
+        return cls(replace(objective, graph=renamed), Constraints(constraints.connected, protect, forbid, cover), edges)
 
     def taken(self, mask: BoolArray | None) -> BoolArray | None:
         """A subset of the edges as they were given, by their new numbers."""
-        return None if mask is None else mask[self.edges]
+        return _taken(mask, self.edges)
 
     def given(self, found: Solution) -> Solution:
         """A solution for the graph as it was given."""
         mask = np.empty_like(found.mask)
         mask[self.edges] = found.mask
         return replace(found, mask=mask)
+
+
+def _taken(mask: BoolArray | None, edges: NDArray[np.int64]) -> BoolArray | None:
+    return None if mask is None else mask[edges]
 
 
 def _kinds(graph: Graph, constraints: Constraints) -> Colours:
