@@ -73,8 +73,67 @@ class Anneal:
         return self.start * (self.end / self.start) ** share
 
 
+class Gate(nn.Module):
+    """What gates share: their mode, temperature and noise; numbers θ become gates by :meth:`opened`."""
+
+    def __init__(self, mode: Mode, hard: bool, temperature: float | Schedule, unit_mean: bool) -> None:
+        super().__init__()
+        if mode not in get_args(Mode):
+            raise OptionError(f"mode={mode!r}: choose from {', '.join(map(repr, get_args(Mode)))}")
+        self.mode, self.hard, self.unit_mean = mode, switch("hard", hard), switch("unit_mean", unit_mean)
+        if not callable(temperature):
+            temperature = Anneal(real("temperature", temperature, above=True), temperature, 1)
+        self.schedule: Schedule = temperature
+        self.steps = 0
+
+    @property
+    def temperature(self) -> float:
+        """Temperature τ at the present step."""
+        value = self.schedule(self.steps)
+        if not isinstance(value, Real | Tensor) or not 0 < value < math.inf:
+            raise OptionError(f"temperature={value!r} at step {self.steps} must be a number above 0")
+        return value
+
+    def step(self) -> None:
+        """Go on to the next temperature; the count is part of the ``state_dict``."""
+        self.steps += 1
+
+    def get_extra_state(self) -> dict[str, int]:
+        """The number of steps, for the ``state_dict``."""
+        return {"steps": self.steps}
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take the number of steps from a ``state_dict``."""
+        self.steps = int(state["steps"])
+
+    def noisy(self, theta: Tensor, generator: torch.Generator | None) -> Tensor:
+        """Numbers θ with logistic noise in training; as they are in evaluation, and for mode "sigmoid"."""
+        if not self.training or self.mode == "sigmoid":
+            return theta
+        device = theta.device if generator is None else generator.device
+        u = torch.rand(theta.shape, generator=generator, device=device, dtype=theta.dtype).to(theta.device)
+        return theta + torch.logit(u, _TINY)
+
+    def opened(self, theta: Tensor, chosen: Tensor | None = None) -> Tensor:
+        """Gates of numbers θ with their noise; hard ones are open where `chosen`, and above 0 where it is absent."""
+        soft = torch.sigmoid(theta / (self.temperature if self.training or self.mode != "concrete" else 1.0))
+        if self.mode == "concrete":
+            soft = (soft * (HIGH - LOW) + LOW).clamp(0, 1)
+        if self.hard:
+            soft = (theta > 0 if chosen is None else chosen).to(soft.dtype) + (soft - soft.detach())
+        return soft
+
+    def chances(self, theta: Tensor) -> Tensor:
+        """Probabilities that gates of numbers θ are open; of mode "sigmoid", their values."""
+        if self.mode == "sigmoid":
+            return torch.sigmoid(theta / self.temperature)
+        if self.mode == "concrete" and not self.hard:
+            return torch.sigmoid(theta - self.temperature * math.log(-LOW / HIGH))
+        return torch.sigmoid(theta)
+
+
 @checked
-class EdgeGate(nn.Module):
+class EdgeGate(Gate):
     """A learnable gate on every edge.
 
     In training the gates are random (but for mode "sigmoid"); in evaluation they are those of no noise, the same in
@@ -97,6 +156,10 @@ class EdgeGate(nn.Module):
         Weight of :meth:`penalty`.
     init : float or Tensor, shape (M,)
         Probability at the start, in (0, 1); σ(θ) of every edge.
+    unit_mean : bool
+        Divide the gates by their mean, so that gates that are all alike are weights of 1, and only how they differ has
+        a say. Layers that add self-loops of weight 1, as ``GCNConv`` does, see the scale of other gates: gates of ½
+        throughout give a node's own features more weight. Gates may then lie above 1; all closed, they stay 0.
 
     Attributes
     ----------
@@ -138,16 +201,11 @@ class EdgeGate(nn.Module):
         temperature: float | Schedule = 1.0,
         size: float = 0.0,
         init: float | Tensor = 0.5,
+        unit_mean: bool = False,
     ) -> None:
-        super().__init__()
         num_edges = count("num_edges", num_edges, 1)
-        if mode not in get_args(Mode):
-            raise OptionError(f"mode={mode!r}: choose from {', '.join(map(repr, get_args(Mode)))}")
-        self.num_edges, self.mode, self.hard, self.size = num_edges, mode, switch("hard", hard), real("size", size)
-        if not callable(temperature):
-            temperature = Anneal(real("temperature", temperature, above=True), temperature, 1)
-        self.schedule: Schedule = temperature
-        self.steps = 0
+        super().__init__(mode, hard, temperature, unit_mean)
+        self.num_edges, self.size = num_edges, real("size", size)
         self.n_nodes = 0
         self.logits = nn.Parameter(_starting_logits(init, num_edges))
         self.register_buffer("_column_edge", None)
@@ -215,18 +273,6 @@ class EdgeGate(nn.Module):
         gate.n_nodes, gate._pairs = n_nodes, pairs
         return gate
 
-    @property
-    def temperature(self) -> float:
-        """Temperature τ at the present step."""
-        value = self.schedule(self.steps)
-        if not isinstance(value, Real | Tensor) or not 0 < value < math.inf:
-            raise OptionError(f"temperature={value!r} at step {self.steps} must be a number above 0")
-        return value
-
-    def step(self) -> None:
-        """Go on to the next temperature; the count is part of the ``state_dict``."""
-        self.steps += 1
-
     @checked
     def forward(self, samples: int | None = None, *, generator: torch.Generator | None = None) -> Tensor:
         """The gates.
@@ -241,18 +287,11 @@ class EdgeGate(nn.Module):
         Returns
         -------
         Tensor, shape (M,), (E,) or (N, N), behind `samples` where given
-            In [0, 1]; 0 or 1 where `hard`.
+            In [0, 1]; 0 or 1 where `hard`. Divided by the mean of a draw where `unit_mean`.
         """
         shape = self.logits.shape if samples is None else (count("samples", samples), self.num_edges)
-        theta = self.logits.expand(shape)
-        if self.training and self.mode != "sigmoid":
-            theta = theta + self._noise(shape, generator)
-        soft = torch.sigmoid(theta / (self.temperature if self.training or self.mode != "concrete" else 1.0))
-        if self.mode == "concrete":
-            soft = (soft * (HIGH - LOW) + LOW).clamp(0, 1)
-        if self.hard:
-            soft = (theta > 0).to(soft.dtype) + (soft - soft.detach())
-        return self.spread(soft)
+        gates = self.opened(self.noisy(self.logits.expand(shape), generator))
+        return self.spread(_over_mean(gates, gates.mean(-1, keepdim=True)) if self.unit_mean else gates)
 
     def spread(self, values: Tensor) -> Tensor:
         """Values per edge in the shape of the gates.
@@ -284,11 +323,7 @@ class EdgeGate(nn.Module):
 
         Open means above 0 for soft "concrete" gates, and above ½ otherwise.
         """
-        if self.mode == "sigmoid":
-            return torch.sigmoid(self.logits / self.temperature)
-        if self.mode == "concrete" and not self.hard:
-            return torch.sigmoid(self.logits - self.temperature * math.log(-LOW / HIGH))
-        return torch.sigmoid(self.logits)
+        return self.chances(self.logits)
 
     def expected_size(self) -> Tensor:
         """Expected number of open gates, Σ of :meth:`probabilities`; differentiable."""
@@ -353,18 +388,10 @@ class EdgeGate(nn.Module):
         """The options, for the module's ``repr``."""
         return f"{self.num_edges}, mode={self.mode!r}, hard={self.hard}, size={self.size:g}"
 
-    def get_extra_state(self) -> dict[str, int]:
-        """The number of steps, for the ``state_dict``."""
-        return {"steps": self.steps}
 
-    def set_extra_state(self, state: Any) -> None:
-        """Take the number of steps from a ``state_dict``."""
-        self.steps = int(state["steps"])
-
-    def _noise(self, shape: Any, generator: torch.Generator | None) -> Tensor:
-        device = self.logits.device if generator is None else generator.device
-        u = torch.rand(shape, generator=generator, device=device, dtype=self.logits.dtype).to(self.logits.device)
-        return torch.logit(u, _TINY)
+def _over_mean(gates: Tensor, mean: Tensor) -> Tensor:
+    """Gates divided by their mean; zeros where all are closed."""
+    return gates / torch.where(mean > 0, mean, 1.0)
 
 
 def _starting_logits(init: float | Tensor, count: int) -> Tensor:
