@@ -33,6 +33,7 @@ TABLES = {
     "brain-devfmri/comparison.csv": "brain_devfmri.csv",
     "brain-planted/areas.csv": "brain_planted.csv",
     "brain-planted/term.csv": "brain_term.csv",
+    "node-classification/comparison.csv": "learning.csv",
 }
 PICTURES = DOCS / "pictures" / "studies"
 

@@ -121,6 +121,8 @@ FINE: dict[str, str] = {
     "torch.EdgeGate.temperature": "1.5, function",
     "torch.EdgeGate.size": "0, 1.5",
     "torch.EdgeGate.forward.samples": "0",
+    "torch.InductiveGate.edge_channels": "0",
+    "torch.InductiveGate.temperature": "1.5, function",
     "torch.EdgeGate.top_k.k": "0",
     "torch.Sparsify.keep": "huge",
     "apps.mtl.GraphMTL.ridge": "0, 1.5",
@@ -263,6 +265,7 @@ def _calls(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]
 
     few = synthetic(n_tasks=3, group_size=1, n=50).tasks
     gate = graphpri.torch.EdgeGate(3)
+    anywhere, features = graphpri.torch.InductiveGate(2), {"x": torch.ones(3, 2), "edge_index": pairs}
     loss = graphpri.torch.PRILoss()
     edges = {"edge_index": pairs, "a": weights, "original": weights, "beta": 2.0}
     return {
@@ -341,6 +344,10 @@ def _calls(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]
         "torch.Sparsify.forward": (Sparsify(keep=2).forward, {"data": Data(edge_index=pairs, num_nodes=3)}),
         "torch.EdgeGate.top_k": (gate.top_k, {"k": 2}),
         "torch.EdgeGate.keep": (gate.keep, {"keep": 2}),
+        "torch.InductiveGate": (graphpri.torch.InductiveGate, {"in_channels": 2}),
+        "torch.InductiveGate.forward": (anywhere.forward, features),
+        "torch.InductiveGate.probabilities": (anywhere.probabilities, features),
+        "torch.InductiveGate.keep": (anywhere.keep, {"keep": 2} | features),
         "torch.PRILoss": (graphpri.torch.PRILoss, {}),
         "torch.PRILoss.forward": (loss.forward, {"gated": square, "original": square}),
         "torch.PRILoss.precompute": (loss.precompute, {"original": square}),

@@ -18,6 +18,7 @@ ESTIMATORS = (
     *("graphpri.apps.mtl", "graphpri.apps.mtl_protocol", "graphpri.apps.mtl_report", "graphpri.apps.scalar"),
     *("graphpri.studies.mtl_real", "graphpri.studies.mtl_synthetic"),
     *("graphpri.studies.brain_planted", "graphpri.studies.brain_real"),
+    "graphpri.studies.node_classification",  # its models derive from PyTorch's classes
 )
 LATE = ("graphpri.__main__", *ESTIMATORS)
 FOUND = [module.name for module in walk_packages(graphpri.__path__, "graphpri.", onerror=lambda name: None)]

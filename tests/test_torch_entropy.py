@@ -19,6 +19,7 @@ import zoo
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from graphpri._entropies import EXACT_NODES, entropy_for  # noqa: E402
+from graphpri._entropy import LARGE_EDGES  # noqa: E402
 from graphpri._objective import Objective  # noqa: E402
 from graphpri.errors import GraphError, MissingExtraError, OptionError  # noqa: E402
 from graphpri.graph import Graph  # noqa: E402
@@ -458,6 +459,52 @@ def test_auto_means_what_it_means_to_sparsify_by_the_number_of_nodes():
     batch = torch.tensor([0] * (EXACT_NODES + 1) + [1] * 6)
     with pytest.raises(OptionError, match="'auto' means 'exact' and 'local' for graphs of these sizes"):
         von_neumann_entropy_edges(both, batch=batch, entropy="auto")
+
+
+@pytest.fixture(scope="module")
+def large() -> tuple[Any, Any]:
+    """Columns, in any order, and weights of a graph for which there are compiled loops; one in ten weighs 0."""
+    graph = zoo.random_graph(3100, LARGE_EDGES, 0)
+    rng = np.random.default_rng(1)
+    w = rng.random(LARGE_EDGES) * (rng.random(LARGE_EDGES) < 0.9)
+    order = torch.from_numpy(rng.permutation(2 * LARGE_EDGES))
+    return edge_index(graph)[:, order], torch.from_numpy(w).repeat(2)[order]
+
+
+@pytest.mark.parametrize("entropy", ["degree", "local"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_compiled_loops_give_the_values_and_gradients_of_sums(
+    large: Any, entropy: Any, dtype: Any, monkeypatch
+) -> None:
+    ends, w = large
+    found: list[Any] = []
+    for threshold in (LARGE_EDGES, 10 * LARGE_EDGES):
+        monkeypatch.setattr("graphpri.torch.entropy.LARGE_EDGES", threshold)
+        weights = w.to(dtype).requires_grad_()
+        value = pri_objective_edges(ends, weights, torch.ones_like(weights), 2.0, entropy=entropy)
+        (gradient,) = torch.autograd.grad(value, weights)
+        assert value.dtype == gradient.dtype == dtype
+        found.append((value.detach(), gradient))
+    exact = dtype == torch.float64
+    torch.testing.assert_close(found[0][0], found[1][0], rtol=1e-12 if exact else 2e-6, atol=0)
+    scale = float(found[1][1].abs().max())
+    torch.testing.assert_close(found[0][1], found[1][1], rtol=0, atol=scale * (1e-10 if exact else 2e-4))
+
+
+def test_second_derivatives_beside_compiled_loops(large: Any) -> None:
+    ends, w = large
+    weights = (w + 0.5).requires_grad_()
+    value = von_neumann_entropy_edges(ends, weights, entropy="local")
+    (slope,) = torch.autograd.grad(value, weights, create_graph=True)
+    (curve,) = torch.autograd.grad((slope * w).sum(), weights)
+    (near,) = torch.autograd.grad(von_neumann_entropy_edges(ends, weights + 1e-6 * w, entropy="local"), weights)
+    torch.testing.assert_close((near - slope) / 1e-6, curve, rtol=1e-3, atol=1e-3 * float(curve.abs().max()))
+
+
+def test_an_unchecked_node_beyond_the_graph_is_refused_before_loops_read_it(large: Any) -> None:
+    ends, w = large
+    with pytest.raises(GraphError, match="not among the 3000 there are"):
+        von_neumann_entropy_edges(ends, w, num_nodes=3000, entropy="degree", check=False)
 
 
 def test_the_exact_entropy_of_a_large_edge_list_names_the_others() -> None:

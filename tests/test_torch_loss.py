@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import math
 from typing import Any
@@ -15,9 +16,11 @@ import zoo
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from graphpri._entropies import EXACT_NODES  # noqa: E402
 from graphpri._objective import Objective  # noqa: E402
 from graphpri.errors import GraphError, OptionError  # noqa: E402
 from graphpri.torch import Anneal, EdgeGate, PRILoss, pri_objective, von_neumann_entropy  # noqa: E402
+from graphpri.torch.entropy import Edges  # noqa: E402
 
 ENTROPIES = ("exact", "degree", "local")
 MODES = ("gumbel", "concrete", "sigmoid")
@@ -107,6 +110,41 @@ def test_edge_lists_and_matrices_have_one_loss() -> None:
     known = loss.precompute(torch.ones_like(weights), **where)
     torch.testing.assert_close(loss(weights, torch.ones_like(weights), known, **where), loss(gated, whole))
     torch.testing.assert_close(known, von_neumann_entropy(whole))
+
+
+def test_each_graph_of_a_batch_has_the_entropy_of_its_size() -> None:
+    sizes = (6, EXACT_NODES + 1, 9)
+    graphs = [zoo.ring(n) for n in sizes]
+    ends = [np.array([[*g.source, *g.target], [*g.target, *g.source]], np.int64) for g in graphs]
+    starts = np.cumsum([0, *sizes])
+    edge_index = torch.from_numpy(np.concatenate([e + s for e, s in zip(ends, starts, strict=False)], 1))
+    batch = torch.arange(3).repeat_interleave(torch.tensor(sizes))
+    w = torch.rand(edge_index.shape[1] // 2, generator=seeded(0), dtype=torch.float64)
+    w = torch.cat([part.repeat(2) for part in w.split(list(sizes))])
+    loss = PRILoss(2.0, reduction="none")
+    found = loss(w, torch.ones_like(w), edge_index=edge_index, batch=batch)
+    for i, (part, name) in enumerate(zip(ends, ("exact", "local", "exact"), strict=True)):
+        own, column = w[batch[edge_index[0]] == i], torch.from_numpy(part)
+        alone = PRILoss(2.0, name)(own, torch.ones_like(own), edge_index=column, num_nodes=sizes[i])
+        assert found[i].item() == pytest.approx(alone.item(), abs=1e-12)
+
+
+def test_an_edge_list_that_comes_again_is_read_once_and_changes_in_place_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads: list[int] = []
+    check = Edges.check_structure
+    monkeypatch.setattr(Edges, "check_structure", lambda self: (reads.append(1), check(self))[1])
+    loss, weights, ends = PRILoss(), torch.ones(6), PATH.clone()
+    known = loss.precompute(weights, edge_index=ends)
+    for _ in range(3):
+        loss(weights, weights, known, edge_index=ends)
+    assert len(reads) == 1
+    copy.deepcopy(loss)(weights, weights, edge_index=ends)
+    assert len(reads) == 2
+    ends[0, 0] = 1
+    with pytest.raises(GraphError, match="self-loop"):
+        loss(weights, weights, known, edge_index=ends)
 
 
 def test_a_step_on_the_gates_lowers_the_loss() -> None:

@@ -163,7 +163,7 @@ def grow_forest(
             label[i] = parent[label[i]]
 
 
-def count_edges(keep: float | int, n_edges: int) -> int:
+def count_edges(keep: float | int, n_edges: int, name: str = "keep") -> int:
     """Turn a share or a count of edges into a count K.
 
     Parameters
@@ -172,6 +172,8 @@ def count_edges(keep: float | int, n_edges: int) -> int:
         A float is a share, rounded half up and at least 1 (K = ⌊share·M + ½ + 10⁻⁹⌋); an int a count.
     n_edges : int
         Number of edges M.
+    name : str
+        What users call it.
 
     Raises
     ------
@@ -180,17 +182,17 @@ def count_edges(keep: float | int, n_edges: int) -> int:
     """
     if isinstance(keep, bool | np.bool_) or not isinstance(keep, Real):
         raise OptionError(
-            f"{argument('keep', keep)} is neither a share (a float in (0, 1]) nor a count (an int, 1 to {n_edges})"
+            f"{argument(name, keep)} is neither a share (a float in (0, 1]) nor a count (an int, 1 to {n_edges})"
         )
     if n_edges == 0:
-        raise OptionError(f"{argument('keep', keep)}: the graph has no edges to keep")
+        raise OptionError(f"{argument(name, keep)}: the graph has no edges to keep")
     if isinstance(keep, Integral):
         if not 1 <= keep <= n_edges:
-            raise OptionError(f"{argument('keep', keep)} is not a count from 1 to the graph's {n_edges} edges")
+            raise OptionError(f"{argument(name, keep)} is not a count from 1 to the graph's {n_edges} edges")
         return int(keep)
     share = float(keep)
     if not 0 < share <= 1:
-        raise OptionError(f"{argument('keep', keep)} is not a share in (0, 1]; for a count of edges pass an int")
+        raise OptionError(f"{argument(name, keep)} is not a share in (0, 1]; for a count of edges pass an int")
     return max(1, min(n_edges, int(np.floor(share * n_edges + 0.5 + 1e-9))))
 
 

@@ -22,7 +22,7 @@ from graphpri.torch.entropy import (
     von_neumann_entropy,
     von_neumann_entropy_edges,
 )
-from graphpri.torch.gate import Anneal, EdgeGate
+from graphpri.torch.gate import Anneal, EdgeGate, InductiveGate
 from graphpri.torch.loss import PRILoss
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Anneal",
     "EdgeGate",
+    "InductiveGate",
     "PRILoss",
     "Sparsify",
     "pri_objective",

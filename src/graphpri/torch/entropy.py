@@ -16,13 +16,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from graphpri._arguments import MOST, checked, whole
-from graphpri._entropies import entropy_by_size
+from graphpri._entropies import EXACT_NODES, entropy_by_size
+from graphpri._entropy import LARGE_EDGES, EdgeSums, Side
 from graphpri._objective import check_beta, coefficients, mixture_scale
 from graphpri.errors import GraphError, OptionError
+from graphpri.graph import Graph, id_dtype
 from graphpri.torch.checks import CLOSED, check_dense, check_floats
 
 _ROUNDING = 100
@@ -94,9 +97,20 @@ class Dense:
         """Values of the graphs at each of their weights."""
         return values[..., None, None]
 
-    def spectral(self, weights: Tensor) -> Tensor:
-        """Entropy of the spectrum of the Laplacian divided by its trace, shape (...)."""
+    def trace(self, weights: Tensor) -> Tensor:
+        """Trace of the Laplacian of each graph, the sum of its degrees, shape (...)."""
+        return self.over_nodes(self.degrees(weights))
+
+    def spectral(self, weights: Tensor, most: int | None = None) -> Tensor:
+        """Entropy of the spectrum of the Laplacian divided by its trace, shape (...).
+
+        Where `most` is given, graphs of more nodes have 0.
+        """
         return spectral_entropy(weights.reshape(-1, *weights.shape[-2:])).view(weights.shape[:-2])
+
+    def quick(self, weights: Tensor, local: bool) -> Tensor | None:
+        """Entropy of the degrees, or the local one, in compiled loops; None where they don't serve."""
+        return None
 
     def correction(self, weights: Tensor, q: Tensor, trace: Tensor) -> Tensor:
         """Σ a² Λ(q_u, q_v) over edges, shape (...), for weights a·trace."""
@@ -106,10 +120,10 @@ class Dense:
         terms = edge_correction(a, q[graph, u], q[graph, v])
         return a.new_zeros(len(flat)).index_add(0, graph, terms).view(weights.shape[:-2])
 
-    def sizes(self, weights: Tensor) -> set[tuple[int, int]]:
-        """Numbers of nodes that graphs have, with those of edges that they have room for."""
+    def sizes(self, weights: Tensor) -> list[tuple[int, int]]:
+        """Number of nodes of the graphs, with that of edges that they have room for: one for all."""
         n = weights.shape[-1]
-        return {(n, n * (n - 1) // 2)}
+        return [(n, n * (n - 1) // 2)]
 
 
 def _refuse(weights: Tensor, fault: Tensor, what: str, words: str) -> None:
@@ -188,8 +202,7 @@ class Edges:
         row, col = self.edge_index
         if not row.numel():
             raise GraphError("edge_index has no columns: a graph without edges has no entropy")
-        outside = (row < 0) | (row >= self.n_nodes) | (col < 0) | (col >= self.n_nodes)
-        self._refuse(outside, f"names a node that is not among the {self.n_nodes} there are")
+        self._check_nodes()
         self._refuse(row == col, "is a self-loop; apply torch_geometric.transforms.RemoveSelfLoops() first")
         if self.batch is not None:
             self._refuse(self.batch[row] != self.batch[col], "joins two graphs of the batch")
@@ -205,6 +218,10 @@ class Edges:
             lonely = ~torch.isin(self._key(row, col), back)
             self._refuse(lonely, "has no opposite, so the graph is directed; apply ToUndirected() first")
 
+    def _check_nodes(self) -> None:
+        outside = ((self.edge_index < 0) | (self.edge_index >= self.n_nodes)).any(0)
+        self._refuse(outside, f"names a node that is not among the {self.n_nodes} there are")
+
     def check(self, weights: Tensor, what: str) -> None:
         """Refuse weights that don't fit; call :meth:`check_structure` before."""
         if weights.shape != self.edge_index.shape[1:]:
@@ -213,11 +230,13 @@ class Edges:
         with torch.no_grad():
             self._refuse(~torch.isfinite(weights), f"is NaN or infinite in {what}", weights)
             self._refuse(weights < 0, f"is negative in {what}", weights)
-            order, mirror = self._orders
-            gap = torch.zeros_like(weights)
-            gap[order] = (weights[order] - weights[mirror]).abs()
-            self._refuse(gap > slack(weights), f"differs in {what} from its opposite: average the two", weights)
-            empty = self._over_columns(weights) <= 0
+            _, first, second = self.pairs
+            apart = (weights[first] - weights[second]).abs() > slack(weights)
+            if bool(apart.any()):
+                fault = torch.zeros_like(weights, dtype=torch.bool)
+                fault[first[apart]] = fault[second[apart]] = True
+                self._refuse(fault, f"differs in {what} from its opposite: average the two", weights)
+            empty = self.trace(weights) <= 0
             if bool(empty.any()):
                 where = "the graph" if self.batch is None else f"graph {int(empty.nonzero()[0])} of the batch"
                 remedy = CLOSED if what in ("a", "gated") else ": leave graphs without edges out"
@@ -250,10 +269,17 @@ class Edges:
         """Values of the graphs at each of their weights."""
         return values if self.batch is None else values[self._graph_of_column]
 
-    def spectral(self, weights: Tensor) -> Tensor:
-        """Entropy of the spectra, shape (n_graphs,), by dense matrices of graphs of about one size."""
+    def trace(self, weights: Tensor) -> Tensor:
+        """Trace of the Laplacian of each graph, shape (n_graphs,)."""
+        return weights.sum(0, keepdim=True) if self.batch is None else self._over_columns(weights)
+
+    def spectral(self, weights: Tensor, most: int | None = None) -> Tensor:
+        """Entropy of the spectra, shape (n_graphs,), by dense matrices of graphs of about one size.
+
+        Where `most` is given, graphs of more nodes have 0.
+        """
         found = weights.new_zeros(self.n_graphs)
-        for block in self._blocks:
+        for block in self._blocks(most):
             values = weights[block.columns] / 2
             n, (u, v) = block.size, block.ends
             flat = values.new_zeros(block.graphs.numel() * n * n).index_add(0, block.first + u * n + v, values)
@@ -261,15 +287,50 @@ class Edges:
             found = found.index_copy(0, block.graphs, spectral_entropy(flat.view(-1, n, n)))
         return found
 
+    def quick(self, weights: Tensor, local: bool) -> Tensor | None:
+        """Entropy of the degrees, or the local one, in compiled loops: of one large graph on a CPU, else None."""
+        if self.n_graphs != 1 or weights.device.type != "cpu" or weights.numel() < 2 * LARGE_EDGES:
+            return None
+        return cast("Tensor", _CompiledEntropy.apply(weights, self, local))
+
     def correction(self, weights: Tensor, q: Tensor, trace: Tensor) -> Tensor:
         """Σ a² Λ(q_u, q_v) over edges, shape (n_graphs,), for weights a·trace."""
         row, col = self.edge_index
         return self._over_columns(edge_correction(weights / self.at_weights(trace), q[row], q[col])) / 2
 
-    def sizes(self, weights: Tensor) -> set[tuple[int, int]]:
-        """Numbers of nodes and edges that graphs have."""
+    def sizes(self, weights: Tensor) -> list[tuple[int, int]]:
+        """Numbers of nodes and edges of each graph."""
         columns = torch.bincount(self._graph_of_column, minlength=self.n_graphs)
-        return set(zip(self._sizes.tolist(), (columns // 2).tolist(), strict=True))
+        return list(zip(self._sizes.tolist(), (columns // 2).tolist(), strict=True))
+
+    @cached_property
+    def pairs(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Ends of each undirected edge, shape (2, M), the lower first, and its two columns; sorted by the ends."""
+        order, mirror = self._orders
+        upward = self.edge_index[0, order] < self.edge_index[1, order]
+        first, second = order[upward], mirror[upward]
+        return self.edge_index[:, first], first, second
+
+    @cached_property
+    def member(self) -> Tensor:
+        """Undirected edge of each column, shape (E,)."""
+        ends, first, second = self.pairs
+        found = torch.empty_like(self.edge_index[0])
+        found[first] = found[second] = torch.arange(ends.shape[1], device=ends.device)
+        return found
+
+    @cached_property
+    def graph_of_pair(self) -> Tensor:
+        """Graph of each undirected edge, shape (M,)."""
+        return self._graph_of_column[self.pairs[1]]
+
+    @cached_property
+    def sums(self) -> EdgeSums:
+        """The compiled sums over the undirected edges."""
+        self._check_nodes()  # a loop would read beyond its arrays
+        source, target = self.pairs[0].numpy().astype(id_dtype(self.n_nodes))
+        ones = np.broadcast_to(1.0, source.shape)
+        return EdgeSums(Graph(self.n_nodes, source, target, ones), ones)
 
     def _over_columns(self, values: Tensor) -> Tensor:
         return values.new_zeros(self.n_graphs).index_add(0, self._graph_of_column, values)
@@ -296,10 +357,19 @@ class Edges:
         place[order] = index - (self._sizes.cumsum(0) - self._sizes)[self.batch[order]]
         return place
 
-    @cached_property
-    def _blocks(self) -> list[Block]:
+    def _blocks(self, most: int | None) -> list[Block]:
         """Graphs by the number of bits of their size, so that padding at most doubles a matrix's side."""
-        sizes = self._sizes.tolist()
+        if most not in self._known_blocks:
+            self._known_blocks[most] = self._blocks_of(
+                [size if most is None or size <= most else 0 for size in self._sizes.tolist()]
+            )
+        return self._known_blocks[most]
+
+    @cached_property
+    def _known_blocks(self) -> dict[int | None, list[Block]]:
+        return {}
+
+    def _blocks_of(self, sizes: list[int]) -> list[Block]:
         largest = max(sizes, default=0)
         if largest > MOST_EXACT_NODES:
             raise OptionError(
@@ -332,6 +402,29 @@ class Edges:
         u, v = self.edge_index[:, column].tolist()
         value = "" if weights is None else f" ({float(weights[column]):g})"
         raise GraphError(f"column {column} of edge_index, the edge ({u}, {v}), {words}{value}")
+
+
+class Structures:
+    """The latest edge list that was read: one that comes in every step is looked at and sorted once."""
+
+    def __init__(self) -> None:
+        self._key: list[Any] = []
+        self._edges: Edges | None = None
+
+    def read(self, edge_index: Tensor, batch: Tensor | None, num_nodes: int | None, check: bool) -> Edges:
+        """As :meth:`Edges.read`."""
+        given: list[Any] = [edge_index, batch]
+        tensors = [x for x in given if isinstance(x, Tensor)]
+        if any(x.is_inference() for x in tensors):  # they don't say when they were changed in place
+            return Edges.read(edge_index, batch, num_nodes, check)
+        key = [*map(id, given), *(x._version for x in tensors), num_nodes, check]
+        if self._edges is None or key != self._key:
+            # Edges holds both tensors, so that no other has their id.
+            self._edges, self._key = Edges.read(edge_index, batch, num_nodes, check), key
+        return self._edges
+
+    def __reduce__(self) -> tuple[type[Structures], tuple[()]]:
+        return Structures, ()  # copies and files of a model have none
 
 
 DEGREE_FLOOR = 1e-12
@@ -545,6 +638,41 @@ class _XLogX(torch.autograd.Function):
         return grads[0] * (x.clamp(min=DEGREE_FLOOR).log() + 1)
 
 
+class _CompiledEntropy(torch.autograd.Function):
+    """Degree or local entropy of one graph, and its gradient, by the loops of :class:`EdgeSums`."""
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, edges: Edges, local: bool) -> Tensor:
+        _, first, second = edges.pairs
+        y = ((weights[first] + weights[second]) / 2).double().numpy()
+        degrees = edges.sums.degrees(y)
+        trace = float(degrees.sum())
+        least = torch.finfo(weights.dtype).tiny * trace
+        side = edges.sums.side(y, 0.0, degrees, local=local, least=least, pull=ctx.needs_input_grad[0])
+        ctx.save_for_backward(weights)
+        ctx.edges, ctx.local, ctx.y, ctx.trace, ctx.side = edges, local, y, trace, side
+        return weights.new_tensor([side.entropy(trace)])
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        (weights,), edges = ctx.saved_tensors, cast("Edges", ctx.edges)
+        if torch.is_grad_enabled():
+            value = _by_sums(edges, weights, ctx.local)
+            return torch.autograd.grad(value, weights, grads[0], create_graph=True)[0], None, None
+        side, trace, (_, first, second) = cast("Side", ctx.side), ctx.trace, edges.pairs
+        # S = ln T + F/T, where ln d and its derivative are those of a floor near 0.
+        node = -np.log(np.maximum(side.degrees, DEGREE_FLOOR * trace))
+        if ctx.local:
+            node -= side.pull
+        own = [(side, -1 / trace)] if ctx.local else []
+        slope = edges.sums.slopes(ctx.y, node / trace, -2 * side.f / trace**2, own)
+        each = torch.from_numpy(slope).to(weights.dtype) * (grads[0] / 2)
+        found = torch.empty_like(weights)
+        found[first] = each
+        found[second] = each
+        return found, None, None
+
+
 EntropyName = Literal["exact", "degree", "local", "auto"]
 
 _SAFE = 32  # powers of two of the largest weight between which no sum or quotient leaves the range of float32
@@ -559,9 +687,11 @@ class Layout(Protocol):
     def over_nodes(self, values: Tensor) -> Tensor: ...
     def at_nodes(self, values: Tensor) -> Tensor: ...
     def at_weights(self, values: Tensor) -> Tensor: ...
-    def spectral(self, weights: Tensor) -> Tensor: ...
+    def trace(self, weights: Tensor) -> Tensor: ...
+    def spectral(self, weights: Tensor, most: int | None = None) -> Tensor: ...
+    def quick(self, weights: Tensor, local: bool) -> Tensor | None: ...
     def correction(self, weights: Tensor, q: Tensor, trace: Tensor) -> Tensor: ...
-    def sizes(self, weights: Tensor) -> set[tuple[int, int]]: ...
+    def sizes(self, weights: Tensor) -> list[tuple[int, int]]: ...
 
 
 @checked
@@ -849,7 +979,7 @@ def pri_objective_edges(
 def entropies(layout: Layout, weights: Tensor, entropy: EntropyName, check: bool, what: str) -> Tensor:
     """Entropies of the graphs with those weights."""
     check_weights(layout, weights, entropy, check, what)
-    return entropy_of(layout, in_range(layout, weights), entropy)
+    return entropy_of(layout, in_range(layout, weights), named(layout, weights, entropy))
 
 
 def divergences(layout: Layout, a: Tensor, b: Tensor, entropy: EntropyName, check: bool) -> Tensor:
@@ -857,6 +987,7 @@ def divergences(layout: Layout, a: Tensor, b: Tensor, entropy: EntropyName, chec
     check_weights(layout, a, entropy, check, "a")
     check_weights(layout, b, entropy, check, "b")
     _check_alike(a, b)
+    entropy = named(layout, a, entropy)
     a, b = in_range(layout, a), in_range(layout, b)
     both = entropy_of(layout, a, entropy) + entropy_of(layout, b, entropy)
     return (entropy_of(layout, mixture(layout, a, b), entropy) - both / 2).clamp(min=0)
@@ -912,30 +1043,51 @@ def in_range(layout: Layout, weights: Tensor) -> Tensor:
 
 
 def entropy_of(layout: Layout, weights: Tensor, entropy: EntropyName) -> Tensor:
-    """Entropy of weights in range."""
+    """Entropy of weights in range; "auto" is each graph's own."""
     if entropy == "auto":
-        entropy = _by_size(layout, weights)
+        names = _by_size(layout, weights)
+        if len(set(names)) == 1:
+            return entropy_of(layout, weights, names[0])
+        others: list[EntropyName] = [name for name in set(names) if name != "exact"]
+        each = {name: entropy_of(layout, weights, name) for name in others}
+        each["exact"] = layout.spectral(weights, EXACT_NODES)
+        return torch.stack([each[name][graph] for graph, name in enumerate(names)])
     if entropy == "exact":
         return layout.spectral(weights)
+    local = entropy == "local"
+    quick = layout.quick(weights, local)
+    return _by_sums(layout, weights, local) if quick is None else quick
+
+
+def _by_sums(layout: Layout, weights: Tensor, local: bool) -> Tensor:
+    """The degree entropy, or the local one."""
     degrees = layout.degrees(weights)
     trace = layout.over_nodes(degrees)
     q = degrees / layout.at_nodes(trace)
     found = -layout.over_nodes(xlogx(q))
-    return found - layout.correction(weights, q, trace) if entropy == "local" else found
+    return found - layout.correction(weights, q, trace) if local else found
 
 
-def _by_size(layout: Layout, weights: Tensor) -> EntropyName:
-    """What "auto" means for all of the graphs: by their sizes alone, so that it stays as it is while weights change."""
-    names = {entropy_by_size(nodes, edges) for nodes, edges in layout.sizes(weights)}
+def _by_size(layout: Layout, weights: Tensor) -> list[EntropyName]:
+    """What "auto" means for each graph: by its size alone, so that it stays as it is while weights change."""
+    names = [entropy_by_size(*size) for size in layout.sizes(weights)] or ["exact"]
+    return cast("list[EntropyName]", names)
+
+
+def named(layout: Layout, weights: Tensor, entropy: EntropyName) -> EntropyName:
+    """The entropy of all graphs, refused where "auto" means several, whose values don't compare."""
+    if entropy != "auto":
+        return entropy
+    names = set(_by_size(layout, weights))
     if len(names) > 1:
         means = " and ".join(map(repr, sorted(names)))
         raise OptionError(f"entropy='auto' means {means} for graphs of these sizes, which don't compare: name one")
-    return cast("EntropyName", names.pop()) if names else "exact"
+    return next(iter(names))
 
 
 def mixture(layout: Layout, a: Tensor, b: Tensor) -> Tensor:
     """Weights of ã + b̃, in the scale of a: each graph divided by its own trace before the two are added."""
-    factor, _ = mixture_scale("equation", *(layout.over_nodes(layout.degrees(weights)) for weights in (a, b)))
+    factor, _ = mixture_scale("equation", *(layout.trace(weights) for weights in (a, b)))
     return torch.addcmul(a, b, layout.at_weights(factor))
 
 

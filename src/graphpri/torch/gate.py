@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, get_args
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from graphpri._arguments import checked, count, real, switch, whole
-from graphpri._selection import count_edges
+from graphpri._selection import NOISE, count_edges, smallest
 from graphpri.errors import GraphError, OptionError
-from graphpri.torch.checks import check_dense
-from graphpri.torch.entropy import Edges
+from graphpri.torch.checks import check_dense, check_floats
+from graphpri.torch.entropy import Edges, Structures
 
 Mode = Literal["gumbel", "concrete", "sigmoid"]
 Schedule = Callable[[int], float]
@@ -74,7 +75,7 @@ class Anneal:
 
 
 class Gate(nn.Module):
-    """What gates share: their mode, temperature and noise; numbers θ become gates by :meth:`opened`."""
+    """What gates share: their mode, temperature and noise; numbers θ become gates by :meth:`_opened`."""
 
     def __init__(self, mode: Mode, hard: bool, temperature: float | Schedule, unit_mean: bool) -> None:
         super().__init__()
@@ -106,7 +107,7 @@ class Gate(nn.Module):
         """Take the number of steps from a ``state_dict``."""
         self.steps = int(state["steps"])
 
-    def noisy(self, theta: Tensor, generator: torch.Generator | None) -> Tensor:
+    def _noisy(self, theta: Tensor, generator: torch.Generator | None) -> Tensor:
         """Numbers θ with logistic noise in training; as they are in evaluation, and for mode "sigmoid"."""
         if not self.training or self.mode == "sigmoid":
             return theta
@@ -114,7 +115,7 @@ class Gate(nn.Module):
         u = torch.rand(theta.shape, generator=generator, device=device, dtype=theta.dtype).to(theta.device)
         return theta + torch.logit(u, _TINY)
 
-    def opened(self, theta: Tensor, chosen: Tensor | None = None) -> Tensor:
+    def _opened(self, theta: Tensor, chosen: Tensor | None = None) -> Tensor:
         """Gates of numbers θ with their noise; hard ones are open where `chosen`, and above 0 where it is absent."""
         soft = torch.sigmoid(theta / (self.temperature if self.training or self.mode != "concrete" else 1.0))
         if self.mode == "concrete":
@@ -123,7 +124,7 @@ class Gate(nn.Module):
             soft = (theta > 0 if chosen is None else chosen).to(soft.dtype) + (soft - soft.detach())
         return soft
 
-    def chances(self, theta: Tensor) -> Tensor:
+    def _chances(self, theta: Tensor) -> Tensor:
         """Probabilities that gates of numbers θ are open; of mode "sigmoid", their values."""
         if self.mode == "sigmoid":
             return torch.sigmoid(theta / self.temperature)
@@ -227,9 +228,7 @@ class EdgeGate(Gate):
         GraphError
             For a list with loops, repeated edges or edges in one orientation only.
         """
-        edges = Edges.read(edge_index, None, None)
-        low, high = edge_index.amin(0), edge_index.amax(0)
-        _, member = torch.unique(low * edges.n_nodes + high, return_inverse=True)
+        member = Edges.read(edge_index, None, None).member
         count = edge_index.shape[1] // 2
         # Number the edges by their first columns, which is the order in which users see them.
         first = torch.full((count,), edge_index.shape[1], device=edge_index.device)
@@ -290,7 +289,7 @@ class EdgeGate(Gate):
             In [0, 1]; 0 or 1 where `hard`. Divided by the mean of a draw where `unit_mean`.
         """
         shape = self.logits.shape if samples is None else (count("samples", samples), self.num_edges)
-        gates = self.opened(self.noisy(self.logits.expand(shape), generator))
+        gates = self._opened(self._noisy(self.logits.expand(shape), generator))
         return self.spread(_over_mean(gates, gates.mean(-1, keepdim=True)) if self.unit_mean else gates)
 
     def spread(self, values: Tensor) -> Tensor:
@@ -323,7 +322,7 @@ class EdgeGate(Gate):
 
         Open means above 0 for soft "concrete" gates, and above ½ otherwise.
         """
-        return self.chances(self.logits)
+        return self._chances(self.logits)
 
     def expected_size(self) -> Tensor:
         """Expected number of open gates, Σ of :meth:`probabilities`; differentiable."""
@@ -387,6 +386,225 @@ class EdgeGate(Gate):
     def extra_repr(self) -> str:
         """The options, for the module's ``repr``."""
         return f"{self.num_edges}, mode={self.mode!r}, hard={self.hard}, size={self.size:g}"
+
+
+@checked
+class InductiveGate(Gate):
+    """A gate on every edge of any graph, from features of its two ends and of the edge itself.
+
+    A network scores an edge by h(W x_u + W x_v, |W x_u − W x_v|, e_uv), the same in both orientations, so that gates
+    follow nodes and edges that are numbered in another order, and graphs that were never seen have gates as well.
+
+    Parameters
+    ----------
+    in_channels : int
+        Features of a node.
+    edge_channels : int
+        Features of an edge; 0 where edges have none.
+    hidden : int
+        Width of the network.
+    mode, hard, temperature, unit_mean
+        As in :class:`EdgeGate`; the mean is that of each graph.
+    budget : float in (0, 1] or int, optional
+        Share or number of edges of each graph that are open, exactly, in every draw: those of the largest numbers θ
+        with their noise. Needs ``hard=True``; soft gates, whose gradients it has, are centred between the last
+        edge that is open and the first that is not.
+    init : float
+        Probability at the start, in (0, 1), of an edge whose score is 0.
+
+    Raises
+    ------
+    OptionError
+        For values out of range, and for a budget of soft gates.
+
+    Notes
+    -----
+    Luo et al., "Parameterized Explainer for Graph Neural Network", NeurIPS 2020, scores edges by a network in this
+    way. Draws of a budget are those of Kool et al., "Stochastic Beams and Where to Find Them", ICML 2019, with logistic
+    noise; the gradient is the straight-through one of Bengio et al., 2013.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from graphpri.torch import InductiveGate
+    >>> _ = torch.manual_seed(0)
+    >>> gate = InductiveGate(3, hard=True, budget=0.5).eval()
+    >>> edge_index = torch.tensor([[0, 1, 1, 2, 2, 3, 3, 0], [1, 0, 2, 1, 3, 2, 0, 3]])
+    >>> gates = gate(torch.rand(4, 3), edge_index)
+    >>> gates.shape, gates.sum().item()
+    (torch.Size([8]), 4.0)
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        edge_channels: int = 0,
+        hidden: int = 32,
+        mode: Mode = "gumbel",
+        *,
+        hard: bool = False,
+        budget: float | int | None = None,
+        temperature: float | Schedule = 1.0,
+        init: float = 0.5,
+        unit_mean: bool = False,
+    ) -> None:
+        super().__init__(mode, hard, temperature, unit_mean)
+        if budget is not None:
+            if not self.hard:
+                raise OptionError(f"budget={budget!r} needs hard=True: soft gates are all open to some extent")
+            _ = whole("budget", budget, 1) if isinstance(budget, int) else count_edges(budget, 1, "budget")
+        self.in_channels, hidden = count("in_channels", in_channels, 1), count("hidden", hidden, 1)
+        self.edge_channels, self.budget = whole("edge_channels", edge_channels, 0), budget
+        self.ends = nn.Linear(self.in_channels, hidden)
+        self.pair = nn.Linear(2 * hidden + self.edge_channels, hidden)
+        self.score = nn.Linear(hidden, 1, bias=False)
+        self.register_buffer("_start", _starting_logits(init, 1))
+        self._structures = Structures()
+
+    @checked
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        edge_attr: Tensor | None = None,
+        batch: Tensor | None = None,
+        *,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """The gates.
+
+        Parameters
+        ----------
+        x : Tensor, shape (N, in_channels)
+            Features of the nodes.
+        edge_index : Tensor of int64, shape (2, E)
+            Both orientations of every edge.
+        edge_attr : Tensor, shape (E, edge_channels) or (E,), optional
+            Features of the edges; the mean of both orientations counts.
+        batch : Tensor of int64, shape (N,), optional
+            Graph of each node, as in PyG's ``Batch``.
+        generator : torch.Generator, optional
+            Source of the noise. Edges draw from it in the order of their ends, not of the columns.
+
+        Returns
+        -------
+        Tensor, shape (E,)
+            In [0, 1], both orientations alike; 0 or 1 where `hard`. Divided by the mean of their graph where
+            `unit_mean`.
+
+        Raises
+        ------
+        GraphError
+            For an edge list with loops, repeated edges or edges in one orientation only.
+        OptionError
+            For features of other shapes, and for a budget that a graph of the batch has not the edges for.
+        """
+        edges, theta = self._scored(x, edge_index, edge_attr, batch)
+        theta, chosen = self._noisy(theta, generator), None
+        if self.budget is not None:
+            chosen = self._chosen(edges, theta, self.budget, "budget")
+            theta = theta - _thresholds(edges, theta, chosen)
+        gates = self._opened(theta, chosen)
+        if self.unit_mean:
+            graph = edges.graph_of_pair
+            sums = gates.new_zeros(edges.n_graphs).index_add(0, graph, gates)
+            gates = _over_mean(gates, (sums / torch.bincount(graph, minlength=edges.n_graphs).clamp(min=1))[graph])
+        return gates[edges.member]
+
+    def probabilities(
+        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None, batch: Tensor | None = None
+    ) -> Tensor:
+        """Probability that a gate is open, shape (E,), as in :meth:`EdgeGate.probabilities`; differentiable.
+
+        A budget is not part of it. Its mean, times a number, is a loss that closes gates.
+        """
+        edges, theta = self._scored(x, edge_index, edge_attr, batch)
+        return self._chances(theta)[edges.member]
+
+    @torch.no_grad()
+    def keep(
+        self,
+        keep: float | int,
+        x: Tensor,
+        edge_index: Tensor,
+        edge_attr: Tensor | None = None,
+        batch: Tensor | None = None,
+    ) -> Tensor:
+        """The selection of an exact budget in each graph, by rank, without noise.
+
+        Parameters
+        ----------
+        keep : float in (0, 1] or int
+            Share or number of edges, counted in each graph as by :func:`graphpri.sparsify`.
+        x, edge_index, edge_attr, batch
+            As in :meth:`forward`.
+
+        Returns
+        -------
+        Tensor of bool, shape (E,)
+            Ties, which a change of rounding does not break, go to the edge whose ends have the lower numbers.
+        """
+        edges, theta = self._scored(x, edge_index, edge_attr, batch)
+        return self._chosen(edges, theta, keep)[edges.member]
+
+    def extra_repr(self) -> str:
+        """The options, for the module's ``repr``."""
+        sizes = f"{self.in_channels}, {self.edge_channels}"
+        return f"{sizes}, mode={self.mode!r}, hard={self.hard}, budget={self.budget}, unit_mean={self.unit_mean}"
+
+    def _scored(
+        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None, batch: Tensor | None
+    ) -> tuple[Edges, Tensor]:
+        """The edges, and θ of each undirected one, in the order of their ends."""
+        check_floats(x, "x")
+        if x.dim() != 2 or x.shape[1] != self.in_channels:
+            raise OptionError(f"x has the shape {tuple(x.shape)}: give one row per node, (N, {self.in_channels})")
+        edges = self._structures.read(edge_index, batch, len(x), True)
+        ends, first, second = edges.pairs
+        z = self.ends(x)
+        low, high = z[ends[0]], z[ends[1]]
+        parts = [low + high, (low - high).abs()]
+        if edge_attr is not None:
+            check_floats(edge_attr, "edge_attr")
+            edge_attr = edge_attr[:, None] if edge_attr.dim() == 1 else edge_attr
+        found = (edge_index.shape[1], 0) if edge_attr is None else tuple(edge_attr.shape)
+        if found != (edge_index.shape[1], self.edge_channels):
+            needed = (edge_index.shape[1], self.edge_channels)
+            raise OptionError(f"edge_attr has the shape {found}: give one row per column of edge_index, {needed}")
+        if edge_attr is not None:
+            parts.append((edge_attr[first] + edge_attr[second]) / 2)
+        return edges, self.score(self.pair(torch.cat(parts, 1)).relu())[:, 0] + self._start
+
+    def _chosen(self, edges: Edges, theta: Tensor, keep: float | int, name: str = "keep") -> Tensor:
+        """The largest θ of each graph, as many as its budget allows; shape (M,)."""
+        values, graph = theta.detach().cpu().double().numpy(), edges.graph_of_pair.cpu().numpy()
+        if np.isnan(values).any():
+            ends = edges.pairs[0][:, int(np.isnan(values).argmax())].tolist()
+            raise OptionError(f"the score of the edge {tuple(ends)} is NaN: look at the features of these nodes")
+        # Scores of a network count as equal up to a hundred roundings of the largest.
+        unit = 100 * torch.finfo(theta.dtype).eps * max(float(np.abs(values).max()), 1.0) / NOISE
+        chosen, ties = np.zeros(values.size, np.bool_), np.arange(values.size)
+        sizes = np.bincount(graph, minlength=edges.n_graphs)
+        for number, places in enumerate(np.split(np.argsort(graph, kind="stable"), np.cumsum(sizes)[:-1])):
+            if places.size:
+                try:
+                    k = count_edges(keep, places.size, name)
+                except OptionError as error:
+                    raise OptionError(f"graph {number}: {error}") from error
+                chosen[smallest(-values, places, k, ties, unit)] = True
+        return torch.from_numpy(chosen).to(theta.device)
+
+
+@torch.no_grad()
+def _thresholds(edges: Edges, theta: Tensor, chosen: Tensor) -> Tensor:
+    """Midway between the least θ that is chosen in the graph of each edge and the largest that is not, shape (M,)."""
+    graph = edges.graph_of_pair
+    ends = theta.new_zeros(edges.n_graphs)
+    least = ends.scatter_reduce(0, graph[chosen], theta[chosen], "amin", include_self=False)
+    if bool(chosen.all()):
+        return least[graph] - 1
+    largest = least.scatter_reduce(0, graph[~chosen], theta[~chosen], "amax", include_self=False)
+    return ((least + largest) / 2)[graph]
 
 
 def _over_mean(gates: Tensor, mean: Tensor) -> Tensor:

@@ -12,9 +12,9 @@ from graphpri._objective import DEFAULT_BETA, check_beta
 from graphpri.errors import OptionError
 from graphpri.torch.entropy import (
     Dense,
-    Edges,
     EntropyName,
     Layout,
+    Structures,
     check_entropy,
     check_weights,
     checked_objectives,
@@ -41,7 +41,8 @@ class PRILoss(nn.Module):
     beta : float
         Weight β ≥ 0 of the divergence: small gathers edges at hubs, large keeps the graph like the original.
     entropy : {"exact", "degree", "local", "auto"}
-        How entropies are computed; see :func:`graphpri.torch.von_neumann_entropy`.
+        How entropies are computed; see :func:`graphpri.torch.von_neumann_entropy`. "auto" goes by the number of nodes
+        of each graph, whatever is in a batch with it: exact up to 500, local beyond.
     pri_on : {"each", "mean"}
         "each" is J_β of every graph. "mean" divides the Laplacians by their traces, averages those of the batch and
         takes one J_β of the two averages, of gated graphs and of originals: for dense adjacencies on the same
@@ -76,7 +77,7 @@ class PRILoss(nn.Module):
     def __init__(
         self,
         beta: float = DEFAULT_BETA,
-        entropy: EntropyName = "exact",
+        entropy: EntropyName = "auto",
         pri_on: Over = "each",
         reduction: Reduction = "mean",
         *,
@@ -90,6 +91,7 @@ class PRILoss(nn.Module):
         self.reduction: Reduction = reduction
         self.check = bool(check)
         self._averaged: set[int] = set()
+        self._structures = Structures()
 
     def extra_repr(self) -> str:
         """The options, for the module's ``repr``."""
@@ -190,7 +192,7 @@ class PRILoss(nn.Module):
             return Dense()
         if self.pri_on == "mean":
             raise OptionError("pri_on='mean' averages graphs on the same nodes: pass adjacencies (..., N, N)")
-        return Edges.read(edge_index, batch, num_nodes, self.check)
+        return self._structures.read(edge_index, batch, num_nodes, self.check)
 
 
 def _count(adjacency: Tensor) -> int:
