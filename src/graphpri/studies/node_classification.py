@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -95,7 +96,9 @@ def _one_thread() -> Generator[None]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+            yield
     finally:
         torch.set_num_threads(threads)
 

@@ -228,12 +228,14 @@ class Edges:
             found, needed = tuple(weights.shape), self.edge_index.shape[1]
             raise GraphError(f"{what} has the shape {found}: one number per column of edge_index is ({needed},)")
         with torch.no_grad():
-            self._refuse(~torch.isfinite(weights), f"is NaN or infinite in {what}", weights)
-            self._refuse(weights < 0, f"is negative in {what}", weights)
+            low, high = torch.aminmax(weights) if weights.numel() else (torch.tensor(0.0), torch.tensor(0.0))
+            if not (low >= 0 and high < torch.inf):
+                self._refuse(~torch.isfinite(weights), f"is NaN or infinite in {what}", weights)
+                self._refuse(weights < 0, f"is negative in {what}", weights)
             _, first, second = self.pairs
-            apart = (weights[first] - weights[second]).abs() > slack(weights)
-            if bool(apart.any()):
-                fault = torch.zeros_like(weights, dtype=torch.bool)
+            gaps = weights.index_select(0, first) - weights.index_select(0, second)
+            if bool((gaps.abs() > slack(weights)).any()):
+                apart, fault = gaps.abs() > slack(weights), torch.zeros_like(weights, dtype=torch.bool)
                 fault[first[apart]] = fault[second[apart]] = True
                 self._refuse(fault, f"differs in {what} from its opposite: average the two", weights)
             empty = self.trace(weights) <= 0
@@ -644,7 +646,7 @@ class _CompiledEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weights: Tensor, edges: Edges, local: bool) -> Tensor:
         _, first, second = edges.pairs
-        y = ((weights[first] + weights[second]) / 2).double().numpy()
+        y = ((weights.index_select(0, first) + weights.index_select(0, second)) / 2).double().numpy()
         degrees = edges.sums.degrees(y)
         trace = float(degrees.sum())
         least = torch.finfo(weights.dtype).tiny * trace
@@ -668,9 +670,7 @@ class _CompiledEntropy(torch.autograd.Function):
         slope = edges.sums.slopes(ctx.y, node / trace, -2 * side.f / trace**2, own)
         each = torch.from_numpy(slope).to(weights.dtype) * (grads[0] / 2)
         found = torch.empty_like(weights)
-        found[first] = each
-        found[second] = each
-        return found, None, None
+        return found.index_copy_(0, first, each).index_copy_(0, second, each), None, None
 
 
 EntropyName = Literal["exact", "degree", "local", "auto"]
