@@ -83,7 +83,9 @@ FINE: dict[str, str] = {
     "notes": "list, tuple, list of text",
     **dict.fromkeys(("store", "comment"), "text"),
     **dict.fromkeys(("title", "weight_name", "summary", "reference", "group", "unit"), "text, no text"),
-    **dict.fromkeys(("connected", "cover", "at_least", "dropped", "header", "force", "check", "hard"), "True"),
+    **dict.fromkeys(
+        ("connected", "cover", "at_least", "dropped", "header", "force", "check", "hard", "unit_mean"), "True"
+    ),
     **dict.fromkeys(("core", "both", "draw", "weighted", "fit_intercept", "directed", "new_weights"), "True"),
     **dict.fromkeys(("edge_attributes", "node_attributes", "graph_attributes", "method_options"), "dict"),
     "baselines.find.besides": "list, tuple, list of text",
@@ -190,10 +192,8 @@ OTHERS = {
 CLUSTERS = {"distributed.connect", "distributed.sparsify"}
 """What needs a cluster or its files: tests/test_distributed.py calls these."""
 
-METHODS = {
-    *("interop.Policies.for_type", "torch.EdgeGate.set_extra_state"),
-}
-"""What adapters of types call, and a method of PyTorch's protocol."""
+METHODS = {"interop.Policies.for_type"}
+"""What adapters of types call."""
 
 _ESTIMATORS: dict[str, Callable[..., Any]] = {
     "estimator.GraphPRI": graphpri.estimator.GraphPRI,

@@ -454,7 +454,7 @@ class InductiveGate(Gate):
                 raise OptionError(f"budget={budget!r} needs hard=True: soft gates are all open to some extent")
             _ = whole("budget", budget, 1) if isinstance(budget, int) else count_edges(budget, 1, "budget")
         self.in_channels, hidden = count("in_channels", in_channels, 1), count("hidden", hidden, 1)
-        self.edge_channels, self.budget = whole("edge_channels", edge_channels, 0), budget
+        self.edge_channels, self.budget = count("edge_channels", edge_channels), budget
         self.ends = nn.Linear(self.in_channels, hidden)
         self.pair = nn.Linear(2 * hidden + self.edge_channels, hidden)
         self.score = nn.Linear(hidden, 1, bias=False)
