@@ -309,6 +309,81 @@ def test_address_restores_what_is_shown(karate: Any, open_tab: Any) -> None:
     tab.requests[1:] = [address for address in tab.requests[1:] if not address.startswith(("file:", "about:"))]
 
 
+def test_address_holds_filters_layout_and_the_node_that_is_picked(karate: Any, open_tab: Any) -> None:
+    tab = open_tab(karate[1])
+    tab("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    tab.page.select_option("#colour", "1")
+    tab.page.select_option("#layout", "1")
+    tab.page.fill("#least", "3")
+    tab.page.uncheck("#labels")
+    tab.page.check("#changes")
+    tab.page.click("#legend .group >> nth=0")
+    tab.page.fill("#search", "33")
+    tab.page.press("#search", "Enter")
+    tab.page.wait_for_function("() => location.hash.includes('node=33')")
+    before = tab("[graphpri.state(), graphpri.seen(), graphpri.place(0)]")
+    del before[0]["firstPicture"], before[0]["lastStep"]
+    tab("(location.hash = '#beta=4&keep=23')")
+    tab.page.wait_for_function("() => graphpri.seen().length === 34")
+    plain = tab("graphpri.state()")
+    assert (plain["colour"], plain["layout"], plain["least"], plain["labels"]) == (0, 0, 0, True)
+    assert tab("graphpri.place(0)") != before[2]
+    tab.page.go_back()
+    tab.page.wait_for_function("() => graphpri.seen().length < 34")
+    after = tab("[graphpri.state(), graphpri.seen(), graphpri.place(0)]")
+    del after[0]["firstPicture"], after[0]["lastStep"]
+    assert after == before
+    assert "a filter hides it" in tab.page.inner_text("#picked") or 33 in after[1]
+
+
+def test_command_and_python_line_are_those_of_the_drawing_chosen(karate: Any, open_tab: Any) -> None:
+    page, path = karate
+    tab = open_tab(path)
+    tab("graphpri.go(2, 1)")
+    tab.page.select_option("#baseline", label="local-degree")
+    assert "method" not in tab.page.inner_text("#again")
+    tab.page.select_option("#which", "1")
+    wanted = np.isin(np.arange(78), tab("graphpri.kept(1)"))
+    assert 'methods=["local-degree"]).mask(beta=4, keep=23, method="local-degree")' in tab.page.inner_text("#python")
+    command = "graphpri sparsify INPUT --keep 23 --method local-degree"
+    assert tab.page.inner_text("#command") == command
+    assert_array_equal(graphpri.sparsify(nx.karate_club_graph(), 23, method="local-degree").mask, wanted)
+    assert_array_equal(page.mask(4, 23, "local-degree"), wanted)
+    tab.page.select_option("#baseline", label="nothing")
+    assert "method" not in tab.page.inner_text("#again")
+
+
+def test_numbers_stay_numbers_in_files_and_in_the_order_of_the_table(
+    open_tab: Any, folder: Path, tmp_path: Path
+) -> None:
+    graph = nx.cycle_graph(5)
+    graph.add_node(5)
+    ages = dict(enumerate([9, 100, 20, None, 3]))
+    nx.set_node_attributes(graph, {v: age for v, age in ages.items() if age is not None}, "age")
+    nx.set_node_attributes(graph, {0: "007", 1: 7}, "mixed")
+    nx.set_edge_attributes(graph, {edge: 0.5 + i for i, edge in enumerate(graph.edges)}, "length")
+    nx.set_edge_attributes(graph, 2**60 + 1, "long")
+    explore(graph, beta=[4], keep=[3], methods=["random"]).save(folder / "numbers.html")
+    tab = open_tab(folder / "numbers.html")
+    tab.page.select_option("#extent", "all")
+    found = nx.read_graphml(tab.download("#graphml", tmp_path), node_type=int)
+    assert {v: age for v, age in found.nodes(data="age") if age is not None} == {0: 9, 1: 100, 2: 20, 4: 3}
+    assert all(isinstance(kept, int) for _, kept in found.nodes(data="edges_kept"))
+    assert [found.nodes[v]["mixed"] for v in (0, 1)] == ["007", "7"]
+    assert {frozenset(e[:2]): e[2] for e in found.edges(data="length")} == {
+        frozenset(e[:2]): e[2] for e in graph.edges(data="length")
+    }
+    assert {long for *_, long in found.edges(data="long")} == {str(2**60 + 1)}
+    tab.page.click("#data_ summary")
+    for order in (["100", "20", "9", "3", "", ""], ["3", "9", "20", "100", "", ""]):
+        tab.page.click("#table th button:text-is('age')")
+        at = tab.page.locator("#table th").all_inner_texts().index("age")
+        assert tab.page.locator(f"#table tbody td:nth-child({at + 1})").all_inner_texts() == order
+    tab.page.fill("#search", "5")
+    tab.page.press("#search", "Enter")
+    assert "has none in the original" in tab.page.inner_text("#picked")
+
+
 def test_filters_hide_nodes_from_drawing_table_and_files(karate: Any, open_tab: Any, tmp_path: Path) -> None:
     page, path = karate
     tab = open_tab(path)

@@ -303,13 +303,18 @@ def _call(
     given = {"alpha": (alpha, 0.0), "connected": (connected, False), "entropy": (entropy, "auto")}
     given |= {"mixture": (mixture, "equation"), "seed": (seed, 0), "weight": (weight, "weight")}
     chosen = {name: value for name, (value, default) in given.items() if value != default}
-    flags = [
-        "--connected" if value is True else "--weight none" if value is None else f"--{name} {shlex.quote(str(value))}"
+    flags = {
+        name: "--connected"
+        if value is True
+        else "--weight none"
+        if value is None
+        else f"--{name} {shlex.quote(str(value))}"
         for name, value in chosen.items()
-    ]
+    }
     return {
         "input": shlex.quote(name or "INPUT"),
-        "command": "".join(f" {flag}" for flag in flags),
+        "command": "".join(f" {flag}" for flag in flags.values()),
+        "beside": "".join(f" {flag}" for name, flag in flags.items() if name in ("connected", "seed", "weight")),
         "python": "".join(f", {name}={value!r}" for name, value in chosen.items()),
     }
 

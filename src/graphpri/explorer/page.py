@@ -94,13 +94,17 @@ def node_attributes(G: Any, source: Source, given: Mapping[str, Any] | None, vie
     return read + found
 
 
+Cell = str | float | None
+
+
 class Columns(NamedTuple):
-    """Every value that nodes and edges came with, as text or None, for the table and the files of the page.
+    """Every value that nodes and edges came with, for the table and the files of the page.
 
     Parameters
     ----------
     nodes, edges : dict of str to list
-        A value for each node and each edge, in canonical order.
+        A value for each node and each edge, in canonical order: a number that JSON and JavaScript have, text for
+        any other, or None.
 
     Examples
     --------
@@ -108,8 +112,8 @@ class Columns(NamedTuple):
     'a'
     """
 
-    nodes: dict[str, list[str | None]]
-    edges: dict[str, list[str | None]]
+    nodes: dict[str, list[Cell]]
+    edges: dict[str, list[Cell]]
 
 
 def columns_of(G: Any, source: Source) -> Columns:
@@ -124,7 +128,7 @@ def columns_of(G: Any, source: Source) -> Columns:
     >>> karate = nx.karate_club_graph()
     >>> found = columns_of(karate, load(karate))
     >>> found.nodes["club"][0], found.edges["weight"][0]
-    ('Mr. Hi', '4')
+    ('Mr. Hi', 4)
     """
     n, m = source.graph.n_nodes, source.graph.n_edges
     nodes = {name: _placed(np.arange(n)[source.nodes], column) for name, column in node_columns(G)}
@@ -132,11 +136,22 @@ def columns_of(G: Any, source: Source) -> Columns:
     return Columns(nodes, edges)
 
 
-def _placed(order: NDArray[Any], column: Sequence[Any]) -> list[str | None]:
-    held: list[str | None] = [None] * len(order)
+def _placed(order: NDArray[Any], column: Sequence[Any]) -> list[Cell]:
+    held: list[Cell] = [None] * len(order)
     for place, value in zip(order.tolist(), column, strict=True):
-        held[place] = None if value is None else printable(str(value))
+        held[place] = _cell(value.item() if isinstance(value, np.generic) else value)
     return held
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        exact = abs(value) <= _MOST_WHOLE if isinstance(value, int) else np.isfinite(value)
+        if exact:
+            return value
+    return None if value is None else printable(str(value))
+
+
+_MOST_WHOLE = 2**53 - 1  # the largest integer n so that JavaScript tells n and n + 1 apart
 
 
 def _own_edges(G: Any) -> Iterable[tuple[str, Sequence[Any]]]:
@@ -314,7 +329,8 @@ def render(
     columns : Columns, optional
         Values that files downloaded from the page have.
     call : mapping of str to str, optional
-        ``input``, and the options of the ``command`` and of ``python``, as they are written there.
+        ``input``, and the options of the ``command``, of one for another method (``beside``) and of ``python``, as
+        they are written there.
 
     Examples
     --------
@@ -326,7 +342,7 @@ def render(
     >>> "<title>Two edges" in html
     True
     """
-    called = call or {"input": "INPUT", "command": "", "python": ""}
+    called = call or {"input": "INPUT", "command": "", "beside": "", "python": ""}
     header = {
         "title": printable(title),
         "version": __version__,

@@ -70,9 +70,15 @@ class App {
     const number = (id) => ($(id).value === "" ? null : +$(id).value);
     for (const id of ["size", "part", "layout"]) $(id).addEventListener("change", () => this.go({ [id]: number(id) }));
     $("least").addEventListener("input", () => { $("leastNow").textContent = $("least").value; this.go({ least: +$("least").value }); });
+    $("which").addEventListener("change", () => this.words());
     $("tableOf").addEventListener("change", () => this.table());
     $("data_").addEventListener("toggle", () => this.table());
-    addEventListener("hashchange", () => { if (location.hash !== this.written) { this.restore(); this.go({ baseline: this.state.baseline, colour: this.state.colour }); } });
+    addEventListener("hashchange", () => {
+      if (location.hash === this.written) return;
+      this.written = location.hash;
+      this.restore();
+      this.go({ baseline: this.state.baseline });
+    });
     this.downloads();
   }
 
@@ -252,6 +258,7 @@ class App {
     if (thing?.node !== undefined) this.last = thing.node;
     this.describe();
     this.drawTop();
+    this.write();
   }
 
   describe() {
@@ -276,7 +283,8 @@ class App {
       if (!(a.name in data.nodeValues) && a.name !== "degree in the original") facts.push([a.name, a.groups === null ? short(value) : a.groups[value]]);
     });
     for (const [name, values] of Object.entries(data.nodeValues)) if (values[node] !== null) facts.push([name, String(values[node])]);
-    facts.push(["loses its last edge", data.lastEdge(state.beta, node)]);
+    facts.push(["loses its last edge", data.original[node] ? data.lastEdge(state.beta, node) : "has none in the original"]);
+    if (!this.seen[node]) facts.push(["in the drawing", "no: a filter hides it"]);
     return facts;
   }
 
@@ -298,11 +306,14 @@ class App {
 
   go(change) {
     Object.assign(this.state, change);
-    if ("layout" in change) this.layOut();
+    if ("layout" in change || ("colour" in change && this.state.layout === 1)) this.layOut();
     if ("baseline" in change) {
-      const entries = [...$("which").options];
+      const entries = [...$("which").options], chosen = $("which").value;
       if (entries.length > 1) entries[1].remove();
-      if (change.baseline !== null) element("option", this.data.baselines[change.baseline], $("which")).value = "1";
+      if (change.baseline !== null) {
+        element("option", this.data.baselines[change.baseline], $("which")).value = "1";
+        $("which").value = chosen;
+      }
       this.panes[1].figure.hidden = change.baseline === null;
       $("baseline").value = change.baseline ?? "";
       $("curves").classList.toggle("two", change.baseline !== null);
@@ -340,16 +351,16 @@ class App {
     this.counted = counted;
   }
 
-  /* Take the state from the address: #beta=4&keep=23&beside=random&colour=club. */
+  /* Take the state from the address: #beta=4&keep=23&beside=random&colour=club; all but zoom, moved nodes and lasso. */
   restore() {
-    const { data, state } = this, given = new URLSearchParams(location.hash.slice(1));
+    const { data, state } = this, given = new URLSearchParams(location.hash.slice(1)), before = state.layout;
     const at = (name, values) => (given.has(name) && values.indexOf(given.get(name)) >= 0 ? values.indexOf(given.get(name)) : null);
     if (Number.isFinite(parseFloat(given.get("beta")))) state.beta = nearest(data.betas, +given.get("beta"));
     if (Number.isFinite(parseFloat(given.get("keep")))) state.keep = nearest(data.budgets, +given.get("keep"));
     state.baseline = at("beside", data.baselines);
-    state.colour = at("colour", data.attributes.map((a) => a.name)) ?? state.colour;
+    state.colour = at("colour", data.attributes.map((a) => a.name)) ?? 0;
     state.size = at("size", data.attributes.map((a) => a.name));
-    if (given.has("along")) state.along = given.get("along") === "beta" ? "beta" : "keep";
+    state.along = given.get("along") === "beta" ? "beta" : "keep";
     state.edgeBy = ["weight", "score"].includes(given.get("edges")) ? given.get("edges") : "";
     $("keptOnly").checked = state.keptOnly = given.get("keptOnly") === "1";
     $("bundles").value = state.bundles = ["0", "1"].includes(given.get("bundles")) ? given.get("bundles") : "";
@@ -357,7 +368,16 @@ class App {
     $("size").value = state.size ?? "";
     $("edgeBy").value = state.edgeBy;
     document.querySelector(`[name=along][value=${state.along}]`).checked = true;
-    this.place_ = Object.fromEntries(["x", "y", "scale"].map((name) => [name, parseFloat(given.get(name))]));
+    $("changes").checked = state.changes = given.get("changes") === "1";
+    $("labels").checked = state.labels = given.get("names") !== "0";
+    $("layout").value = state.layout = given.get("layout") === "circle" ? 1 : 0;
+    const part = parseInt(given.get("component")) - 1;
+    $("part").value = state.part = part >= 0 && part < $("part").options.length - 1 ? part : null;
+    $("leastNow").textContent = $("least").value = state.least = Math.min(Math.max(0, parseInt(given.get("least")) || 0), +$("least").max);
+    this.hidden = new Set(given.getAll("hidden").map((name) => (data.attributes[state.colour].groups ?? []).indexOf(name)).filter((g) => g >= 0));
+    const node = given.has("node") ? Array.from({ length: data.nodes }, (_, v) => v).find((v) => data.label(v) === given.get("node")) : undefined;
+    this.picked = node === undefined ? null : { node };
+    if (state.layout !== before) this.layOut();
   }
 
   address() {
@@ -370,7 +390,15 @@ class App {
     if (state.along !== "keep") told.along = state.along;
     if (state.keptOnly) told.keptOnly = 1;
     if (state.bundles) told.bundles = state.bundles;
-    return `#${new URLSearchParams(told)}`;
+    if (state.changes) told.changes = 1;
+    if (!state.labels) told.names = 0;
+    if (state.layout) told.layout = "circle";
+    if (state.part !== null) told.component = state.part + 1;
+    if (state.least) told.least = state.least;
+    if (this.picked?.node !== undefined) told.node = data.label(this.picked.node);
+    const address = new URLSearchParams(told);
+    for (const group of this.hidden) address.append("hidden", data.attributes[state.colour].groups[group]);
+    return `#${address}`;
   }
 
   /* Write the state into the address, soon: browsers allow only so many changes a second. */
@@ -397,7 +425,8 @@ class App {
     for (let i = 0; i < (nodes ? data.nodes : data.edges); i++) if (nodes ? here(i) : here(data.source[i]) && here(data.target[i])) rows.push(i);
     const by = columns[Math.min(this.sorted ?? (nodes ? 2 : columns.length - 1), columns.length - 1)];
     const down = this.rising ? 1 : -1;
-    rows.sort((a, b) => { const [x, y] = [by[2](a), by[2](b)]; return (x < y ? -1 : x > y ? 1 : 0) * down || a - b; });
+    const none = (value) => +(value === null || value === undefined || Number.isNaN(value)); // last in both orders
+    rows.sort((a, b) => { const [x, y] = [by[2](a), by[2](b)]; return none(x) - none(y) || (x < y ? -1 : x > y ? 1 : 0) * down || a - b; });
     const table = element("table", null, root), head = element("tr", null, element("thead", null, table)), body = element("tbody", null, table);
     element("caption", `${rows.length} ${nodes ? "nodes" : "edges"}${rows.length > MOST ? `, the first ${MOST}` : ""}`, table);
     columns.forEach(([name], i) => {
@@ -410,7 +439,7 @@ class App {
     for (const i of rows.slice(0, MOST)) {
       const row = element("tr", null, body);
       columns.forEach(([, number, value], c) => {
-        const cell = element("td", c ? (number ? short(+value(i)) : String(value(i) ?? "")) : null, row, number ? "number" : "");
+        const cell = element("td", c ? (number && value(i) !== null ? short(value(i)) : String(value(i) ?? "")) : null, row, number ? "number" : "");
         if (c) return;
         const button = element("button", String(value(i)), cell);
         button.type = "button";
@@ -487,10 +516,18 @@ class App {
     this.infinite ??= data.values.some((x) => Math.abs(x) === Infinity);
     $("key").textContent = (state.baseline === null ? "" : `Solid: Graph-PRI; dashed: ${data.baselines[state.baseline]}. `) + "S, D and J in nats; ○ is the minimum. Click a curve to go there, a name to enlarge it." + (this.infinite ? " ∞: a node has lost its last edge, and the degree barrier (alpha) forbids that." : "");
     this.sentence(k, beta);
-    $("python").textContent = `graphpri.explore(G${data.call.python}).mask(beta=${beta}, keep=${k})`;
-    $("command").textContent = `graphpri sparsify ${data.call.input} --keep ${k} --beta ${beta}${data.call.command}`;
+    this.again(k, beta);
     clearTimeout(this.saying);
     this.saying = setTimeout(() => { $("said").textContent = `β ${beta}, ${told(null)}`; }, 400);
+  }
+
+  /* How to come by the edges of the drawing that is chosen for files. */
+  again(k, beta) {
+    const { call, baselines } = this.data;
+    const method = $("which").value === "1" ? baselines[this.state.baseline] : null;
+    $("python").textContent = `graphpri.explore(G${call.python}${method ? `, methods=["${method}"]` : ""}).mask(beta=${beta}, keep=${k}${method ? `, method="${method}"` : ""})`;
+    $("command").textContent = `graphpri sparsify ${call.input} --keep ${k} ${method ? `--method ${method}${call.beside}` : `--beta ${beta}${call.command}`}`;
+    $("anew").textContent = method ? "these edges, on the shell" : "searched anew, longer";
   }
 
   /* What is kept, in one sentence. */

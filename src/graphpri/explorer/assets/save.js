@@ -25,11 +25,14 @@ function unlike(names, own) {
   return names.map((name) => { let made = name; while (own.includes(made)) made += "_"; return made; });
 }
 
+/* Whether all values that a column has are numbers. */
+const numeric = (values) => values.every((value) => value === null || typeof value === "number");
+
 /* What is known of each edge beside its ends: a name, whether it is a number, and its value. */
 function edgeColumns(data, state, shown) {
   const [, at] = data.score(state.beta, state.keep, 0);
   const columns = data.weights ? [[data.weight ?? "weight", true, (e) => data.weights[e]]] : [];
-  for (const [name, values] of Object.entries(data.edgeValues)) if (name !== data.weight) columns.push([name, false, (e) => values[e]]);
+  for (const [name, values] of Object.entries(data.edgeValues)) if (name !== data.weight) columns.push([name, numeric(values), (e) => values[e]]);
   columns.push(["kept", true, (e) => shown.mask[e]]);
   if (shown.baseline === null) columns.push(["score_above_share_of_edges", true, (e) => +data.score(state.beta, state.keep, e)[0].toFixed(4)]);
   if (at !== state.keep && shown.baseline === null) columns[columns.length - 1][0] += `_at_${data.budgets[at]}_edges`;
@@ -39,7 +42,7 @@ function edgeColumns(data, state, shown) {
 
 function nodeColumns(data, shown) {
   const columns = [["x", true, (v) => data.x[v]], ["y", true, (v) => data.y[v]], ["edges_in_original", true, (v) => data.original[v]], ["edges_kept", true, (v) => shown.degrees[v]]];
-  for (const [name, values] of Object.entries(data.nodeValues)) columns.push([name, false, (v) => values[v]]);
+  for (const [name, values] of Object.entries(data.nodeValues)) columns.push([name, numeric(values), (v) => values[v]]);
   data.attributes.forEach((a, i) => {
     if (a.name in data.nodeValues || a.name === "degree in the original") return;
     const values = data["attribute" + i];
@@ -92,7 +95,10 @@ function asGraphml(data, state, shown, { nodes, edges }) {
   const lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'];
   const kinds = { node: nodeColumns(data, shown), edge: edgeColumns(data, state, shown) };
   for (const [kind, columns] of Object.entries(kinds)) {
-    columns.forEach(([name, number], i) => lines.push(`<key id="${kind[0]}${i}" for="${kind}" attr.name="${xml(name)}" attr.type="${number ? "double" : "string"}"/>`));
+    columns.forEach(([name, number, value], i) => {
+      const whole = number && (kind === "node" ? nodes : edges).every((at) => !(value(at) ?? 0) || Number.isSafeInteger(value(at)));
+      lines.push(`<key id="${kind[0]}${i}" for="${kind}" attr.name="${xml(name)}" attr.type="${whole ? "long" : number ? "double" : "string"}"/>`);
+    });
   }
   const told = (kind, at) => kinds[kind].map(([, , value], i) => {
     const x = value(at);
