@@ -397,7 +397,8 @@ def test_files_of_the_page_have_every_value_of_nodes_and_edges() -> None:
     assert header["nodeValues"] == {"own": [f"name {v}" for v in range(4)]}
     assert header["edgeValues"] == {"kind": ["kind 1", "kind 3", "kind 5"]}
     python = ", beta=[4.0], keep=[2], alpha=0.1, seed=3"
-    assert header["call"] == {"input": "INPUT", "command": " --alpha 0.1 --seed 3", "python": python}
+    commands = {"command": " --alpha 0.1 --seed 3", "beside": " --seed 3"}
+    assert header["call"] == {"input": "INPUT", "python": python, **commands}
 
 
 def test_the_command_of_the_page_names_the_file_and_the_python_line_no_defaults() -> None:
