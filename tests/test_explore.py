@@ -404,7 +404,7 @@ def test_files_of_the_page_have_every_value_of_nodes_and_edges() -> None:
 def test_the_command_of_the_page_names_the_file_and_the_python_line_no_defaults() -> None:
     table = EdgeTable(3, np.array([0, 1]), np.array([1, 2]))
     header, _ = data_of(explore(table, methods=[], title="a b.csv"))
-    assert header["call"] == {"input": "'a b.csv'", "command": "", "python": ""}
+    assert header["call"] == {"input": "'a b.csv'", "command": "", "beside": "", "python": ""}
 
 
 def test_notebooks_show_the_page_and_files_hold_it(page: Exploration, tmp_path: Path) -> None:
