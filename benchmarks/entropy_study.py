@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphpri
-from graphpri._objective import DEFAULT_BETA, Objective
+from graphpri._objective import Objective
 from graphpri.graph import Graph
 from graphpri.solvers.budgeted import EffortName
 from graphs import FAMILIES, largest_component, named
 
-KEEP = 0.3
+KEEP, BETA = 0.3, 4.0
 TIME_LIMIT = 120.0
 COLUMNS = (
     *("graph", "nodes", "edges", "largest_component", "weighted", "keep", "beta", "entropy", "effort"),
@@ -63,11 +63,13 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
 def _solved(case: Case) -> Iterator[tuple[dict[str, Any], NDArray[np.bool_]]]:
     graph = case.graph
     facts = {"graph": case.name, "nodes": graph.n_nodes, "edges": graph.n_edges, "weighted": graph.is_weighted}
-    facts |= {"largest_component": int(np.bincount(graph.components()[1]).max()), "keep": KEEP, "beta": DEFAULT_BETA}
+    facts |= {"largest_component": int(np.bincount(graph.components()[1]).max()), "keep": KEEP, "beta": BETA}
     for entropy in ("degree", "local", "exact") if case.exact else ("degree", "local"):
         for effort in case.efforts:
             start = time.process_time()
-            result = graphpri.sparsify(graph, keep=KEEP, entropy=entropy, effort=effort, time_limit=TIME_LIMIT)
+            result = graphpri.sparsify(
+                graph, keep=KEEP, beta=BETA, entropy=entropy, effort=effort, time_limit=TIME_LIMIT
+            )
             seconds = time.process_time() - start
             spent = {"entropy": entropy, "effort": effort, "cpu_seconds": seconds}
             yield facts | spent | {"J_own": result.objective, "status": result.status}, result.mask
@@ -75,7 +77,7 @@ def _solved(case: Case) -> Iterator[tuple[dict[str, Any], NDArray[np.bool_]]]:
 
 def _exact_values(graph: Graph, masks: list[NDArray[np.bool_]]) -> list[float]:
     """J by the exact entropy; equal masks are evaluated once."""
-    objective = Objective(graph, DEFAULT_BETA, 0.0, "exact")
+    objective = Objective(graph, BETA, 0.0, "exact")
     values = {mask.tobytes(): objective.value(mask.astype(np.float64)) for mask in masks}
     return [values[mask.tobytes()] for mask in masks]
 

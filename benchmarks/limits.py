@@ -12,6 +12,7 @@ from graphpri.graph import Graph
 from outcome import Cell, Check, Outcome
 from quality import Say
 
+BETA = 4.0
 LIMIT = 1.0
 OVER = max(1.0, 0.2 * LIMIT)
 
@@ -39,8 +40,10 @@ def time_limits(quick: bool, say: Say) -> Outcome:
     worst = 0.0
     for name, options in CASES[:4] if quick else CASES:
         graph = GRAPHS[name]()
-        graphpri.sparsify(graph, **options, time_limit=LIMIT)
-        call = timed(lambda graph=graph, options=options: graphpri.sparsify(graph, **options, time_limit=LIMIT))
+        graphpri.sparsify(graph, beta=BETA, **options, time_limit=LIMIT)
+        call = timed(
+            lambda graph=graph, options=options: graphpri.sparsify(graph, beta=BETA, **options, time_limit=LIMIT)
+        )
         case = f"{name}, {', '.join(f'{key}={value}' for key, value in options.items()) or 'free size'}"
         status = str(call.result.status)
         say(f"{case}: {call.wall:.2f} s, {call.cpu:.2f} s of CPU; {status}")

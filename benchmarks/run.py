@@ -18,6 +18,7 @@ from pathlib import Path
 
 import baselines
 import brute_force
+import choice
 import estimates
 import files_study
 import firsts
@@ -75,6 +76,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "strategy": strategy.strategy,
         "polish": strategy.polish,
         "real-graphs": real.real_graphs,
+        "choose": choice.choice,
         "many-tasks": tasks.many_tasks,
         "interruptions": interruptions.interruptions,
         "time-limits": limits.time_limits,

@@ -1,23 +1,27 @@
-"""Which method, with which settings, for a purpose: those that do best on other graphs, measured on the one at hand."""
+"""Which method, with which settings, for a purpose: those that can be afforded, measured on the graph at hand."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from graphpri import _sparsify
-from graphpri._arguments import checked
-from graphpri._compare import Comparison, Step, compare
+from graphpri._arguments import checked, whole
+from graphpri._compare import Step
+from graphpri._entropies import entropy_for
+from graphpri._objective import BUDGET_BETA, Objective
 from graphpri._output import aligned
-from graphpri._sparsify import Sparsified, methods
-from graphpri.errors import OptionError, argument
+from graphpri._selection import count_edges, forest_size
+from graphpri._sparsify import Sparsified, methods, reweighted_result, sparsify
+from graphpri.errors import GraphPRIError, OptionError, argument
 from graphpri.graph import Directed, FloatArray, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies, load
-from graphpri.measures import MEASURES
-from graphpri.solvers.reweight import ReweightName
+from graphpri.measures import MEASURES, Settings, View
+from graphpri.measures.reports import evaluate
+from graphpri.solvers.reweight import ReweightName, rescaled, reweighted
 
 Purpose = Literal[
     "information",
@@ -72,102 +76,81 @@ class Way(NamedTuple):
     connected: bool = False
     reweight: ReweightName | None = None
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """Keyword arguments of :func:`graphpri.sparsify`, beside the method; searches are brief, as in the study."""
-        own = {} if self.beta is None else {"beta": self.beta, "effort": "fast"}
-        return own | {"connected": self.connected, "reweight": self.reweight}
+
+BETAS = (0.5, 2, 4, 8, 16, 50, 1000)
+ALL_EDGES, ALL_NODES = 5000, 1000
+"""Up to which all methods are tried, and Graph-PRI at all of these β."""
+_REFINED = 20, 4
+"""Ways that get weights of least D, the best by weights as given or rescaled: where all are tried, and a few."""
+_STEPS = 30
+"""Of the search for these weights, which come within 2 % of its end in a small part of the time."""
+
+_NEW_WEIGHTS: dict[str, tuple[ReweightName, ...]] = {
+    "information": ("divergence",),
+    "spectrum": ("rescale", "divergence"),
+    "flows": ("rescale", "divergence"),
+    "centralities": ("divergence",),
+    "communities": ("divergence",),
+}
+"""New weights that measures of a purpose see, and that serve it on some of the landscape's graphs."""
 
 
-def _pri(*betas: float, connected: tuple[bool, ...] = (True,), reweight: ReweightName | None = None) -> tuple[Way, ...]:
-    return tuple(Way("pri", beta, joined, reweight) for beta in betas for joined in connected)
+def _pri(*betas: float, connected: tuple[bool, ...] = (False, True)) -> tuple[Way, ...]:
+    return tuple(Way("pri", beta, joined) for beta in betas for joined in connected)
 
 
-_BOTH = (True, False)
-_LEAST_D: ReweightName = "divergence"
+def _both(*names: str) -> tuple[Way, ...]:
+    return tuple(Way(name, None, joined) for name in names for joined in (False, True))
 
+
+_RANDOM = Way("random")
 WAYS: dict[str, tuple[Way, ...]] = {
-    "information": (
-        *_pri(1000, 200, 50, connected=(False, True), reweight=_LEAST_D),
-        *_pri(1000, connected=(False, True), reweight="rescale"),
-        *_pri(1000, connected=(False, True)),
-        Way("spanning-forest", reweight=_LEAST_D),
-    ),
+    "information": (*_pri(1000, 50), *_both("spanning-forest")),
     "spectrum": (
-        *_pri(50, 16, 1000, reweight=_LEAST_D),
-        Way("spanning-forest", connected=True, reweight=_LEAST_D),
-        Way("weight", connected=True, reweight=_LEAST_D),
-        Way("effective-resistance-sampling", connected=True, reweight=_LEAST_D),
-        *_pri(50, reweight="rescale"),
-        *_pri(50, connected=(False,), reweight=_LEAST_D),
-        *_pri(50, connected=_BOTH),
+        *_pri(50, 1000),
+        *_both("spanning-forest", "effective-resistance-sampling"),
+        Way("local-degree"),
+        Way("forest-fire", None, True),
     ),
     "flows": (
-        Way("effective-resistance-sampling", connected=True, reweight=_LEAST_D),
-        *_pri(1000, 50, reweight=_LEAST_D),
-        Way("effective-resistance-sampling", connected=True),
-        Way("spanning-forest", connected=True, reweight=_LEAST_D),
-        *_pri(50, reweight="rescale"),
-        Way("random", connected=True, reweight=_LEAST_D),
-        *_pri(50, connected=_BOTH),
-    ),
-    "connectivity": (
-        Way("spanning-forest", connected=True),
-        *_pri(50),
-        Way("local-degree", connected=True),
+        *_both("effective-resistance-sampling", "spanning-forest"),
+        *_pri(50, 4, connected=(True,)),
         *_pri(50, connected=(False,)),
+        Way("forest-fire", None, True),
+        Way("noise-corrected"),
+        Way("local-degree"),
     ),
-    "distances": (
-        Way("edge-betweenness", connected=True),
-        Way("edge-betweenness"),
-        Way("local-degree", connected=True),
-        *_pri(2, 4, 0.5, connected=_BOTH),
-    ),
-    "centralities": (
-        *_pri(1000, 16, 4, 50, reweight=_LEAST_D),
-        Way("local-degree", connected=True, reweight=_LEAST_D),
-        Way("local-degree", reweight=_LEAST_D),
-        *_pri(8, connected=(False,), reweight=_LEAST_D),
-        *_pri(50, 8, connected=_BOTH),
-        Way("local-degree", connected=True),
-    ),
-    "degrees": (
-        *_pri(50, 200, 1000, connected=(False, True)),
-        *_pri(16, connected=(False,)),
-        Way("local-similarity"),
-        Way("random"),
-        Way("jaccard", connected=True),
-    ),
+    "connectivity": (*_both("spanning-forest", "local-degree"), Way("local-similarity"), *_pri(50)),
+    "distances": (*_both("edge-betweenness", "local-degree"), *_pri(0.5, 2), Way("disparity", None, True)),
+    "centralities": (*_pri(16, 8, 50, 2), *_both("local-degree", "effective-resistance-sampling")),
+    "degrees": (*_pri(50, 1000), *_pri(16, 4, connected=(False,)), Way("local-similarity"), Way("jaccard")),
     "clustering": (
-        Way("scan"),
-        Way("algebraic-distance"),
-        Way("simmelian"),
-        Way("triangles"),
-        Way("jaccard"),
-        *_pri(1, 4, connected=_BOTH),
+        *_both("scan", "algebraic-distance"),
+        *(Way(name) for name in ("simmelian", "jaccard", "triangles", "disparity", "local-degree")),
+        *_pri(2, 4),
     ),
     "communities": (
-        *_pri(50, 16, connected=_BOTH),
-        *_pri(50, 1000, 16, reweight=_LEAST_D),
-        Way("spanning-forest", connected=True),
-        Way("local-similarity", connected=True),
-        Way("algebraic-distance", connected=True),
-        Way("jaccard", connected=True),
+        *_pri(50, 8, 1000),
+        *_both("local-similarity", "algebraic-distance", "spanning-forest", "noise-corrected"),
     ),
-    "hubs": (
-        *_pri(0.5, 1, 2, connected=(True, False)),
-        Way("local-degree"),
-        Way("local-degree", connected=True),
-    ),
+    "hubs": (*_pri(0.5, 2), *_both("local-degree"), Way("disparity"), Way("edge-betweenness")),
 }
-"""What is tried for each purpose: what `reproduce landscape` ranks first, and Graph-PRI connected and not."""
+"""What is tried on larger graphs: few ways of which two or more are near the best on the landscape's graphs."""
+
+
+def ways_for(purpose: str, graph: Graph, k: int) -> list[Way]:
+    """What is tried, weights as given, the reference of random edges first; what a budget rules out is left out."""
+    ways = list(WAYS[purpose])
+    if graph.n_edges <= ALL_EDGES and graph.n_nodes <= ALL_NODES:
+        ways += [*_pri(*BETAS), *_both(*(name for name in methods() if name != "pri"))]
+    return [w for w in dict.fromkeys([_RANDOM, *ways]) if k >= forest_size(graph) or not w.connected]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice:
     """What does best for a purpose on one graph, and what it was compared with.
 
-    ``str()`` gives the table, best first.
+    ``str()`` gives the best of the table.
 
     Attributes
     ----------
@@ -177,21 +160,20 @@ class Choice:
     ways : tuple of Way
         Those that were tried, best first.
     rows : list of dict
-        Their rows, best first: ``rank`` is the mean over the measures of the share of the others that do better, in
-        percent; the other columns are those of :func:`graphpri.compare`.
+        A row for each: ``loss`` is what it loses in percent of what random edges lose, mean over the measures, so that
+        0 is ideal and 100 no better than chance; then the ``method``, ``beta``, ``connected`` and ``reweight``, the
+        edges ``K``, the measures, and ``seconds`` of processor time.
     failed : list of dict
-        Rows of those that can't be done, ``status`` says why.
+        Ways that can't be done: ``method``, ``beta``, ``connected``, and ``status`` says why.
     not_tried : tuple of str
-        Methods that other graphs speak against, for this purpose.
-    table : Comparison
-        As it was measured.
+        Methods that other graphs speak against for this purpose, on graphs where all would take long.
 
     Examples
     --------
     >>> import networkx as nx
     >>> found = choose(nx.karate_club_graph(), 40, "distances", new_weights=False)
-    >>> found.best.method, len(found.rows), {row["K"] for row in found.rows}
-    ('local-degree', 9, {40})
+    >>> found.best.method, found.not_tried, {row["K"] for row in found.rows}
+    ('edge-betweenness', (), {40})
     """
 
     purpose: str
@@ -200,7 +182,6 @@ class Choice:
     rows: list[dict[str, Any]] = field(repr=False)
     failed: list[dict[str, Any]] = field(repr=False)
     not_tried: tuple[str, ...]
-    table: Comparison
 
     @property
     def best(self) -> Way:
@@ -216,16 +197,29 @@ class Choice:
         return f"Choice({self.purpose}: {_in_words(self.best)}, of {len(self.ways)} ways)"
 
     def __str__(self) -> str:
-        names = [name for name in PURPOSES[self.purpose] if name in self.rows[0]]
-        head = ["rank", "method", "beta", "connected", "reweight", "K", *names]
-        cells = [
-            [row["rank"], way.method, way.beta, way.connected, way.reweight or "", row["K"], *(row[n] for n in names)]
-            for way, row in zip(self.ways, self.rows, strict=True)
-        ]
+        shown = self.rows[:_SHOWN]
+        others = self.rows[_SHOWN:]
+        own = next((row for row in others if row["method"] == "pri"), None)
+        shown += [own] if own is not None and all(row["method"] != "pri" for row in shown) else []
+        shown += [row for row in others if _way(row) == _RANDOM]
+        columns = [name for name in self.rows[0] if name != "seconds"]
         lines = [f"for {self.purpose}: {_in_words(self.best)}"]
-        lines += aligned([head, *([_shown(value) for value in cell] for cell in cells)], left=2)
-        lines += [f"not done: {row['method']}: {row['status'].removeprefix('error: ')}" for row in self.failed]
-        return "\n".join([*lines, f"not tried, as other graphs speak against them: {', '.join(self.not_tried)}"])
+        lines += aligned([columns, *([_shown(row[name]) for name in columns] for row in shown)], left=2)
+        if len(shown) < len(self.rows):
+            lines.append(f"and {len(self.rows) - len(shown)} ways that lose more than the first {_SHOWN}")
+        for status in dict.fromkeys(row["status"] for row in self.failed):
+            names = dict.fromkeys(row["method"] for row in self.failed if row["status"] == status)
+            lines.append(f"not done: {', '.join(names)}: {status}")
+        if self.not_tried:
+            lines.append(f"not tried, as other graphs speak against them: {', '.join(self.not_tried)}")
+        return "\n".join(lines)
+
+
+_SHOWN = 10
+
+
+def _way(row: dict[str, Any]) -> Way:
+    return Way(row["method"], row["beta"], row["connected"], row["reweight"])
 
 
 def _in_words(way: Way) -> str:
@@ -258,7 +252,7 @@ def choose(
     source: Hashable | None = None,
     target: Hashable | None = None,
 ) -> Choice:
-    """Sparsify by what serves a purpose best: a few methods and settings are tried, and measured on this graph.
+    """Sparsify by what serves a purpose best: methods and settings are tried, and measured on this graph.
 
     Parameters
     ----------
@@ -274,7 +268,7 @@ def choose(
     seed : int
         Of methods that draw at random.
     callback : callable, optional
-        Gets a step, as that of :func:`graphpri.compare`, after each way.
+        Gets a step, as that of :func:`graphpri.compare`, after each way; returning True ends the trials.
     weight, directed, loops, parallel, negative, zero, source, target
         As in :func:`graphpri.as_graph`.
 
@@ -289,8 +283,9 @@ def choose(
 
     Notes
     -----
-    What is tried are the ways that ``graphpri reproduce landscape`` ranks first for the purpose, see docs/which.md;
-    they can be far from the best that there is where a graph is unlike those.
+    Up to 5000 edges and 1000 nodes all methods are tried, and Graph-PRI at seven β; on larger graphs the few that did
+    best on other graphs (``graphpri reproduce landscape``). Each is tried connected, where the budget allows it, and
+    not; weights of least divergence after those that did best without. Searches are brief (``effort="fast"``).
 
     Examples
     --------
@@ -299,8 +294,7 @@ def choose(
     >>> found.best.method, found.result.kept.n_edges
     ('pri', 39)
     """
-    policies = Policies(weight, directed, loops, parallel, negative, zero, source, target)
-    loaded = load(G, policies)
+    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target))
     graph = loaded.graph
     measures = _measures(purpose, graph)
     if not measures:
@@ -309,26 +303,122 @@ def choose(
             f"{argument('purpose', purpose)}: {', '.join(PURPOSES[purpose])} cost too much for "
             f"{graph.n_nodes} nodes and {graph.n_edges} edges; choose from {others}"
         )
-    ways = [way for way in WAYS[purpose] if new_weights or way.reweight is None]
-    given = {name: value for name, value in vars(policies).items() if name != "edge_attrs"}
-    table = compare(
-        G, [(way.method, way.options) for way in ways], keep, measures=measures, seeds=seed, callback=callback, **given
-    )
-    done = [i for i, row in enumerate(table.rows) if row["K"] is not None]
-    ranks = purpose_ranks(purpose, [table.rows[i] for i in done], table.original)
-    order = np.argsort(ranks, kind="stable")
-    rows = [{"rank": float(ranks[i]), **table.rows[done[i]]} for i in order]
-    best = ways[done[order[0]]]
-    names = {way.method for way in ways}
+    k = count_edges(keep, graph.n_edges)
+    ways = ways_for(purpose, graph, k)
+    kinds = _NEW_WEIGHTS.get(purpose, ()) if new_weights else ()
+    most = _REFINED[0 if len(ways) > len(WAYS[purpose]) + 1 else 1]
+    trial = _Trial(graph, keep, purpose, measures, whole("seed", seed), callback)
+    trial.total = len(ways) + (len(ways) if "rescale" in kinds else 0) + (most if "divergence" in kinds else 0)
+    for way in ways:
+        trial.run(way, "rescale" in kinds)
+    if "divergence" in kinds:
+        for way in list(dict.fromkeys(tried.way._replace(reweight=None) for _, tried in trial.ordered()))[:most]:
+            trial.refine(way)
+    tried = trial.ordered()
+    if not tried:
+        raise OptionError(
+            f"nothing that was tried can be done; {trial.failed[0]['method']}: {trial.failed[0]['status']}"
+        )
+    (_, best), names = tried[0], {way.method for way in ways}
+    result = trial.results[best.way._replace(reweight=None)]
     return Choice(
         purpose,
-        _sparsify.sparsify(G, keep, method=best.method, seed=seed, **best.options, **given),
-        tuple(ways[done[i]] for i in order),
-        rows,
-        [row for row in table.rows if row["K"] is None],
+        reweighted_result(loaded, result, keep, best.way.reweight, best.weights),
+        tuple(t.way for _, t in tried),
+        [trial.row(*of) for of in tried],
+        trial.failed,
         tuple(name for name in methods() if name not in names),
-        table,
     )
+
+
+class _Tried(NamedTuple):
+    """A way, the weights that it leaves, what was measured, and the seconds of processor time that it took."""
+
+    way: Way
+    weights: FloatArray
+    values: dict[str, float]
+    seconds: float
+
+
+class _Trial:
+    """Runs ways on a graph and measures what each keeps."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        keep: float | int,
+        purpose: str,
+        measures: list[str],
+        seed: int,
+        callback: Callable[[Step], object] | None,
+    ) -> None:
+        self.graph, self.keep, self.purpose, self.seed, self.callback = graph, keep, purpose, seed, callback
+        self.measures = [MEASURES[name] for name in measures]
+        self.objective = Objective(graph, BUDGET_BETA, 0.0, entropy_for(graph, "auto"))
+        self.origin = View(graph, Settings(BUDGET_BETA, 0.0, self.objective.entropy, "equation", "nats", seed))
+        self.results: dict[Way, Sparsified] = {}
+        self.tried: list[_Tried] = []
+        self.failed: list[dict[str, Any]] = []
+        self.total, self.is_over = 0, False
+
+    def run(self, way: Way, rescale: bool) -> None:
+        """Try a way with weights as it leaves them and, where that is asked for, times one factor."""
+        if self.is_over:
+            return
+        start = time.process_time()
+        own = {} if way.beta is None else {"beta": way.beta, "effort": "fast"}
+        try:
+            found = sparsify(self.graph, self.keep, method=way.method, seed=self.seed, connected=way.connected, **own)
+        except GraphPRIError as error:
+            self.failed.append({**way._asdict(), "status": str(error)})
+            self.total -= 1 + rescale
+            return
+        self.results[way] = found
+        self._measure(way, found, found.weights, start)
+        if rescale:
+            scaled = rescaled(self.objective, found.weights).weights
+            self._measure(way._replace(reweight="rescale"), found, scaled, time.process_time())
+
+    def refine(self, way: Way) -> None:
+        """Try a way that was run with weights of least D."""
+        if not self.is_over:
+            start, found = time.process_time(), self.results[way]
+            self._measure(
+                way._replace(reweight="divergence"),
+                found,
+                reweighted(self.objective, found.mask, _STEPS).weights,
+                start,
+            )
+
+    def _measure(self, way: Way, found: Sparsified, weights: FloatArray, start: float) -> None:
+        view = View(self.graph.select(found.mask, weights), self.origin.settings, self.origin)
+        values = evaluate(view, self.measures)
+        if self.purpose == "distances":
+            values["kept_distances"] = float(kept_distances(values["connected_pairs"], values["stretch"]))
+        self.tried.append(_Tried(way, weights, values, time.process_time() - start))
+        if self.callback is not None:
+            step = Step(len(self.tried), self.total, {**way._asdict(), **values})
+            self.is_over = self.callback(step) is True
+
+    def losses(self) -> FloatArray:
+        """What each way loses, in percent of what random edges lose, mean over measures; shape (ways,)."""
+        kinds = {name: kind for name, kind in PURPOSES[self.purpose].items() if name in self.tried[0].values}
+        table = np.array([[lost(name, kind, t.values) for name, kind in kinds.items()] for t in self.tried])
+        chance = table[[t.way for t in self.tried].index(_RANDOM)]
+        # Where random edges lose nothing, a loss of one is as bad as chance.
+        return np.array([nine_digits(x) for x in 100 * (table / np.where(chance > 0, chance, 1.0)).mean(axis=1)])
+
+    def ordered(self) -> list[tuple[float, _Tried]]:
+        """What was tried and what it loses, best first; of those that are alike the one that was tried first."""
+        losses = self.losses() if self.tried else np.empty(0)
+        return [(float(losses[i]), self.tried[i]) for i in np.argsort(losses, kind="stable")]
+
+    def row(self, loss: float, tried: _Tried) -> dict[str, Any]:
+        """What the table says of a way."""
+        k = int(self.results[tried.way._replace(reweight=None)].mask.sum())
+        names = [name for name in PURPOSES[self.purpose] if name in tried.values]
+        values = {name: tried.values[name] for name in names}
+        return {"loss": loss, **tried.way._asdict(), "K": k, **values, "seconds": tried.seconds}
 
 
 def _measures(purpose: str, graph: Graph) -> list[str]:
@@ -380,3 +470,14 @@ def _ranks(losses: list[list[float]]) -> FloatArray:
     table = np.array(losses)
     better = (table[None, :, :] < table[:, None, :]).sum(axis=1)
     return 100 * better.mean(axis=1) / max(len(table) - 1, 1)
+
+
+def lost(name: str, kind: str, values: dict[str, float]) -> float:
+    """The loss from an ideal of 0: no component more than the original has, an entropy of 0, other measures of 1.
+
+    A measure that is not defined is lost: 1.
+    """
+    value, original = nine_digits(values[name]), values.get(f"{name}_original", np.nan)
+    ideal = -1.0 if kind == "high" else original if name == "components" else 0.0
+    found = loss(kind, value, nine_digits(original)) - ideal
+    return 1.0 if np.isnan(found) else nine_digits(found)

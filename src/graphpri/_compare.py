@@ -14,7 +14,7 @@ import numpy as np
 
 from graphpri._arguments import checked, seconds, whole
 from graphpri._entropies import entropy_for
-from graphpri._objective import DEFAULT_BETA, Mixture, Objective
+from graphpri._objective import Mixture, Objective, beta_for
 from graphpri._output import aligned, format_value, items
 from graphpri._output import table as html_table
 from graphpri._sparsify import Sparsified, several, sparsify
@@ -231,7 +231,7 @@ def compare(
     methods: MethodWithOptions | Iterable[MethodWithOptions],
     keep: float | int | Iterable[float | int | None] | None,
     *,
-    beta: float | Iterable[float] = DEFAULT_BETA,
+    beta: float | Iterable[float] | None = None,
     alpha: float = 0.0,
     seeds: int | Iterable[int] = (0,),
     connected: bool | None = False,
@@ -265,9 +265,10 @@ def compare(
         ``("local-degree", {"exponent": 0.5})``.
     keep : float, int, None, or iterable of these
         Budgets: shares or numbers of edges; None leaves the size to β, for ``"pri"`` only.
-    beta : float or iterable of float
+    beta : float or iterable of float, optional
         β of what method ``"pri"`` minimises, unless its own options say otherwise; and, in every row, of the
-        measure ``objective``. Several make all rows for each, with a column ``beta``.
+        measure ``objective``. Several make all rows for each, with a column ``beta``. Where absent that of
+        :func:`graphpri.sparsify`, for budgets and, if it is among them, for None.
     alpha, entropy, mixture
         Likewise, and of the measures ``entropy`` and ``divergence``.
     seeds : int or iterable of int
@@ -314,7 +315,7 @@ def compare(
     (4, 'pri')
     """
     named = _methods(methods)
-    betas, budgets, all_seeds = several(beta, "beta"), several(keep, "keep"), several(seeds, "seeds")
+    budgets, all_seeds = several(keep, "keep"), several(seeds, "seeds")
     for seed in all_seeds:
         whole("seeds", seed)
     seconds("time_limit", time_limit)
@@ -327,13 +328,19 @@ def compare(
     given = {"alpha": alpha, "connected": connected, "reweight": asked(reweight), "entropy": by, "mixture": mixture}
     solver = {name: value for name, value in (("effort", effort), ("time_limit", time_limit)) if value is not None}
     tables: list[_Table] = []
-    for b in betas:
+    if beta is None:
+        kinds = dict.fromkeys(k is None for k in budgets)
+        betas = {beta_for(None, None if free else 1): [k for k in budgets if (k is None) == free] for free in kinds}
+    else:
+        betas = dict.fromkeys(several(beta, "beta"), budgets)
+    cells: list[tuple[_Table, tuple[str, dict[str, Any]], Any, Any]] = []
+    for b, sizes in betas.items():
         checked = Objective(graph, b, alpha, "degree", mixture)
         settings = Settings(checked.beta, checked.alpha, by, checked.mixture, unit, 0)
         tables.append(_Table(View(graph, settings), chosen, given | {"beta": b}, solver, len(betas) > 1))
+        cells += product(tables[-1:], named, sizes, all_seeds)
     pieces = Pieces(None if store is None else Path(store))
     rows: list[dict[str, Any]] = []
-    cells = list(product(tables, named, budgets, all_seeds))
 
     def compared() -> Comparison:
         if all(map(_failed, rows)):
@@ -341,7 +348,7 @@ def compare(
             raise OptionError(f"no combination could be done; the first, {rows[0]['method']}: {failure.message}")
         origin = tables[0].origin
         given = [table.origin.settings.beta for table in tables]
-        asked = asdict(origin.settings) | ({"beta": given} if betas[1:] else {})
+        asked = asdict(origin.settings) | ({"beta": given} if len(betas) > 1 else {})
         notes = dict.fromkeys(
             note for known in (loaded.notes, origin.notes, *(t.notes for t in tables)) for note in known
         )

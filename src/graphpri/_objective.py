@@ -37,8 +37,10 @@ from graphpri.graph import BoolArray, FloatArray, Graph, edge_values
 
 Mixture = Literal["equation", "listing"]
 
-DEFAULT_BETA = 4.0
-"""Chosen from measurements; benchmarks/defaults.py repeats them."""
+FREE_BETA = 4.0
+"""Default without a budget, where β decides how many edges stay: at large values all of them do."""
+BUDGET_BETA = 50.0
+"""Default with a budget, which says how many stay: best over all purposes but hubs (docs/beta.md has the study)."""
 LARGEST_BETA = 1e12
 BARRIER_FLOOR = 1e-3
 """Smallest degree inside the barrier's logarithm, as a share of the graph's smallest weight."""
@@ -56,6 +58,13 @@ def check_beta(beta: float) -> float:
             f"{argument('beta', beta)} is above {LARGEST_BETA:g}; the divergence alone decides there: pass less"
         )
     return found
+
+
+def beta_for(beta: float | None, keep: object) -> float:
+    """The β that was asked for, or the default with or without a budget."""
+    if beta is not None:
+        return check_beta(beta)
+    return FREE_BETA if keep is None else BUDGET_BETA
 
 
 # The equations.

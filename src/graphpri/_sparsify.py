@@ -15,7 +15,7 @@ import numpy as np
 from graphpri._arguments import checked, is_several, seconds, unknown, whole
 from graphpri._entropies import entropy_for
 from graphpri._layout import sketch
-from graphpri._objective import DEFAULT_BETA, Mixture, Objective, Terms, check_beta
+from graphpri._objective import Mixture, Objective, Terms, beta_for
 from graphpri._output import table as html_table
 from graphpri._runtime import Deadline, deadline, in_threads, within
 from graphpri._selection import check_budget, count_edges, forest_size, least_cover
@@ -378,7 +378,7 @@ def sparsify(
     G: Any,
     keep: float | int | None = None,
     *,
-    beta: float = DEFAULT_BETA,
+    beta: float | None = None,
     alpha: float = 0.0,
     weight: str | None = "weight",
     connected: bool | None = None,
@@ -419,8 +419,9 @@ def sparsify(
     keep : float in (0, 1], int, or None
         Share or number of edges to keep, exactly. None leaves the number to β, among subgraphs with as
         many components as the graph; of methods "metric" and "ultrametric" it gives the backbone of that name.
-    beta : float
-        Weight β ≥ 0 of the divergence: small favours hubs, large favours likeness.
+    beta : float, optional
+        Weight β ≥ 0 of the divergence: small favours hubs, large favours likeness. Where absent 50 with a budget, and 4
+        without one, where β also decides how many edges stay.
     alpha : float
         Weight α ≥ 0 of the degree barrier, which pulls edges to every node.
     weight : str or None
@@ -517,7 +518,7 @@ def sparsify(
         k = _raised(graph, k, constraints, at_least)
         _check_fits(graph, k, constraints)
         new_weights = asked(reweight)
-        objective = Objective(graph, check_beta(_plain(beta)), _plain(alpha), entropy_for(graph, entropy), mixture)
+        objective = Objective(graph, beta_for(_plain(beta), keep), _plain(alpha), entropy_for(graph, entropy), mixture)
         if solver == "gumbel" and objective.is_stochastic:
             raise OptionError("solver 'gumbel' needs an entropy without noise: choose 'exact', 'local' or 'degree'")
         settings = _settings(objective, keep, constraints, run_by.seed, new_weights, at_least) | run_by.settings()
@@ -813,6 +814,23 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
     )
 
 
+def reweighted_result(
+    source: Source, found: Sparsified, keep: float | int, name: ReweightName | None, weights: FloatArray
+) -> Sparsified:
+    """A result on a graph in canonical form as one of its source, with new weights of that name, or None and its own.
+
+    `weights` in the canonical order, shape (M,).
+    """
+    objective = Objective(source.graph, found.settings["beta"], 0.0, found.settings["entropy_by"])
+    scores = None if found.settings["method"] == "pri" else found.scores
+    solution = Solution(found.mask, np.nan, found.status, trace=found.trace, scores=scores, p_values=found.p_values)
+    if name is not None:
+        solution = replace(solution, weights=weights, before=found.weights)
+    elif found.reweighted:
+        solution = replace(solution, weights=weights)
+    return _measured(source, objective, solution, found.settings | {"keep": _plain(keep), "reweight": name})
+
+
 def _imprecise(errors: Terms | None) -> str:
     """What to say where a time limit ended estimating before the errors were as small as they should be."""
     if errors is None:
@@ -833,7 +851,7 @@ def _local_if_stochastic(objective: Objective) -> Objective:
 def path(
     G: Any,
     *,
-    beta: float | Sequence[float] = DEFAULT_BETA,
+    beta: float | Sequence[float] | None = None,
     keep: float | int | Sequence[float | int] | None = None,
     alpha: float = 0.0,
     weight: str | None = "weight",
@@ -866,8 +884,8 @@ def path(
     ----------
     G : object
         As in :func:`sparsify`.
-    beta : float or sequence of float
-        One β, or the β of the path.
+    beta : float or sequence of float, optional
+        One β, or the β of the path; where absent that of :func:`sparsify` with a budget.
     keep : float, int, None, or sequence
         One budget (None leaves the size to β), or the budgets of the path.
     effort : {"fast", "normal", "best"}, optional
@@ -900,7 +918,7 @@ def path(
     effort = effort or ("normal" if name == "beta" else "fast")
     loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
     graph = loaded.graph
-    betas = [check_beta(_plain(b)) for b in betas]
+    betas = [beta_for(_plain(b), keep) for b in betas]
     budgets = [_budget(graph, k, connected) for k in keeps]
     constraints = _constraints(loaded, budgets[0][0], cover, protect, forbid)
     budgets = [_raised(graph, k, constraints, at_least) for _, k in budgets]

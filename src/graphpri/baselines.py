@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from math import log
@@ -145,6 +146,17 @@ def networkit(purpose: str) -> Any:
     except ImportError as error:
         raise MissingExtraError("NetworKit", "networkit", purpose) from error
     return nk
+
+
+@contextmanager
+def one_thread(nk: Any) -> Iterator[None]:
+    """NetworKit in one thread: several add up in an order that varies, and cost more than they save on small graphs."""
+    threads = nk.getMaxNumberOfThreads()
+    nk.setNumberOfThreads(1)
+    try:
+        yield
+    finally:
+        nk.setNumberOfThreads(threads)
 
 
 def to_networkit(graph: Graph, purpose: str = "a graph of NetworKit") -> Any:

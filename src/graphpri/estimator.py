@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._arguments import is_whole, switch, whole
-from graphpri._objective import DEFAULT_BETA, Mixture
+from graphpri._objective import Mixture
 from graphpri._sparsify import SolverName, sparsify
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, setting
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative, check_policies
@@ -127,7 +127,7 @@ class GraphPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __init__(
         self,
         keep: float | int | None = None,
-        beta: float = DEFAULT_BETA,
+        beta: float | None = None,
         *,
         alpha: float = 0.0,
         connected: bool | None = None,

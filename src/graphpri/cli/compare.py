@@ -68,11 +68,12 @@ class Contest:
         Parameter(metavar="LIST", help="Budgets (0.3 is a share, 120 a number of edges), or a range start:stop:step."),
     ] = "0.2,0.5,0.8"
     beta: Annotated[
-        str,
+        str | None,
         Parameter(
-            metavar="LIST", help="Weight of the divergence, in pri's search and in the objective; several likewise."
+            metavar="LIST",
+            help="Weight of the divergence, in pri's search and in the objective; several likewise. 50 where absent.",
         ),
-    ] = "4"
+    ] = None
     option: Annotated[
         tuple[str, ...],
         Parameter(
@@ -97,7 +98,7 @@ class Contest:
         return {
             "methods": list(self._methods()),
             "keep": parse_keeps(self.keep),
-            "beta": parse_betas(self.beta),
+            "beta": None if self.beta is None else parse_betas(self.beta),
             "seeds": parse_integers(self.seeds, "--seeds"),
             "connected": self.connected,
             "effort": self.effort,

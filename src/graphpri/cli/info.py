@@ -151,7 +151,7 @@ def _describe(graph: Graph) -> dict[str, Any]:
     import numpy as np
 
     from graphpri._entropies import entropy_for
-    from graphpri._objective import DEFAULT_BETA
+    from graphpri._objective import BUDGET_BETA, FREE_BETA
 
     n, m = graph.n_nodes, graph.n_edges
     count, member = graph.components()
@@ -172,18 +172,22 @@ def _describe(graph: Graph) -> dict[str, Any]:
         facts |= {"weight_least": w.min(), "weight_mean": float(w.mean()), "weight_most": w.max()}
     if m:
         facts["entropies"] = _entropies(graph, sizes.astype(np.float64))
-        facts["defaults"] = {"entropy": entropy_for(graph), "beta": DEFAULT_BETA}
+        facts["defaults"] = {"entropy": entropy_for(graph), "beta_with_keep": BUDGET_BETA, "beta": FREE_BETA}
     return facts
 
 
 def _entropies(graph: Graph, sizes: FloatArray) -> dict[str, float]:
     """Entropies in nats, for components of these sizes; the exact one where it takes seconds at most."""
-    from graphpri._objective import DEFAULT_BETA, Objective
+    from graphpri._objective import FREE_BETA, Objective
 
     affordable = float((sizes**3).sum()) <= EXACT_NODES**3
     names = ("exact", "local", "degree") if affordable else ("local", "degree")
     # An objective takes compiled passes over the edges of large graphs, in little memory.
-    return {name: max(0.0, Objective(graph, DEFAULT_BETA, 0.0, name).original_entropy) for name in names}
+    return {name: max(0.0, Objective(graph, FREE_BETA, 0.0, name).original_entropy) for name in names}
+
+
+def _defaults(d: dict[str, Any]) -> str:
+    return f"entropy {d['entropy']}, beta {d['beta_with_keep']:g} with --keep, {d['beta']:g} without"
 
 
 def _text(f: dict[str, Any]) -> str:
@@ -207,7 +211,7 @@ def _text(f: dict[str, Any]) -> str:
         values = ", ".join(f"{value:.4f} ({name})" for name, value in f["entropies"].items())
         lines += [
             ("entropy S", f"{values} nats"),
-            ("by default", f"entropy {f['defaults']['entropy']}, beta {f['defaults']['beta']:g}"),
+            ("by default", _defaults(f["defaults"])),
         ]
     for kind in ("edge", "node", "graph"):
         lines.append((f"{kind} attributes", ", ".join(map(str, f[f"{kind}_attributes"])) or None))

@@ -113,9 +113,8 @@ def sparsify(
         raise OptionError("--distributed writes a folder: pass -o DIR/")
     if options["keep"] is None:
         raise OptionError("--distributed needs --keep: sizes are not searched for over parts")
-    asked = {
-        name: options[name] for name in ("beta", "alpha", "method", "seed", "loops", "parallel", "source", "target")
-    }
+    names = ("beta", "alpha", "method", "seed", "loops", "parallel", "source", "target")
+    asked = {name: options[name] for name in names if options[name] is not None}
     weight = options["weight"]
     watch.stage("connecting")
     told = False

@@ -42,7 +42,7 @@ def measure(
             group=MEASURING, help="'all', 'core' (quick on large graphs too), or names with commas between them."
         ),
     ] = "all",
-    beta: Annotated[float, Parameter(group=MEASURING, help="Weight of the divergence in the objective.")] = 4.0,
+    beta: Annotated[float, Parameter(group=MEASURING, help="Weight of the divergence in the objective.")] = 50.0,
     seed: Annotated[Whole, Parameter(group=MEASURING, help="For measures that draw a sample of a large graph.")] = 0,
     json: Json = False,
     measuring: Measuring = DEFAULT_MEASURING,

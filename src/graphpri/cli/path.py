@@ -55,9 +55,12 @@ class Along:
     """What the path runs along."""
 
     beta: Annotated[
-        str,
-        Parameter(metavar="LIST", help="Values with commas between them, or a range start:stop:step; or one value."),
-    ] = "4"
+        str | None,
+        Parameter(
+            metavar="LIST",
+            help="Values with commas between them, or a range start:stop:step; or one value, for budgets 50 if absent.",
+        ),
+    ] = None
     keep: Annotated[
         str | None,
         Parameter(
@@ -72,13 +75,13 @@ class Along:
     def keywords(self) -> dict[str, Any]:
         """Keyword arguments of :func:`graphpri.path`."""
         budgets = self.keep is not None and is_several(self.keep)
-        if budgets == is_several(self.beta):
+        if budgets == (self.beta is not None and is_several(self.beta)):
             raise OptionError(
                 "give several values in one of --beta and --keep, such as --beta 0,1,2 or --beta 0:10:0.5"
             )
-        beta: Any = parse_betas(self.beta)
+        betas = None if self.beta is None else parse_betas(self.beta)
         keep: Any = None if self.keep is None else parse_keeps(self.keep) if budgets else parse_keep(self.keep)
-        return {"beta": beta[0] if budgets else beta, "keep": keep, "effort": self.effort}
+        return {"beta": betas[0] if budgets and betas else betas, "keep": keep, "effort": self.effort}
 
 
 @app.default

@@ -75,8 +75,12 @@ class Asked:
         ),
     ] = None
     beta: Annotated[
-        float, Parameter(help="Weight of the divergence: small favours hubs, large favours likeness to the original.")
-    ] = 4.0
+        float | None,
+        Parameter(
+            help="Weight of the divergence: small favours hubs, large favours likeness to the original. 50 with "
+            "--keep where absent, 4 without."
+        ),
+    ] = None
     method: Annotated[
         str,
         Parameter(

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from graphpri._arguments import WORDS, checked, real, whole
-from graphpri._objective import Terms, check_beta, divergence_between
+from graphpri._objective import BUDGET_BETA, Terms, check_beta, divergence_between
 from graphpri._runtime import workers
 from graphpri._selection import count_edges
 from graphpri._version import __version__
@@ -118,7 +118,7 @@ def sparsify(
     output: str,
     *,
     keep: float | int,
-    beta: float = 4.0,
+    beta: float = BUDGET_BETA,
     alpha: float = 0.0,
     entropy: Literal["auto", "degree"] = "auto",
     method: Literal["pri", "random"] = "pri",

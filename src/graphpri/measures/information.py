@@ -12,7 +12,7 @@ from graphpri._arguments import checked, real, whole
 from graphpri._entropies import entropy_for, entropy_named
 from graphpri._entropy import scaled
 from graphpri._objective import (
-    DEFAULT_BETA,
+    BUDGET_BETA,
     Barrier,
     Mixture,
     Objective,
@@ -479,7 +479,7 @@ def estimate(
     G: Any,
     H: Any = None,
     *,
-    beta: float = DEFAULT_BETA,
+    beta: float = BUDGET_BETA,
     alpha: float = 0.0,
     error: float = TARGET,
     probes: int | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphpri._arguments import checked, whole
 from graphpri._entropies import STOCHASTIC_EDGES, entropy_for, entropy_named
-from graphpri._objective import DEFAULT_BETA, Mixture, Objective
+from graphpri._objective import BUDGET_BETA, Mixture, Objective
 from graphpri._output import aligned, format_value, items
 from graphpri._output import table as html_table
 from graphpri._stochastic import Estimate
@@ -151,7 +151,7 @@ def report(
         As in :func:`graphpri.divergence`: a graph, and another one, a result of ``sparsify`` or a mask.
     beta, alpha, mixture : optional
         Those of the objective; where absent, those that H was made with if it is a result of ``sparsify``,
-        and 4, 0 and ``"equation"`` otherwise.
+        and 50, 0 and ``"equation"`` otherwise.
     entropy : {"auto", "exact", "stochastic", "degree", "local"}
         How entropies are computed. ``"auto"`` takes the one that H was made with where that was chosen by hand,
         and goes by size otherwise: exact up to components of 2000 nodes, stochastic with error bars up to
@@ -200,7 +200,7 @@ def report(
     graph = loaded.graph
     # A result of sparsify tells what it was made with; graphs and masks don't.
     is_result = isinstance(getattr(H, "kept", None), Graph) and hasattr(H, "settings")
-    defaults: dict[str, Any] = {"beta": DEFAULT_BETA, "alpha": 0.0, "mixture": "equation", "entropy_by": "auto"}
+    defaults: dict[str, Any] = {"beta": BUDGET_BETA, "alpha": 0.0, "mixture": "equation", "entropy_by": "auto"}
     defaults.update(H.settings if is_result else {})
     objective = Objective(
         graph,
@@ -260,7 +260,7 @@ def changed(result: Any) -> dict[str, tuple[float, float]]:
     the local one where that was estimated.
     """
     graph, by = result.original, result.settings["entropy_by"]
-    s = Settings(DEFAULT_BETA, 0.0, "local" if by == "stochastic" else by, result.settings["mixture"], "nats", 0)
+    s = Settings(BUDGET_BETA, 0.0, "local" if by == "stochastic" else by, result.settings["mixture"], "nats", 0)
     chosen, _ = choose("all", graph)
     kinds = [m for m in chosen if m.name in ("divergence", "quadratic_error", "eigenvalue_error")]
     origin = View(graph, s)

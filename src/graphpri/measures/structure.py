@@ -12,7 +12,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from graphpri._entropy import scaled
 from graphpri._runtime import single_thread
 from graphpri._selection import settle
-from graphpri.baselines import networkit, to_networkit, triangle_counts
+from graphpri.baselines import networkit, one_thread, to_networkit, triangle_counts
 from graphpri.errors import MissingExtraError
 from graphpri.graph import FloatArray
 from graphpri.measures.registry import Cost, View, measure, per_view
@@ -159,9 +159,10 @@ def communities(view: View) -> NDArray[np.int64]:
     """
     nk, graph = networkit("finding communities"), view.graph
     ends = graph.source.astype(np.uint64), graph.target.astype(np.uint64)
-    g = nk.GraphFromCoo((np.array(scaled(graph.weights)), ends), n=graph.n_nodes, weighted=True)
-    found = nk.community.PLM(g, par="none").run().getPartition()
-    return np.asarray(found.getVector(), np.int64)
+    with one_thread(nk):
+        g = nk.GraphFromCoo((np.array(scaled(graph.weights)), ends), n=graph.n_nodes, weighted=True)
+        found = nk.community.PLM(g, par="none").run().getPartition()
+        return np.asarray(found.getVector(), np.int64)
 
 
 @per_view
@@ -268,12 +269,13 @@ def sources(origin: View) -> NDArray[np.int64]:
 def hops(view: View) -> NDArray[np.int32]:
     """Edges on a shortest path from each source to each node, −1 where there is none, shape (sources, N)."""
     nk = networkit("measuring distances")
-    g = to_networkit(view.graph)
     origins = sources(view.origin)
     out = np.empty((origins.size, view.graph.n_nodes), np.int32)
-    for row, s in enumerate(origins.tolist()):
-        d = np.asarray(nk.distance.BFS(g, s, storePaths=False).run().getDistances(asarray=True))
-        out[row] = np.where(d < view.graph.n_nodes, d, -1)
+    with one_thread(nk):
+        g = to_networkit(view.graph)
+        for row, s in enumerate(origins.tolist()):
+            d = np.asarray(nk.distance.BFS(g, s, storePaths=False).run().getDistances(asarray=True))
+            out[row] = np.where(d < view.graph.n_nodes, d, -1)
     return out
 
 
@@ -327,12 +329,8 @@ _DAMPING, _STEPS, _TOLERANCE = 0.85, 300, 1e-13
 def betweenness(view: View) -> FloatArray:
     """Share of the shortest paths (in hops) through each node; U. Brandes, J. Math. Sociol. 25(2), 2001."""
     nk = networkit("measuring betweenness")
-    threads = nk.getMaxNumberOfThreads()
-    nk.setNumberOfThreads(1)  # several add up in an order that varies
-    try:
+    with one_thread(nk):
         return settle(np.asarray(nk.centrality.Betweenness(to_networkit(view.graph)).run().scores()))
-    finally:
-        nk.setNumberOfThreads(threads)
 
 
 @per_view

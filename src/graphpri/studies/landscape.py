@@ -9,7 +9,7 @@ import numpy as np
 
 from graphpri._choose import PURPOSES, kept_distances, loss, nine_digits
 from graphpri._entropies import entropy_for
-from graphpri._objective import DEFAULT_BETA, Objective
+from graphpri._objective import BUDGET_BETA, FREE_BETA, Objective
 from graphpri._sparsify import Sparsified, methods, path, sparsify
 from graphpri.graph import FloatArray, Graph
 from graphpri.measures import MEASURES, Settings, View
@@ -76,7 +76,7 @@ def work(cell: Cell, seed: int) -> Tables:
     if "free" in cell:
         return {"free": _free(graph, cell)}
     seed = int(generator(seed, "landscape", cell["graph"], cell["keep"]).integers(2**31))
-    settings = Settings(DEFAULT_BETA, 0.0, entropy_for(graph, "auto"), "equation", "nats", 0)
+    settings = Settings(BUDGET_BETA, 0.0, entropy_for(graph, "auto"), "equation", "nats", 0)
     origin, rows = View(graph, settings), list[dict[str, Any]]()
     ways: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in cell["methods"]]
     for name, options in ways + [("pri", {"beta": beta, "effort": "fast"}) for beta in cell["betas"]]:
@@ -97,7 +97,7 @@ def _free(graph: Graph, cell: Cell) -> list[dict[str, Any]]:
 def _measured(origin: View, result: Sparsified) -> dict[str, dict[str, float]]:
     """What a subset keeps, and its share of the weight, by the kind of weights."""
     graph, wanted = origin.graph, _measures(origin.graph)
-    objective = Objective(graph, DEFAULT_BETA, 0.0, origin.settings.entropy)
+    objective = Objective(graph, BUDGET_BETA, 0.0, origin.settings.entropy)
     new: dict[str, FloatArray] = {
         "given": result.weights,
         "rescaled": rescaled(objective, result.weights).weights,
@@ -223,7 +223,7 @@ def _purposes(graphs: Any, means: Any) -> Any:
     import pandas as pd
 
     ours = means.index.get_level_values("method") == "pri"
-    default = means[means.index.get_level_values("beta") == DEFAULT_BETA]
+    default = means[means.index.get_level_values("beta") == BUDGET_BETA]
     rows: list[dict[str, Any]] = []
     for purpose in means:
         order, own = means[purpose].sort_values(kind="stable"), means[purpose][ours].sort_values(kind="stable")
@@ -445,13 +445,13 @@ def _direction(frames: Frames, facts: Facts) -> Verdict:
     free = best[~best["connected"]].set_index("purpose")["best_beta"]
     for name in PURPOSES:
         facts.add(f"{name}_beta", free[name], "betas", f"best β for {name}, without connectivity")
-    small = [name for name in PURPOSES if free[name] <= DEFAULT_BETA]
-    facts.add("large", len(PURPOSES) - len(small), "betas", "purposes whose best β is above the default")
+    small = [name for name in PURPOSES if free[name] <= FREE_BETA]
+    facts.add("large", len(PURPOSES) - len(small), "betas", "purposes whose best β is above 4")
     facts.add("purposes", len(PURPOSES), "betas", "purposes")
     best_betas = ", ".join(f"{name} {{{name}_beta:g}}" for name in sorted(PURPOSES, key=lambda name: float(free[name])))
     mostly = "hubs" in small and len(small) <= len(PURPOSES) / 2
     return Verdict(
-        "A small β is for hubs, a β above the default for properties that are to be as in the original",
+        "A small β is for hubs, a β above 4 for properties that are to be as in the original",
         _SOURCE,
         f"above it for {{large:.0f}} of {{purposes:.0f}} purposes; best β without connectivity: {best_betas}",
         grade(small == ["hubs"], mostly),
@@ -460,48 +460,34 @@ def _direction(frames: Frames, facts: Facts) -> Verdict:
 
 
 def _default(frames: Frames, facts: Facts) -> Verdict:
-    table = frames["betas"].set_index(["purpose", "connected"])
-    columns = [column for column in table if column.startswith("β=")]
-    default = f"β={DEFAULT_BETA:g}"
-    overall = table.loc[(ALL, False)]
-    kept = table.loc[[name for name in PURPOSES if name != "hubs"]].xs(False, level="connected")[columns].mean()
-    facts.add("default", DEFAULT_BETA, "betas", "default β of this library")
-    facts.add("overall_beta", overall["best_beta"], "betas", "best β over all purposes, without connectivity")
-    facts.add("overall_default", overall[default], "betas", "mean rank of the default β over all purposes")
-    facts.add("overall_best", overall[columns].min(), "betas", "mean rank of the best β over all purposes")
-    facts.add("overall_joined", table.loc[(ALL, True)]["best_beta"], "betas", "the same with connectivity")
-    facts.add("kept_beta", float(str(kept.idxmin())[2:]), "betas", "best β over all purposes but hubs")
-    facts.add("kept_gap", kept[default] - kept.min(), "betas", "ranks that the default β is behind for these")
-    same = facts["overall_beta"] == DEFAULT_BETA
-    return Verdict(
-        "The default β is the best single value over all purposes together",
-        _SOURCE,
-        "best β over all purposes {overall_beta:g} (rank {overall_best:.1f}, the default {default:g} has "
-        "{overall_default:.1f}), connected {overall_joined:g}; without hubs {kept_beta:g}, the default {kept_gap:.1f} "
-        "ranks behind",
-        grade(same),
-        "" if same else _why(frames, facts, table.xs(False, level="connected").drop(ALL)[columns]),
-    )
-
-
-def _why(frames: Frames, facts: Facts, table: Any) -> str:
-    """The β that is nowhere far from the best, and what it and the default keep without a budget."""
-    behind = table.sub(table.min(axis=1), axis=0).max()
-    even = facts.add("even", float(str(behind.idxmin())[2:]), "betas", "β that is nowhere far behind the best")
-    facts.add("even_gap", behind.min(), "betas", "most ranks that it is behind the best β for a purpose")
-    facts.add("default_gap", behind[f"β={DEFAULT_BETA:g}"], "betas", "the same of the default β")
+    """The default with a budget against all other β, over all purposes but hubs; also by halves of the graphs."""
+    own = by_graph(by_cell(frames)).xs("pri", level="method")
+    kept = own[[name for name in PURPOSES if name in own and name != "hubs"]].mean(axis=1)
+    by_beta = kept.groupby(["beta", "graph"]).mean().unstack("graph")
+    means = by_beta.mean(axis=1)
+    facts.add("default", BUDGET_BETA, "betas", "default β of this library with a budget")
+    facts.add("kept_beta", float(means.idxmin()), "landscape", "best β over all purposes but hubs")
+    facts.add("kept_rank", means.min(), "landscape", "its mean rank, connected or not, with any weights")
+    facts.add("default_rank", means[BUDGET_BETA], "landscape", "that of the default")
+    facts.add("free_rank", means[FREE_BETA], "landscape", "that of β = 4")
+    names = sorted(by_beta)
+    for half, some in (("one", names[::2]), ("other", names[1::2])):
+        facts.add(
+            f"{half}_half", float(by_beta[some].mean(axis=1).idxmin()), "landscape", f"best β on {', '.join(some)}"
+        )
     free = frames["free"]
     share = (free["K"] / free["edges"]).groupby(free["beta"]).median()
-    facts.add("free_graphs", free["graph"].nunique(), "free", "graphs without a budget")
-    facts.add("even_share", share[even], "free", "median share of the edges that it keeps without a budget")
-    facts.add("default_share", share[DEFAULT_BETA], "free", "the same of the default β")
-    measured = (
-        "β={even:g} is nowhere more than {even_gap:.0f} ranks behind the best for a purpose, the default up to "
-        "{default_gap:.0f}; but without a budget, where β alone decides, they keep {even_share:.0%} and "
-        "{default_share:.0%} of the edges (median of {free_graphs:.0f} graphs)"
-    )
-    return measured + ": one default serves both, and the smaller still sparsifies" * bool(
-        share[DEFAULT_BETA] < share[even]
+    for name, beta in (("default_share", BUDGET_BETA), ("free_share", FREE_BETA)):
+        facts.add(name, share[beta], "free", f"median share of the edges that β = {beta:g} keeps without a budget")
+    same = facts["kept_beta"] == facts["default"]
+    halves = facts["one_half"] == facts["other_half"] == facts["default"]
+    return Verdict(
+        "With a budget the default β is the best single value over all purposes but hubs",
+        _SOURCE,
+        "best {kept_beta:g} (rank {kept_rank:.1f}, the default {default:g} has {default_rank:.1f} and 4 has "
+        "{free_rank:.1f}); on one half of the graphs {one_half:g}, on the other {other_half:g}; without a budget "
+        "β decides how many edges stay, {default:g} keeps {default_share:.0%} of them and 4 keeps {free_share:.0%}",
+        grade(same and halves, same),
     )
 
 

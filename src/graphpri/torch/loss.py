@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from graphpri._arguments import checked
-from graphpri._objective import DEFAULT_BETA, check_beta
+from graphpri._objective import FREE_BETA, check_beta
 from graphpri.errors import OptionError
 from graphpri.torch.entropy import (
     Dense,
@@ -76,7 +76,7 @@ class PRILoss(nn.Module):
 
     def __init__(
         self,
-        beta: float = DEFAULT_BETA,
+        beta: float = FREE_BETA,
         entropy: EntropyName = "auto",
         pri_on: Over = "each",
         reduction: Reduction = "mean",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphpri._arguments import checked
-from graphpri._objective import DEFAULT_BETA, check_beta
+from graphpri._objective import beta_for
 from graphpri._sparsify import sparsify
 from graphpri.baselines import find
 from graphpri.errors import GraphError, MissingExtraError, OptionError, setting
@@ -37,8 +37,8 @@ class Sparsify(BaseTransform):
     ----------
     keep : float in (0, 1], int, or None
         Share or number of undirected edges to keep in each graph.
-    beta : float
-        Weight β ≥ 0 of the divergence.
+    beta : float, optional
+        Weight β ≥ 0 of the divergence; where absent 50 with `keep`, 4 without.
     method : str
         "pri" or the name of a baseline.
     **options
@@ -77,12 +77,12 @@ class Sparsify(BaseTransform):
     """
 
     def __init__(
-        self, keep: float | int | None = None, beta: float = DEFAULT_BETA, method: str = "pri", **options: Any
+        self, keep: float | int | None = None, beta: float | None = None, method: str = "pri", **options: Any
     ) -> None:
         if unfit := [name for name, value in options.items() if callable(value)]:
             raise OptionError(f"{', '.join(unfit)}: a transform takes no functions, which have no stable name")
         _check_keep(keep, method)
-        self.options: dict[str, Any] = {"keep": keep, "beta": check_beta(beta), "method": method}
+        self.options: dict[str, Any] = {"keep": keep, "beta": beta_for(beta, keep), "method": method}
         self.options |= {name: options[name] for name in sorted(options)}
 
     def forward(self, data: Any) -> Any:
