@@ -42,7 +42,7 @@ def choice(quick: bool, say: Say) -> Outcome:
     outcome, pieces, found = Outcome(), Pieces(None if quick else FOLDER), list[dict[str, Any]]()
     for name, keep in [(name, keep) for keep in KEEPS for name in (QUICK if quick else GRAPHS)]:
         cell = pieces.get(["choice", 1, name, keep], partial(_cell, name, keep))
-        found += cell
+        found += [row | {"graph": name} for row in cell]
         near = sum(row["gap"] <= NEAR for row in cell)
         say(f"{name}, keep {keep}: {near} of {len(cell)} purposes within {NEAR:g} %")
     if not quick:
@@ -53,6 +53,8 @@ def choice(quick: bool, say: Say) -> Outcome:
         rows = [row for row in found if purpose in (row["purpose"], "all purposes")]
         outcome.cells.append(Cell(purpose, None, None, _summary(rows)))
     whole = outcome.cells[-1].values
+    for beta in BETAS:
+        outcome.cells.append(Cell(f"Graph-PRI, β = {beta:g}", None, None, _ranks(found, beta)))
     outcome.checks = [
         Check("cells within 2 % of the best of all", whole["within 2 % of chance"], 90, "%", not quick, True),
         Check(
@@ -77,6 +79,20 @@ def choice(quick: bool, say: Say) -> Outcome:
         "near most often."
     )
     return outcome
+
+
+def _ranks(found: list[dict[str, Any]], beta: float) -> dict[str, float]:
+    """Percent of all ways that do better than Graph-PRI at β, connected or not, with any weights; all but hubs."""
+    ranks: dict[str, list[float]] = {"all": [], "weighted": [], "unweighted": []}
+    for row in found:
+        if row["purpose"] == "hubs":
+            continue
+        losses = np.array(list(row["ways"].values()))
+        own = [value for way, value in row["ways"].items() if way.split(",")[0] == f"pri {beta:g}"]
+        mean = float(np.mean([100 * (losses < value - _ALIKE).mean() for value in own]))
+        for kind in ("all", "weighted" if "weighted" in row["graph"] else "unweighted"):
+            ranks[kind].append(mean)
+    return {kind: float(np.mean(values)) for kind, values in ranks.items() if values}
 
 
 def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:

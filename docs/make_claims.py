@@ -24,6 +24,7 @@ from graphpri.studies.study import UNTESTED
 TABLES = {
     "landscape/purposes.csv": "landscape_purposes.csv",
     "landscape/betas.csv": "landscape_betas.csv",
+    "landscape/defaults.csv": "landscape_default.csv",
     "landscape/ranks.csv": "landscape_ranks.csv",
     "landscape/ties.csv": "landscape_ties.csv",
     "mtl-synthetic/changes.csv": "tasks_synthetic.csv",

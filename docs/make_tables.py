@@ -90,7 +90,7 @@ def mixtures() -> Iterator[Row]:
     for name in PAPER_GRAPHS[:3]:
         graph = unweighted(name)
         for keep in (0.2, 0.5, 0.8):
-            a, b = (graphpri.sparsify(graph, keep=keep, mixture=m) for m in ("equation", "listing"))
+            a, b = (graphpri.sparsify(graph, keep=keep, beta=4, mixture=m) for m in ("equation", "listing"))
             yield {
                 "graph": name,
                 "keep": keep,
@@ -250,7 +250,7 @@ def reweight() -> Iterator[Row]:
     for name in PAPER_GRAPHS:
         graph = graphpri.as_graph(unweighted(name))
         for keep in (0.3, 0.5):
-            result = graphpri.sparsify(graph, keep=keep)
+            result = graphpri.sparsify(graph, keep=keep, beta=4)
             objective = Objective(graph, 4.0)
             weights = {"given": result.weights} | {
                 kind: weigh(kind, objective, result.mask, result.weights).weights for kind in ("rescale", "divergence")

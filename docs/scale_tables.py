@@ -49,7 +49,7 @@ TITLES = {
     "gradients": "edge terms by probes, rank correlation with the exact ones",
     "files": "reading 10⁷ edges, against pyarrow",
     "strategy": "J of the strategy by size, against the all-exact solver",
-    "interruptions": "`reproduce karate --quick`, cut at 30 random moments and gone on with",
+    "choose": "`choose` on twelve other graphs, against the best of all methods and settings",
 }
 
 
@@ -199,6 +199,53 @@ def strategy(rows: list[Row]) -> list[str]:
     return [when(rows, "strategy"), "", *markdown([*header, "all-exact, CPU s"], lines)]
 
 
+def choices(rows: list[Row]) -> list[str]:
+    """How often a choice is near the best of all, and first, by purpose."""
+    found = [cell for cell in cells(rows, "choose") if "cells" in cell]
+    if not found:
+        return not_measured("choose")
+    shown = {
+        "near, %": "within 2 % of chance",
+        "within 2 % of the least loss, %": "within 2 % of the least loss",
+        "first, %": "first",
+        "mean behind the best": "mean gap",
+        "near by few, %": "within 2 % of chance, few",
+        "best single way near, %": "within 2 % of chance, single",
+        "best single way first, %": "first, single",
+    }
+    lines = [[cell["case"], cell["cells"], *(digits(cell[key]) for key in shown.values())] for cell in found]
+    return [when(rows, "choose"), "", *markdown(["purpose", "cells", *shown], lines)]
+
+
+def choice_betas(rows: list[Row]) -> list[str]:
+    """Graph-PRI's mean rank on the twelve graphs by β."""
+    found = [cell for cell in cells(rows, "choose") if "all" in cell]
+    if not found:
+        return not_measured("choose")
+    kinds = ("all", "weighted", "unweighted")
+    lines = [[kind, *(decimals(kind, 1)(cell) for cell in found)] for kind in kinds]
+    return markdown(["graphs", *(cell["case"].split(", ")[1].replace(" = ", "=") for cell in found)], lines)
+
+
+def choice_seconds(rows: list[Row]) -> list[str]:
+    """Time of a choice on graphs of about 10⁵ edges, by purpose."""
+    found = [cell for cell in cells(rows, "choose") if cell["edges"]]
+    if not found:
+        return not_measured("choose")
+    head = ["graph and purpose", "edges", "CPU s", "ways", "chosen"]
+    lines = [
+        [
+            c["case"],
+            c["edges"],
+            digits(c.get("CPU s", "")),
+            c.get("ways", ""),
+            c.get("chosen", "not measured at this size"),
+        ]
+        for c in found
+    ]
+    return markdown(head, lines)
+
+
 def gains(way: str) -> dict[str, Cell]:
     """Columns of the polish."""
     return {f"{way}, gain %": decimals(f"{way}, gain %", 3), f"{way}, CPU s": figure(f"{way}, CPU s")}
@@ -296,6 +343,9 @@ TABLES: dict[str, tuple[str, str, Table]] = {
             | {"largest process, MB": figure("MB")},
         ),
     ),
+    "choose": (HOW, FILE, choices),
+    "choose-betas": (HOW, FILE, choice_betas),
+    "choose-seconds": (HOW, FILE, choice_seconds),
     "strategy": (HOW, FILE, strategy),
     "polish": (
         HOW,

@@ -289,6 +289,7 @@ TABLES: dict[str, tuple[str, str, Table]] = {
     "claims-landscape": (REPRODUCE, "claims.csv", claims(lambda row: row["study"] == "landscape")),
     "landscape-purposes": (REPRODUCE, "landscape_purposes.csv", plain()),
     "landscape-betas": (REPRODUCE, "landscape_betas.csv", plain()),
+    "landscape-default": (REPRODUCE, "landscape_default.csv", plain(leave_out=("names",))),
     "tasks-synthetic": (REPRODUCE, "tasks_synthetic.csv", plain(main_tasks, ("gamma", "train", "noise"))),
     "tasks-parkinsons": (REPRODUCE, "tasks_parkinsons.csv", plain()),
     "tasks-school": (REPRODUCE, "tasks_school.csv", plain()),

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import csv
 import typing
-from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import graphpri
-from graphpri._choose import PURPOSES, WAYS, Purpose
+from graphpri import _choose
+from graphpri._choose import PURPOSES, WAYS, Purpose, Way
 from graphpri.cli import choose as cli
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import OptionError
 from graphpri.measures import MEASURES
 
-RANKS = Path(__file__).parent.parent / "docs" / "data" / "landscape_ranks.csv"
-KINDS = {"given": None, "rescaled": "rescale", "reweighted": "divergence"}
+FEW = ("pri", "random", "local-degree", "scan", "jaccard", "edge-betweenness")
+
+
+@pytest.fixture(autouse=True)
+def _few_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer methods, β and new weights than users get, for time."""
+    known = graphpri.methods()
+    monkeypatch.setattr(_choose, "methods", lambda: {name: known[name] for name in FEW})
+    monkeypatch.setattr(_choose, "BETAS", (0.5, 50))
+    monkeypatch.setattr(_choose, "WAYS", dict.fromkeys(WAYS, (Way("pri", 50), Way("pri", 50, True))))
+    monkeypatch.setattr(_choose, "_REFINED", (2, 1))
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +46,7 @@ def test_each_purpose_has_measures_and_ways() -> None:
         assert {way.method for way in ways} <= set(graphpri.methods())
         assert {way.connected for way in ways if way.method == "pri"} == {False, True}
         assert all((way.beta is None) == (way.method != "pri") for way in ways)
-
-
-@pytest.mark.parametrize("purpose", [p for p in PURPOSES if p != "connectivity"])
-def test_what_ranks_first_on_other_graphs_is_tried(purpose: str) -> None:
-    rows = list(csv.DictReader(RANKS.read_text("utf-8").splitlines()))
-    least = min(float(row[purpose]) for row in rows)
-    first = [
-        (row["method"], None if row["beta"] == "nan" else float(row["beta"]), row["connected"] == "True")
-        for row in rows
-        if float(row[purpose]) == least
-    ]
-    assert set(first) & {way[:3] for way in WAYS[purpose]}
+        assert not any(way.reweight for way in ways)
 
 
 @pytest.mark.parametrize("purpose", ["information", "distances", "degrees", "hubs"])
@@ -57,13 +54,68 @@ def test_the_best_comes_back_with_exactly_k_edges(karate: nx.Graph, purpose: str
     found = graphpri.choose(karate, 40, purpose)
     assert found.result.kept.n_edges == 40
     assert isinstance(found.result.graph, nx.Graph)
-    ranks = [row["rank"] for row in found.rows]
-    assert ranks == sorted(ranks)
-    assert len(ranks) == len(found.ways) == len(WAYS[purpose])
+    losses = [row["loss"] for row in found.rows]
+    assert losses == sorted(losses)
+    assert len(losses) == len(found.ways)
     assert found.runner_up == found.ways[1]
     assert {row["K"] for row in found.rows} == {40}
     assert found.best.method in str(found).splitlines()[0]
-    assert not set(found.not_tried) & {way.method for way in found.ways}
+    assert {way.method for way in found.ways} == set(FEW)
+    assert found.not_tried == ()
+
+
+def test_random_edges_lose_a_hundred(karate: nx.Graph) -> None:
+    found = graphpri.choose(karate, 0.5, "degrees")
+    (chance,) = (row for row in found.rows if _choose._way(row) == Way("random"))
+    assert chance["loss"] == pytest.approx(100)
+
+
+@pytest.mark.parametrize("purpose", list(PURPOSES))
+def test_the_original_loses_nothing_but_for_hubs(karate: nx.Graph, purpose: str) -> None:
+    values = {**graphpri.report(karate, karate), "kept_distances": 1.0}
+    losses = [_choose.lost(name, kind, values) for name, kind in PURPOSES[purpose].items()]
+    assert (max(losses) > 0.5) if purpose == "hubs" else (losses == pytest.approx([0] * len(losses), abs=1e-7))
+
+
+def test_the_result_is_what_was_measured(karate: nx.Graph) -> None:
+    found = graphpri.choose(karate, 0.5, "communities")
+    again = graphpri.report(karate, found.result, measures=list(PURPOSES["communities"]))
+    assert all(again[name] == pytest.approx(found.rows[0][name], abs=1e-9) for name in PURPOSES["communities"])
+    way = found.best
+    assert (found.result.settings["reweight"], found.result.settings["connected"]) == (way.reweight, way.connected)
+    assert {frozenset(e) for e in found.result.graph.edges} == {
+        frozenset(e) for e, kept in zip(karate.edges, found.result.mask, strict=True) if kept
+    }
+
+
+def test_each_search_is_made_once_and_the_graph_is_read_once(karate: nx.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+    search, read = _choose.sparsify, _choose.load
+    monkeypatch.setattr(_choose, "sparsify", lambda g, k, **o: calls.append(tuple(o.items())) or search(g, k, **o))
+    monkeypatch.setattr(_choose, "load", lambda *a: calls.append("read") or read(*a))
+    graphpri.choose(karate, 0.5, "information")
+    assert len(calls) == len(set(calls))
+    assert calls.count("read") == 1
+
+
+def test_small_graphs_get_every_method_connected_and_not(karate: nx.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_choose, "methods", graphpri.methods)
+    ways = _choose.ways_for("hubs", graphpri.as_graph(karate), 40)
+    assert {(way.method, way.connected) for way in ways} == {(m, c) for m in graphpri.methods() for c in (False, True)}
+    assert len(ways) == len(set(ways))
+
+
+def test_large_graphs_get_few_ways_and_the_others_are_named(monkeypatch: pytest.MonkeyPatch, karate: nx.Graph) -> None:
+    monkeypatch.setattr(_choose, "ALL_EDGES", 10)
+    found = graphpri.choose(karate, 0.5, "clustering")
+    assert set(found.ways) == {Way("random"), Way("pri", 50), Way("pri", 50, True)}
+    assert {way.method for way in found.ways} | set(found.not_tried) == set(FEW)
+    assert "not tried" in str(found)
+
+
+def test_a_callback_ends_the_trials(karate: nx.Graph) -> None:
+    found = graphpri.choose(karate, 0.5, "hubs", callback=lambda step: step.done == 3)
+    assert len(found.rows) == 3
 
 
 def test_the_least_divergence_wins_for_information(karate: nx.Graph) -> None:
@@ -74,15 +126,27 @@ def test_the_least_divergence_wins_for_information(karate: nx.Graph) -> None:
 
 
 def test_weights_stay_where_that_is_asked_for(karate: nx.Graph) -> None:
-    found = graphpri.choose(karate, 0.6, "flows", new_weights=False)
+    found = graphpri.choose(karate, 0.6, "information", new_weights=False)
     assert all(way.reweight is None for way in found.ways)
 
 
-def test_ways_that_can_not_be_done_are_named(karate: nx.Graph) -> None:
+def test_a_budget_below_a_forest_leaves_connected_ways_out(karate: nx.Graph) -> None:
     found = graphpri.choose(karate, 20, "hubs")
-    assert found.failed
     assert not any(way.connected for way in found.ways)
-    assert "not done" in str(found)
+
+
+def test_ways_that_can_not_be_done_are_named(karate: nx.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    search = _choose.sparsify
+
+    def broken(graph: Any, keep: Any, **options: Any) -> Any:
+        if options["method"] == "scan":
+            raise OptionError("too costly")
+        return search(graph, keep, **options)
+
+    monkeypatch.setattr(_choose, "sparsify", broken)
+    found = graphpri.choose(karate, 0.5, "clustering")
+    assert {row["method"] for row in found.failed} == {"scan"}
+    assert "not done: scan: too costly" in str(found)
 
 
 def test_the_order_of_edges_changes_nothing(karate: nx.Graph) -> None:

@@ -147,7 +147,7 @@ def test_entropies_are_by_one_measure_for_all_rows():
     expected = graphpri.von_neumann_entropy(own.graph, "local", unit="bits")
     assert table[0]["entropy"] == pytest.approx(expected, abs=1e-12)
     assert table[0]["objective"] == pytest.approx(
-        graphpri.objective(KARATE, own, 4, 0.01, entropy="local", unit="bits"), abs=1e-12
+        graphpri.objective(KARATE, own, 50, 0.01, entropy="local", unit="bits"), abs=1e-12
     )
 
 
@@ -269,7 +269,7 @@ def test_pandas_gets_the_same_rows(monkeypatch):
 
 def test_text_has_the_original_first_and_hides_columns_that_say_nothing():
     settings, *text = str(compare(KARATE, FAST, 0.5)).splitlines()
-    assert settings == "exact entropy in nats, beta 4, alpha 0, equation mixture"
+    assert settings == "exact entropy in nats, beta 50, alpha 0, equation mixture"
     assert text[0].split()[:3] == ["method", "keep", "K"]
     assert text[1].startswith("(original)")
     assert f"{graphpri.von_neumann_entropy(KARATE):.4f}" in text[1]

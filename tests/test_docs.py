@@ -13,7 +13,7 @@ import pytest
 import graphpri
 from graphpri._entropies import EXACT_NODES, LOCAL_EDGES
 from graphpri._entropy import LARGE_EDGES
-from graphpri._objective import DEFAULT_BETA
+from graphpri._objective import BUDGET_BETA
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
@@ -242,15 +242,12 @@ def test_figures_can_be_measured_again(name: str) -> None:
                 assert str(value) == old[key], (key, old)
 
 
-def test_the_default_beta_keeps_the_order_of_degrees_best() -> None:
-    rows = [
-        row for row in csv_rows("default_beta") if row["study"] == "budget" and row["degree_rank"] not in ("", "nan")
-    ]
-    means = {
-        beta: np.mean([float(row["degree_rank"]) for row in rows if float(row["beta"]) == beta])
-        for beta in {float(row["beta"]) for row in rows}
-    }
-    assert max(means, key=lambda beta: means[beta]) == DEFAULT_BETA
+def test_the_default_beta_with_a_budget_is_the_best_of_its_study_in_each_group_of_graphs() -> None:
+    rows = csv_rows("landscape_default")
+    assert [row["graphs"] for row in rows] == ["all", "one half", "the other half", "weighted", "unweighted"]
+    for row in rows:
+        ranks = {float(key[2:]): float(value) for key, value in row.items() if key.startswith("β=")}
+        assert min(ranks, key=lambda beta: ranks[beta]) == BUDGET_BETA
 
 
 def test_data_files_have_no_empty_columns() -> None:

@@ -32,7 +32,7 @@ import graphpri
 import zoo
 from graphpri import EdgeTable, Graph, _entropies, as_graph, path, sparsify
 from graphpri._entropies import EXACT_NODES, entropy_for
-from graphpri._objective import Objective
+from graphpri._objective import BUDGET_BETA, FREE_BETA, Objective
 from graphpri._selection import count_edges
 from graphpri._sparsify import Sparsified
 from graphpri.baselines import METHODS as BASELINES
@@ -1434,3 +1434,14 @@ def test_forbidden_edges_and_algorithm_1_can_not_cover():
         sparsify(star, keep=2, cover=True, forbid=[(0, 2)])
     with pytest.raises(OptionError, match=r"gumbel.* can't leave an edge to every node"):
         sparsify(star, keep=4, cover=True, solver="gumbel")
+
+
+def test_the_default_beta_is_larger_where_a_budget_says_how_many_edges_stay() -> None:
+    graph = nx.karate_club_graph()
+    assert sparsify(graph, 0.3, effort="fast").settings["beta"] == BUDGET_BETA
+    assert sparsify(graph, effort="fast").settings["beta"] == FREE_BETA
+    assert {point.settings["beta"] for point in path(graph, keep=[0.2, 0.3])} == {BUDGET_BETA}
+    table = graphpri.compare(graph, "random", 0.3)
+    assert table.settings["beta"] == BUDGET_BETA
+    both = graphpri.compare(graph, ("pri", {"effort": "fast"}), [0.3, None])
+    assert [(row["keep"], row["beta"]) for row in both] == [(0.3, BUDGET_BETA), (None, FREE_BETA)]

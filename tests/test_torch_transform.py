@@ -141,7 +141,7 @@ def test_as_pre_transform_of_a_data_set_on_disk(tmp_path: Path) -> None:
 def test_its_name_says_every_option_in_one_order() -> None:
     one = Sparsify(0.3, seed=1, connected=True)
     assert repr(one) == repr(Sparsify(connected=True, keep=0.3, seed=1))
-    assert repr(one) == "Sparsify(keep=0.3, beta=4.0, method='pri', connected=True, seed=1)"
+    assert repr(one) == "Sparsify(keep=0.3, beta=50.0, method='pri', connected=True, seed=1)"
     long = [(i, i + 1) for i in range(2000)]
     assert "(1999, 2000)" in repr(Sparsify(protect=long)).replace("[", "(").replace("]", ")")
     assert "1999" in repr(Sparsify(protect=np.arange(2000)))

@@ -211,6 +211,7 @@ def derive(frames: Frames) -> Frames:
         "purposes": _purposes(graphs, means),
         "ties": _ties(graphs, means),
         "betas": _betas(means),
+        "defaults": _defaults(frames),
     }
 
 
@@ -296,6 +297,32 @@ def _betas(means: Any) -> Any:
             row = {"purpose": purpose, "connected": connected, "best_beta": along.idxmin()}
             rows.append(row | {f"β={beta:g}": value for beta, value in along.items()})
     return pd.DataFrame(rows).round(1)
+
+
+def _defaults(frames: Frames) -> Any:
+    """Graph-PRI's mean rank over all purposes but hubs, by β and groups of graphs; connected or not, any weights."""
+    import pandas as pd
+
+    cells = by_cell(frames)
+    weighted = cells.index.get_level_values("weighted").astype(bool)
+    every = _by_beta(cells)
+    names = sorted(every)
+    groups = {"all": every, "one half": every[names[::2]], "the other half": every[names[1::2]]}
+    kinds = {"weighted": weighted, "unweighted": ~weighted}
+    groups |= {name: _by_beta(cells[rows]) for name, rows in kinds.items() if rows.any()}
+    rows = [
+        {"graphs": name, "names": ", ".join(table), **{f"β={beta:g}": x for beta, x in table.mean(axis=1).items()}}
+        for name, table in groups.items()
+        if table.shape[1]
+    ]
+    return pd.DataFrame(rows).round(1)
+
+
+def _by_beta(cells: Any) -> Any:
+    """Graph-PRI's mean rank over all purposes but hubs, a row for each β and a column for each graph."""
+    own = by_graph(cells).xs("pri", level="method")
+    kept = own[[name for name in PURPOSES if name in own and name != "hubs"]].mean(axis=1)
+    return kept.groupby(["beta", "graph"]).mean().unstack("graph")
 
 
 # What the numbers say
@@ -461,32 +488,27 @@ def _direction(frames: Frames, facts: Facts) -> Verdict:
 
 def _default(frames: Frames, facts: Facts) -> Verdict:
     """The default with a budget against all other β, over all purposes but hubs; also by halves of the graphs."""
-    own = by_graph(by_cell(frames)).xs("pri", level="method")
-    kept = own[[name for name in PURPOSES if name in own and name != "hubs"]].mean(axis=1)
-    by_beta = kept.groupby(["beta", "graph"]).mean().unstack("graph")
-    means = by_beta.mean(axis=1)
-    facts.add("default", BUDGET_BETA, "betas", "default β of this library with a budget")
-    facts.add("kept_beta", float(means.idxmin()), "landscape", "best β over all purposes but hubs")
-    facts.add("kept_rank", means.min(), "landscape", "its mean rank, connected or not, with any weights")
-    facts.add("default_rank", means[BUDGET_BETA], "landscape", "that of the default")
-    facts.add("free_rank", means[FREE_BETA], "landscape", "that of β = 4")
-    names = sorted(by_beta)
-    for half, some in (("one", names[::2]), ("other", names[1::2])):
-        facts.add(
-            f"{half}_half", float(by_beta[some].mean(axis=1).idxmin()), "landscape", f"best β on {', '.join(some)}"
-        )
+    table = frames["defaults"].set_index("graphs")
+    ranks = table[[column for column in table if column.startswith("β=")]]
+    for group in ("all", "one half", "the other half"):
+        name = group.replace(" ", "_")
+        facts.add(name, float(str(ranks.loc[group].idxmin())[2:]), "defaults", f"best β on {table.loc[group, 'names']}")
+    facts.add("best_rank", ranks.loc["all"].min(), "defaults", "mean rank of the best β over all purposes but hubs")
+    for name, beta in (("default", BUDGET_BETA), ("free", FREE_BETA)):
+        facts.add(name, beta, "defaults", f"default β {'with' if name == 'default' else 'without'} a budget")
+        facts.add(f"{name}_rank", ranks.loc["all", f"β={beta:g}"], "defaults", f"mean rank of β = {beta:g}")
     free = frames["free"]
     share = (free["K"] / free["edges"]).groupby(free["beta"]).median()
     for name, beta in (("default_share", BUDGET_BETA), ("free_share", FREE_BETA)):
         facts.add(name, share[beta], "free", f"median share of the edges that β = {beta:g} keeps without a budget")
-    same = facts["kept_beta"] == facts["default"]
-    halves = facts["one_half"] == facts["other_half"] == facts["default"]
+    same = facts["all"] == facts["default"]
+    halves = facts["one_half"] == facts["the_other_half"] == facts["default"]
     return Verdict(
         "With a budget the default β is the best single value over all purposes but hubs",
         _SOURCE,
-        "best {kept_beta:g} (rank {kept_rank:.1f}, the default {default:g} has {default_rank:.1f} and 4 has "
-        "{free_rank:.1f}); on one half of the graphs {one_half:g}, on the other {other_half:g}; without a budget "
-        "β decides how many edges stay, {default:g} keeps {default_share:.0%} of them and 4 keeps {free_share:.0%}",
+        "best {all:g} (rank {best_rank:.1f}; the default {default:g} has {default_rank:.1f} and {free:g} has "
+        "{free_rank:.1f}); on one half of the graphs {one_half:g}, on the other {the_other_half:g}; without a budget β "
+        "decides how many edges stay: {default:g} keeps {default_share:.0%} of them and {free:g} {free_share:.0%}",
         grade(same and halves, same),
     )
 
