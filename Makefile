@@ -54,7 +54,7 @@ $(INSTALLED): $(DEMO)
 demo: $(DEMO)
 	@echo "Sparsifying Zachary's karate club, which comes with networkx, to 30 % of its 78 edges"
 	@mkdir -p out
-	$(BIN)/graphpri sparsify karate -o out/small.graphml --keep 0.3 --beta 4 --plot out/small.png --force
+	$(BIN)/graphpri sparsify karate -o out/small.graphml --keep 0.3 --plot out/small.png --force
 
 # Wheel and sdist, installed into a clean environment each, where what the README shows must run.
 dist:

@@ -47,7 +47,7 @@ Options:
 
 Examples:
   graphpri sparsify karate --keep 0.5                      a data set's name stands for a file
-  graphpri sparsify graph.csv -o small.csv --keep 0.3 --beta 4
+  graphpri sparsify graph.csv -o small.csv --keep 0.3
   graphpri sparsify *.graphml -o small/ --keep 500         many files into a folder
   zcat big.txt.gz | graphpri sparsify - --keep 0.1 -o - > small.csv
   graphpri path karate --beta 0:10:0.5 -o path.csv
