@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from dataclasses import replace
 from typing import Any, get_args
 
 import networkx as nx
@@ -16,6 +17,7 @@ from graphpri.cli import choose as cli
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import OptionError
 from graphpri.measures import MEASURES
+from graphpri.measures.registry import Cost
 
 FEW = ("pri", "random", "local-degree", "scan", "jaccard", "edge-betweenness")
 
@@ -162,9 +164,13 @@ def test_the_order_of_edges_changes_nothing(karate: nx.Graph) -> None:
 
 def test_purposes_whose_measures_cost_too_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = barabasi_albert(60, 2, seed=0)
-    affordable = type(MEASURES["clustering"]).affordable
-    monkeypatch.setattr(
-        type(MEASURES["clustering"]), "affordable", lambda m, g: m.name != "clustering" and affordable(m, g)
-    )
-    with pytest.raises(OptionError, match=r"purpose='clustering': clustering cost too much for 60 nodes .*degrees"):
+    costly = replace(MEASURES["clustering"], cost=Cost("M", lambda g: g.n_edges, 1.0))
+    monkeypatch.setitem(MEASURES, "clustering", costly)
+    with pytest.raises(OptionError, match=r"purpose='clustering' can't be measured on 60 nodes .*costs M.*degrees"):
         graphpri.choose(graph, 0.5, "clustering")
+
+
+def test_a_purpose_that_needs_a_library_says_which(karate: nx.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphpri.measures.registry.find_spec", lambda name: None)
+    with pytest.raises(OptionError, match=r"community_nmi needs networkit.*pip install 'graphpri\[networkit\]'"):
+        graphpri.choose(karate, 0.5, "communities")

@@ -299,9 +299,12 @@ def choose(
     measures = _measures(purpose, graph)
     if not measures:
         others = ", ".join(name for name in PURPOSES if _measures(name, graph))
+        names = _DISTANCES if purpose == "distances" else PURPOSES[purpose]
+        reasons = {name: MEASURES[name].cost.refusal(graph) for name in names}
+        name, reason = next((name, reason) for name, reason in reasons.items() if reason is not None)
         raise OptionError(
-            f"{argument('purpose', purpose)}: {', '.join(PURPOSES[purpose])} cost too much for "
-            f"{graph.n_nodes} nodes and {graph.n_edges} edges; choose from {others}"
+            f"{argument('purpose', purpose)} can't be measured on {graph.n_nodes} nodes and {graph.n_edges} edges: "
+            f"{name} {reason.removesuffix('; ask for it by name')}. Other purposes can: {others}"
         )
     k = count_edges(keep, graph.n_edges)
     ways = ways_for(purpose, graph, k)
@@ -366,7 +369,7 @@ class _Trial:
         if self.is_over:
             return
         start = time.process_time()
-        own = {} if way.beta is None else {"beta": way.beta, "effort": "fast"}
+        own: dict[str, Any] = {} if way.beta is None else {"beta": way.beta, "effort": "fast"}
         try:
             found = sparsify(self.graph, self.keep, method=way.method, seed=self.seed, connected=way.connected, **own)
         except GraphPRIError as error:

@@ -20,7 +20,7 @@ varies in the last digit with the threads; those are written here anew.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -149,7 +149,7 @@ def networkit(purpose: str) -> Any:
 
 
 @contextmanager
-def one_thread(nk: Any) -> Iterator[None]:
+def one_thread(nk: Any) -> Generator[None]:
     """NetworKit in one thread: several add up in an order that varies, and cost more than they save on small graphs."""
     threads = nk.getMaxNumberOfThreads()
     nk.setNumberOfThreads(1)
