@@ -77,6 +77,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "polish": strategy.polish,
         "real-graphs": real.real_graphs,
         "choose": choice.choice,
+        "choose-seconds": choice.seconds,
         "many-tasks": tasks.many_tasks,
         "interruptions": interruptions.interruptions,
         "time-limits": limits.time_limits,

@@ -227,25 +227,6 @@ def choice_betas(rows: list[Row]) -> list[str]:
     return markdown(["graphs", *(cell["case"].split(", ")[1].replace(" = ", "=") for cell in found)], lines)
 
 
-def choice_seconds(rows: list[Row]) -> list[str]:
-    """Time of a choice on graphs of about 10⁵ edges, by purpose."""
-    found = [cell for cell in cells(rows, "choose") if cell["edges"]]
-    if not found:
-        return not_measured("choose")
-    head = ["graph and purpose", "edges", "CPU s", "ways", "chosen"]
-    lines = [
-        [
-            c["case"],
-            c["edges"],
-            digits(c.get("CPU s", "")),
-            c.get("ways", ""),
-            c.get("chosen", "not measured at this size"),
-        ]
-        for c in found
-    ]
-    return markdown(head, lines)
-
-
 def gains(way: str) -> dict[str, Cell]:
     """Columns of the polish."""
     return {f"{way}, gain %": decimals(f"{way}, gain %", 3), f"{way}, CPU s": figure(f"{way}, CPU s")}
@@ -345,7 +326,6 @@ TABLES: dict[str, tuple[str, str, Table]] = {
     ),
     "choose": (HOW, FILE, choices),
     "choose-betas": (HOW, FILE, choice_betas),
-    "choose-seconds": (HOW, FILE, choice_seconds),
     "strategy": (HOW, FILE, strategy),
     "polish": (
         HOW,
