@@ -70,9 +70,9 @@ def choice(quick: bool, say: Say) -> Outcome:
     outcome.notes.append(
         f"{len(names)} graphs, keep {KEEP:g}, and {SECOND_KEEP:g} on those of at most {SECOND_EDGES} edges. All: every "
         f"method, Graph-PRI at β {', '.join(f'{beta:g}' for beta in BETAS)}, connected and not, with weights as given, "
-        "rescaled and of least divergence. A loss is in percent of what random edges lose, mean over the measures of the "
-        "purpose. 'few' is what is tried on graphs too large to try all. 'single' is the one way, settings included, that "
-        "is first or near most often."
+        "rescaled and of least divergence. A loss is in percent of what random edges lose, mean over the measures of "
+        "the purpose. 'few' is what is tried on graphs too large to try all. 'single' is the one way, settings included, "
+        "that is first or near most often."
     )
     return outcome
 
