@@ -71,8 +71,8 @@ def choice(quick: bool, say: Say) -> Outcome:
         f"{len(names)} graphs, keep {KEEP:g}, and {SECOND_KEEP:g} on those of at most {SECOND_EDGES} edges. All: every "
         f"method, Graph-PRI at β {', '.join(f'{beta:g}' for beta in BETAS)}, connected and not, with weights as given, "
         "rescaled and of least divergence. A loss is in percent of what random edges lose, mean over the measures of "
-        "the purpose. 'few' is what is tried on graphs too large to try all. 'single' is the one way, settings included, "
-        "that is first or near most often."
+        "the purpose. 'few' is what is tried on graphs too large to try all. 'single' is the one way, settings "
+        "included, that is first or near most often."
     )
     return outcome
 
