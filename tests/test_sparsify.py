@@ -1301,7 +1301,7 @@ PATHS: list[tuple[dict[str, Any], str]] = [
     ({}, "path needs a sequence in exactly one of beta and keep, and neither is"),
     ({"beta": [1, 2], "keep": [0.1, 0.2]}, "exactly one of beta and keep, and both are"),
     *(
-        ({"beta": beta}, "beta=.* must be a number or a sequence")
+        ({"beta": beta}, "beta=.* must be a number, a sequence")
         for beta in ("123", {1.0}, {1: 2}, np.array(2.0), b"12")
     ),
     ({"beta": []}, "beta is empty: pass at least one value"),

@@ -330,11 +330,11 @@ def compare(
     tables: list[_Table] = []
     if beta is None:
         kinds = dict.fromkeys(k is None for k in budgets)
-        betas = {beta_for(None, None if free else 1): [k for k in budgets if (k is None) == free] for free in kinds}
+        betas = [(beta_for(None, None if free else 1), [k for k in budgets if (k is None) == free]) for free in kinds]
     else:
-        betas = dict.fromkeys(several(beta, "beta"), budgets)
+        betas = [(b, budgets) for b in several(beta, "beta")]
     cells: list[tuple[_Table, tuple[str, dict[str, Any]], Any, Any]] = []
-    for b, sizes in betas.items():
+    for b, sizes in betas:
         checked = Objective(graph, b, alpha, "degree", mixture)
         settings = Settings(checked.beta, checked.alpha, by, checked.mixture, unit, 0)
         tables.append(_Table(View(graph, settings), chosen, given | {"beta": b}, solver, len(betas) > 1))
