@@ -1225,7 +1225,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     *(({"keep": keep}, f"keep={keep} is not a count from 1 to the graph's 78 edges") for keep in (0, -1, 79, 10**30)),
     *(({"keep": keep}, r"is not a share in \(0, 1\]; for a count of edges pass an int") for keep in (0.0, -0.1, 5.0)),
     *(({"keep": keep}, r"is not a share in \(0, 1\]") for keep in (1.0000001, np.inf, Fraction(5), -0.0)),
-    *(({"beta": beta}, r"beta=.*finite number, 0 or more") for beta in (-1, np.nan, np.inf, "4", None, True, 1j, [1])),
+    *(({"beta": beta}, r"beta=.*finite number, 0 or more") for beta in (-1, np.nan, np.inf, "4", True, 1j, [1])),
     *(({"alpha": alpha}, r"alpha=.*finite number, 0 or more") for alpha in (-1, np.nan, np.inf, "4", None, True)),
     *(({"seed": seed}, "seed=.*a whole number, 0 or more") for seed in (-1, 1.0, "a", True, np.random.default_rng())),
     *(({"connected": value}, "connected=.* must be True or False") for value in (1, "no", [], "True")),
