@@ -49,6 +49,7 @@ TITLES = {
     "gradients": "edge terms by probes, rank correlation with the exact ones",
     "files": "reading 10⁷ edges, against pyarrow",
     "strategy": "J of the strategy by size, against the all-exact solver",
+    "interruptions": "`reproduce karate --quick`, cut at 30 random moments and gone on with",
     "choose": "`choose` on twelve other graphs, against the best of all methods and settings",
 }
 
