@@ -66,6 +66,12 @@ def test_the_best_comes_back_with_exactly_k_edges(karate: nx.Graph, purpose: str
     assert found.not_tried == ()
 
 
+def test_random_edges_are_not_chosen_where_others_lose_no_more() -> None:
+    found = graphpri.choose(nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)]), 0.5, "communities")
+    assert found.rows[0]["loss"] == next(row["loss"] for row in found.rows if row["method"] == "random")
+    assert found.best.method != "random"
+
+
 def test_random_edges_lose_a_hundred(karate: nx.Graph) -> None:
     found = graphpri.choose(karate, 0.5, "degrees")
     (chance,) = (row for row in found.rows if _choose._way(row) == Way("random"))

@@ -412,9 +412,10 @@ class _Trial:
         return np.array([nine_digits(x) for x in 100 * (table / np.where(chance > 0, chance, 1.0)).mean(axis=1)])
 
     def ordered(self) -> list[tuple[float, _Tried]]:
-        """What was tried and what it loses, best first; of those that are alike the one that was tried first."""
+        """What was tried and what it loses, best first; of equal ones that tried first, random edges last."""
         losses = self.losses() if self.tried else np.empty(0)
-        return [(float(losses[i]), self.tried[i]) for i in np.argsort(losses, kind="stable")]
+        is_random = [tried.way.method == _RANDOM.method for tried in self.tried]
+        return [(float(losses[i]), self.tried[i]) for i in np.lexsort((is_random, losses))]
 
     def row(self, loss: float, tried: _Tried) -> dict[str, Any]:
         """What the table says of a way."""
