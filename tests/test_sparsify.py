@@ -1426,6 +1426,11 @@ def test_results_say_what_was_cut_off_where_and_what_to_do():
     assert "connected=True needs at least 7; cover=True leaves an edge to each node, with 6 edges at least" in str(cut)
     assert "at_least=True" in str(cut)
     assert str(sparsify(graph, keep=6, cover=True).cut_off) == "no node lost all of its edges"
+    assert "alpha" not in str(cut)  # which other methods don't have
+    by_pri, by_barrier = (sparsify(nx.karate_club_graph(), keep=0.3, alpha=alpha).cut_off for alpha in (0, 0.02))
+    assert "alpha=0.02 cuts fewer off" in str(by_pri)
+    assert by_barrier.nodes < by_pri.nodes
+    assert "alpha" not in str(by_barrier)
 
 
 def test_forbidden_edges_and_algorithm_1_can_not_cover():

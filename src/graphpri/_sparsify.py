@@ -274,7 +274,9 @@ class Sparsified:
         cover = least_cover(graph) if nodes and graph.n_edges <= _COVERED_EDGES else None
         needs = None if cover is None else int(np.count_nonzero(cover.mask))
         bound = None if cover is None else cover.bound
-        return CutOff(nodes, rows, forest_size(graph), needs, bound, self.kept.n_edges)
+        is_ours = self.settings["method"] == "pri"
+        alpha = CUT_OFF_ALPHA if is_ours and self.settings["alpha"] < CUT_OFF_ALPHA else None
+        return CutOff(nodes, rows, forest_size(graph), needs, bound, self.kept.n_edges, alpha)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a small picture and what was kept."""
@@ -308,6 +310,9 @@ class Sparsified:
 
 
 _MOST_COMPONENTS = 20
+CUT_OFF_ALPHA = 0.02
+"""Of the barrier: with 20 and 30 % of the edges of karate, Les Misérables, Madrid and political books, at the default
+beta, it cut off none to .87 of the nodes that no barrier did."""
 _COVERED_EDGES = 1_000_000
 """Edges up to which a report looks for a small edge cover, half a second for as many."""
 
@@ -339,6 +344,8 @@ class CutOff:
         Edges of the smallest cover known, that leaves an edge to each node that had one, and of the smallest that
         there may be: the same where the graph is small. None where no node was cut off, and above a million edges.
     edges_kept : int
+    alpha : float or None
+        Weight of the barrier that is worth a try; None for another method, and where it is as large already.
     """
 
     nodes: int
@@ -347,6 +354,7 @@ class CutOff:
     cover_needs: int | None
     cover_bound: int | None
     edges_kept: int
+    alpha: float | None = None
 
     @property
     def message(self) -> str:
@@ -367,6 +375,8 @@ class CutOff:
         ]
         if self.edges_kept < max(self.connected_needs, self.cover_needs or 0):
             advice.append(f"{setting('at_least', True)} raises the budget to what they need")
+        if self.alpha is not None:
+            advice.append(f"{setting('alpha', self.alpha)} cuts fewer off")
         return f"{head}: {'; '.join(advice)}"
 
     def __str__(self) -> str:
