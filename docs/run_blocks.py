@@ -50,6 +50,7 @@ json.dump(pages, sys.stdout)
 SHELL = re.compile(r"[|&;<>$*?`()]")
 NUMBER = re.compile(r"[−-]?\d+(?:\.(\d+))?")
 SECONDS = re.compile(r"\d+\.\d+ s\b")
+APART = re.compile(r"sys\.modules|^@(method|measure|accepts)\(", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,10 @@ def blocks(page: Path) -> list[Block]:
 def run_python(pages: Sequence[Path], folder: Path) -> list[list[Run]]:
     """Run the Python blocks of each page, one after the other: pages in folders and namespaces of their own.
 
-    One process runs them, so that what they import is loaded once; a page that changes what is imported has its own.
+    One process runs them, so that what they import is loaded once; a page that changes what is imported, or adds
+    methods, has its own.
     """
-    apart = [page for page in pages if "sys.modules" in page.read_text(encoding="utf-8")]
+    apart = [page for page in pages if APART.search(page.read_text(encoding="utf-8"))]
     together = [page for page in pages if page not in apart]
     runs: dict[Path, list[Run]] = {}
     for group in [together, *([page] for page in apart)]:

@@ -192,7 +192,19 @@ def test_a_csv_file_gives_the_same_in_pandas_in_python_and_on_the_shell(tmp_path
     frame.to_csv(tmp_path / "ties.csv", index=False)
     by_pandas = graphpri.sparsify(pd.read_csv(tmp_path / "ties.csv"), **FEW).graph
     graphpri.write(graphpri.sparsify(graphpri.read(tmp_path / "ties.csv"), **FEW).graph, tmp_path / "python.csv")
-    command = [sys.executable, "-m", "graphpri", "sparsify", "ties.csv", "-o", "shell.csv", "--keep", "0.3"]
+    command = [
+        sys.executable,
+        "-m",
+        "graphpri",
+        "sparsify",
+        "ties.csv",
+        "-o",
+        "shell.csv",
+        "--keep",
+        "0.3",
+        "--beta",
+        "4",
+    ]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     assert len(by_pandas) == 23
     for name in ("python.csv", "shell.csv"):

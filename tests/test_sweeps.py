@@ -445,7 +445,7 @@ def test_corrected_prices_improve_on_the_local_entropy(keep, connected, monkeypa
     graph = clustered(250)
     judge = Objective(graph, 4.0)
     by = {
-        name: graphpri.sparsify(graph, keep=keep, connected=connected, entropy=name, effort="fast")
+        name: graphpri.sparsify(graph, keep=keep, beta=4, connected=connected, entropy=name, effort="fast")
         for name in ("local", "exact")
     }
     local, exact = (judge.value(by[name].mask.astype(float)) for name in ("local", "exact"))
@@ -475,12 +475,12 @@ ESTIMATED = {"entropy": "stochastic", "effort": "fast"}
 
 @pytest.fixture(scope="module")
 def estimated():
-    return graphpri.sparsify(HUBS, keep=0.4, **ESTIMATED)
+    return graphpri.sparsify(HUBS, keep=0.4, beta=4, **ESTIMATED)
 
 
 def test_stochastic_results_come_with_errors_that_cover_the_exact_values(estimated):
     graph, result = HUBS, estimated
-    same = graphpri.sparsify(graph, keep=0.4, entropy="local", effort="fast")
+    same = graphpri.sparsify(graph, keep=0.4, beta=4, entropy="local", effort="fast")
     exact = Objective(graph, 4.0)
     terms = exact.terms(result.mask.astype(float))
     assert np.array_equal(result.mask, same.mask)
@@ -521,7 +521,7 @@ def test_a_time_limit_ends_estimating_with_larger_errors(monkeypatch):
     monkeypatch.setattr("graphpri._stochastic.TARGET", 1e-9)  # out of reach: all probes are taken
     monkeypatch.setattr("graphpri._stochastic.MOST_PROBES", 128)
     graph = graphpri.datasets.barabasi_albert(300, 4, seed=2)
-    options = {"keep": 0.4, "entropy": "stochastic", "effort": "fast"}
+    options = {"keep": 0.4, "beta": 4, "entropy": "stochastic", "effort": "fast"}
     full = graphpri.sparsify(graph, **options)
     result = graphpri.sparsify(graph, **options, time_limit=1e-9)
     assert "time_limit=1e-09 ended estimating: see the errors" in result.status

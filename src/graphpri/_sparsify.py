@@ -142,7 +142,7 @@ class Sparsified:
     'converged: no swap improves J'
     >>> facts = result.report()
     >>> facts["edges_kept"], facts["method"], facts["beta"]
-    (23, 'pri', 4.0)
+    (23, 'pri', 50.0)
     """
 
     original: Graph
@@ -267,7 +267,7 @@ class Sparsified:
         >>> import networkx as nx
         >>> import graphpri
         >>> print(graphpri.sparsify(nx.karate_club_graph(), keep=0.2).cut_off)  # doctest: +ELLIPSIS
-        17 nodes lost all of their edges: connected=True needs at least 33; cover=True leaves an edge to each node, ...
+        15 nodes lost all of their edges: connected=True needs at least 33; cover=True leaves an edge to each node, ...
         """
         graph = self.original
         nodes, rows = self._lost

@@ -180,7 +180,7 @@ def graph(
     >>> karate = nx.karate_club_graph()
     >>> ax = graph(karate, sparsify(karate, keep=0.3), pos=nx.circular_layout(karate), names=5, colour="club")
     >>> ax.get_title(), [text.get_text() for text in ax.texts][:2]
-    ('23 of 78 edges kept', ['0', '33'])
+    ('23 of 78 edges kept', ['33', '0'])
     """
     if pos is not None and layout is not None:
         raise OptionError("layout and pos are two names for the positions: pass one of them")

@@ -45,11 +45,11 @@ class Report(Mapping[str, float]):
     >>> found["edges"], found["edges_original"]
     (39, 78)
     >>> print(found)
-    exact entropy in nats, beta 4, alpha 0, equation mixture
+    exact entropy in nats, beta 50, alpha 0, equation mixture
                            original  kept
     size and connectivity
       edges                      78    39   number of edges
-      components                  1     3   connected components
+      components                  1     1   connected components
     note: weights: 'weight'
     """
 

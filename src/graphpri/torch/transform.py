@@ -73,7 +73,7 @@ class Sparsify(BaseTransform):
     >>> transform(Data(edge_index=edge_index, edge_attr=torch.rand(12, 4), num_nodes=6))
     Data(edge_index=[2, 6], edge_attr=[6, 4], num_nodes=6)
     >>> transform
-    Sparsify(keep=0.5, beta=4.0, method='pri')
+    Sparsify(keep=0.5, beta=50.0, method='pri')
     """
 
     def __init__(
