@@ -591,6 +591,8 @@ def test_curves_follow_and_lead(karate: Any, open_tab: Any) -> None:
     tab.page.check("[value=beta]")
     tab.page.mouse.move(box["x"] + box["width"] / 3, box["y"] + 20)
     assert "β 1: " in tab.page.locator("#curves svg").first.text_content()
+    units = tab.page.locator("#curves svg").evaluate_all("all => all.map(svg => svg.textContent)")
+    assert ["nats" in text for text in units] == [True] * 3 + [False] * (len(units) - 4) + [True]
     tab.page.mouse.click(box["x"] + 2, box["y"] + 20)
     tab.page.wait_for_function("() => graphpri.state().beta === 0")
     assert "along β" in tab.page.locator("#curves svg").first.get_attribute("aria-label")

@@ -104,7 +104,7 @@ class Curves {
       along === "keep" ? this.data.value(name, beta, i, baseline) : this.data.value(name, i, keep, baseline));
   }
 
-  axes(chart, [left, right], [low, high], what) {
+  axes(chart, [left, right], [low, high], what, unit) {
     svg("path", { class: "frame", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}` }, chart);
     const word = (x, y, anchor, text) => { svg("text", { x, y, "text-anchor": anchor }, chart).textContent = text; };
     word(LEFT - 3, TOP + 6, "end", high);
@@ -112,6 +112,8 @@ class Curves {
     word(LEFT, HEIGHT - 3, "start", left);
     word(WIDTH - RIGHT, HEIGHT - 3, "end", right);
     word((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 3, "middle", what);
+    const upright = `translate(${LEFT - 5} ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)`;
+    svg("text", { transform: upright, "text-anchor": "middle" }, chart).textContent = unit;
   }
 
   draw(made, state) {
@@ -131,7 +133,7 @@ class Curves {
     const keep = state.along === "keep", at = keep ? state.keep : state.beta, last = this.count(state.along) - 1;
     const word = (i) => (keep ? percent(data.share(i)) : String(data.betas[i]));
     const x = this.place(state.along, at);
-    this.axes(chart, [word(0), word(last)], [brief(low, high), brief(high, low)], keep ? "edges kept" : "β");
+    this.axes(chart, [word(0), word(last)], [brief(low, high), brief(high, low)], keep ? "edges kept" : "β", unit);
     svg("path", { class: "now", d: `M${x} ${TOP}V${HEIGHT - BOTTOM}` }, chart);
     made.points = [];
     for (const [kind, values] of lines) {
@@ -181,7 +183,7 @@ class Curves {
   /* Every stop as a point; those of the current budget joined along β. */
   pareto(made, state) {
     const { chart } = made, { data } = this, { across, up, points, ends, dots } = (this.plane_ ??= this.plane());
-    this.axes(chart, ends.slice(0, 2), ends.slice(2), "D, nats");
+    this.axes(chart, ends.slice(0, 2), ends.slice(2), "D, nats", "S, nats");
     made.points = points;
     svg("path", { class: "dots", d: dots }, chart);
     const along = points.filter(({ change }) => change.keep === state.keep);
