@@ -66,6 +66,13 @@ def test_the_best_comes_back_with_exactly_k_edges(karate: nx.Graph, purpose: str
     assert found.not_tried == ()
 
 
+def test_eigenvalues_are_left_out_on_large_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = graphpri.datasets.ring_knn()
+    assert "eigenvalue_error" in _choose._measures("spectrum", graph)
+    monkeypatch.setattr(_choose, "_EIGENVALUE_EDGES", graph.n_edges - 1)
+    assert _choose._measures("spectrum", graph) == ["quadratic_error"]
+
+
 def test_random_edges_are_not_chosen_where_others_lose_no_more() -> None:
     found = graphpri.choose(nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)]), 0.5, "communities")
     assert found.rows[0]["loss"] == next(row["loss"] for row in found.rows if row["method"] == "random")

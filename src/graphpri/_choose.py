@@ -82,6 +82,8 @@ ALL_EDGES, ALL_NODES = 5000, 1000
 """Up to which all methods are tried, and Graph-PRI at all of these β."""
 _REFINED = 20, 4
 """Ways that get weights of least D, the best by weights as given or rescaled: where all are tried, and a few."""
+_EIGENVALUES, _EIGENVALUE_EDGES = ("eigenvalue_error", "spectral_distance"), 20_000
+"""Measures that are left out above so many edges: of 91 286 they take 5 and 4 CPU s for each of sixteen ways."""
 _STEPS = 30
 """Of the search for these weights, which come within 2 % of its end in a small part of the time."""
 
@@ -286,6 +288,7 @@ def choose(
     Up to 5000 edges and 1000 nodes all methods are tried, and Graph-PRI at seven β; on larger graphs the few that did
     best on other graphs (``graphpri reproduce landscape``). Each is tried connected, where the budget allows it, and
     not; weights of least divergence after those that did best without. Searches are brief (``effort="fast"``).
+    Above 20 000 edges the spectrum is judged by the quadratic form alone, as eigenvalues take seconds for each way.
 
     Examples
     --------
@@ -414,8 +417,8 @@ class _Trial:
     def ordered(self) -> list[tuple[float, _Tried]]:
         """What was tried and what it loses, best first; of equal ones that tried first, random edges last."""
         losses = self.losses() if self.tried else np.empty(0)
-        is_random = [tried.way.method == _RANDOM.method for tried in self.tried]
-        return [(float(losses[i]), self.tried[i]) for i in np.lexsort((is_random, losses))]
+        found = list(zip(losses.tolist(), self.tried, strict=True))
+        return sorted(found, key=lambda one: (one[0], one[1].way.method == _RANDOM.method))
 
     def row(self, loss: float, tried: _Tried) -> dict[str, Any]:
         """What the table says of a way."""
@@ -426,10 +429,11 @@ class _Trial:
 
 
 def _measures(purpose: str, graph: Graph) -> list[str]:
-    """Measures of a purpose that are affordable on this graph."""
+    """Measures of a purpose that are affordable on this graph, for each of the ways that are tried."""
     if purpose == "distances":
         return list(_DISTANCES) if all(MEASURES[name].affordable(graph) for name in _DISTANCES) else []
-    return [name for name in PURPOSES[purpose] if MEASURES[name].affordable(graph)]
+    skipped = _EIGENVALUES if graph.n_edges > _EIGENVALUE_EDGES else ()
+    return [name for name in PURPOSES[purpose] if name not in skipped and MEASURES[name].affordable(graph)]
 
 
 def kept_distances(connected_pairs: Any, stretch: Any) -> Any:
