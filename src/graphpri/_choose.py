@@ -208,7 +208,7 @@ class Choice:
         lines = [f"for {self.purpose}: {_in_words(self.best)}"]
         lines += aligned([columns, *([_shown(row[name]) for name in columns] for row in shown)], left=2)
         if len(shown) < len(self.rows):
-            lines.append(f"and {len(self.rows) - len(shown)} ways that lose more than the first {_SHOWN}")
+            lines.append(f"and {len(self.rows) - len(shown)} ways that lose as much or more")
         for status in dict.fromkeys(row["status"] for row in self.failed):
             names = dict.fromkeys(row["method"] for row in self.failed if row["status"] == status)
             lines.append(f"not done: {', '.join(names)}: {status}")

@@ -374,7 +374,7 @@ class CutOff:
             f"{setting('cover', True)} leaves an edge to each node{needs}",
         ]
         if self.edges_kept < max(self.connected_needs, self.cover_needs or 0):
-            advice.append(f"{setting('at_least', True)} raises the budget to what they need")
+            advice.append(f"{setting('at_least', True)} raises the budget to what either needs")
         if self.alpha is not None:
             advice.append(f"{setting('alpha', self.alpha)} cuts fewer off")
         return f"{head}: {'; '.join(advice)}"
