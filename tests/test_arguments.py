@@ -448,8 +448,18 @@ def test_an_unknown_argument_is_refused_with_what_it_may_mean() -> None:
             call(ring, random_state=1)
     with pytest.raises(TypeError, match="no argument delim; did you mean delimiter"):
         graphpri.read("a.csv", delim=";")
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'keep'"):
-        graphpri.compare(ring, "random")  # pyright: ignore
+
+
+def test_calls_with_too_few_or_too_many_arguments_say_what_to_pass() -> None:
+    ring: Any = graphpri.datasets.ring_knn()
+    calls: list[tuple[Callable[[], Any], str]] = [
+        (lambda: graphpri.compare(ring, "random"), r"compare needs keep \(a share .*number of edges"),  # pyright: ignore
+        (lambda: graphpri.choose(ring), r"choose needs keep \(.*\) and purpose \(one of 'information'"),  # pyright: ignore
+        (lambda: graphpri.path(ring, [0, 1]), "path takes only G without a name; the others are .* beta=, keep="),  # pyright: ignore
+    ]
+    for call, words in calls:
+        with pytest.raises(ArgumentError, match=words):
+            call()
 
 
 @pytest.mark.parametrize(

@@ -676,6 +676,25 @@ def test_disparity_on_unweighted_graphs_ranks_by_the_larger_degree():
     assert (np.diff(expected[np.argsort(larger)]) >= 0).all()
 
 
+def test_methods_that_go_by_weights_ask_which_they_are():
+    calls = nx.karate_club_graph()
+    for _, _, data in calls.edges(data=True):
+        data["calls"] = data.pop("weight")
+    needing = {name for name in METHODS if find(name).needs_weights}
+    assert {"weight", "disparity", "noise-corrected", "marginal-likelihood", "metric"} <= needing
+    assert "local-degree" not in needing
+    for name in METHODS:
+        if name not in needing:
+            continue
+        with pytest.raises(OptionError, match=rf"'{name}' needs weights, .*weight=\"calls\", or weight=None"):
+            graphpri.sparsify(calls, 20, method=name)
+        assert graphpri.sparsify(calls, 20, method=name, weight=None).kept.n_edges == 20
+        assert graphpri.sparsify(calls, 20, method=name, weight="calls").kept.is_weighted
+    table = graphpri.compare(calls, ["random", "disparity"], 20)
+    assert [row["K"] for row in table] == [20, None]
+    assert graphpri.sparsify(nx.path_graph(5), 2, method="weight").kept.n_edges == 2  # nothing that could be weights
+
+
 def test_disparity_tells_hub_edges_apart_whose_significance_rounds_to_one():
     graph = zoo.reweighted(zoo.star(402), np.concatenate([np.ones(398), [200.0, 210.0, 220.0]]))
     scores = score(graph, "disparity")

@@ -79,6 +79,37 @@ def test_random_edges_are_not_chosen_where_others_lose_no_more() -> None:
     assert found.best.method != "random"
 
 
+def test_level_ways_come_in_a_fixed_order_and_random_edges_last() -> None:
+    for graph in (nx.Graph([(0, 1)]), nx.star_graph(3)):
+        for purpose in ("information", "degrees", "connectivity", "hubs"):
+            found = graphpri.choose(graph, graph.number_of_edges(), purpose)
+            assert len({row["loss"] for row in found.rows}) == 1
+            assert found.best == Way("pri", 50)
+            assert [way.method for way in found.ways[-2:]] == ["random", "random"]
+            assert "all ways are level here, random edges too" in str(found)
+
+
+def test_measures_by_which_nothing_is_lost_are_no_part_of_the_loss() -> None:
+    found = graphpri.choose(nx.cycle_graph(6), 5, "connectivity")  # any five edges are a path
+    (chance,) = (row for row in found.rows if _choose._way(row) == Way("random"))
+    assert {row["loss"] for row in found.rows} == {chance["loss"]} == {0.0}
+
+
+def test_choices_show_in_notebooks_and_say_where_weights_may_be(karate: nx.Graph) -> None:
+    graph = nx.Graph((u, v, {"calls": data["weight"]}) for u, v, data in karate.edges(data=True))
+    found = graphpri.choose(graph, 40, "degrees")
+    html = found._repr_html_()
+    assert f"<b>{_choose._in_words(found.best)}</b>" in html
+    assert html.count("<tr") >= 5
+    for text in (str(found), html.replace("&quot;", '"')):
+        assert 'pass weight="calls" if that holds the weights' in text
+
+
+def test_misspelt_purposes_are_met_with_the_closest(karate: nx.Graph) -> None:
+    with pytest.raises(OptionError, match=r"purpose='comunities': choose from .*; did you mean 'communities'\?"):
+        graphpri.choose(karate, 0.5, "comunities")
+
+
 def test_random_edges_lose_a_hundred(karate: nx.Graph) -> None:
     found = graphpri.choose(karate, 0.5, "degrees")
     (chance,) = (row for row in found.rows if _choose._way(row) == Way("random"))

@@ -217,9 +217,14 @@ def test_completion_scripts_know_the_commands(shell: str, cli: Cli):
     ("arguments", "words"),
     [
         (["sparsfy", "karate"], ["sparsfy", "sparsify"]),
-        (["sparsify"], ["INPUT"]),
+        (["sparsify"], ["sparsify needs INPUT: Files"]),
         (["sparsify", "karate", "--kep", "3"], ["--kep", "--keep"]),
-        (["sparsify", "karate", "--keep"], ["--keep"]),
+        (["sparsify", "karate", "--keep"], ["--keep stands without a value: Edges to keep"]),
+        (["choose", "karate", "--for", "hubs"], ["choose needs --keep: Edges to keep: a share such as 0.3"]),
+        (["choose", "karate", "--keep", "0.3"], ["choose needs --for", "information, hubs, spectrum"]),
+        (["choose", "karate", "--kep", "0.3", "--for", "hubs"], ["choose needs --keep", "instead of --kep"]),
+        (["sparsify", "karate", "--keep", "9", "--at-least"], ["--at-least", "--connected, --cover or --protect"]),
+        (["sparsify", "karate", "--at-least", "--cover"], ["--at-least raises a budget", "pass --keep"]),
         (["sparsify", "karate", "--beta", "high"], ["--beta", "high"]),
         (["sparsify", "karate", "--directed", "yes"], ["--directed", "symmetrize"]),
         (["sparsify", "karate", "--seed", "0.5"], ["--seed"]),
@@ -648,7 +653,30 @@ def test_konect_and_snap_files(cli: Cli, tmp_path: Path):
 
 def test_what_a_format_cannot_hold_is_said(cli: Cli):
     result = cli("sparsify", "karate", "--keep", "0.1", "-o", "small.csv")
-    assert "club" in result.out.partition("about the file")[2]
+    about = result.out.partition("about the file")[2]
+    assert "isolated nodes, node attribute 'club' and graph attribute 'name' not in the file" in about
+    assert about.count("can't hold") == 1
+
+
+CALLS = "source,target,calls,since\na,b,3,May\na,c,10,May\nb,c,2,June\nc,d,30,June\nd,a,1,July\n"
+
+
+def test_what_needs_weights_is_refused_where_no_one_named_them(cli: Cli, tmp_path: Path):
+    (tmp_path / "calls.csv").write_text(CALLS)
+    for asked in (
+        ("--method", "noise-corrected", "--significance", "0.5"),
+        ("--method", "weight", "--keep", "2"),
+        ("--keep", "2", "--negative", "drop"),
+    ):
+        refused(cli("sparsify", "calls.csv", *asked), "needs weights", "--weight calls, or --weight none")
+    assert cli("sparsify", "calls.csv", "--method", "weight", "--keep", "2", "--weight", "none").code == 0
+    tested = "--method", "noise-corrected", "--significance", "0.5", "--weight", "calls"
+    assert "none, significance 0.5" in cli("sparsify", "calls.csv", *tested).out
+    assert "pass --weight calls if that holds the weights" in cli("sparsify", "calls.csv", "--keep", "2").out
+    compared = cli("compare", "calls.csv", "--keep", "2", "--method", "random,disparity").out
+    assert "error: method 'disparity' needs weights" in compared
+    assert "pass --weight calls, or --weight none" in compared
+    refused(cli("explore", "calls.csv", "--method", "disparity", "-o", "page.html"), "--weight calls")
 
 
 def test_attributes_survive(cli: Cli, tmp_path: Path):

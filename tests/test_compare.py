@@ -17,7 +17,7 @@ import graphpri
 import zoo
 from graphpri._compare import compare
 from graphpri.datasets import barabasi_albert
-from graphpri.errors import FileError, GraphError, MissingExtraError, OptionError
+from graphpri.errors import ArgumentError, FileError, GraphError, MissingExtraError, OptionError
 from graphpri.measures import MEASURES, Cost
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
@@ -183,8 +183,15 @@ def test_best_follows_the_measures_better_end():
     )
     with pytest.raises(OptionError, match="neither less nor more"):
         table.best("entropy")
-    with pytest.raises(OptionError, match="not in the table"):
+    with pytest.raises(OptionError, match="the table has no such measure; choose from 'divergence', 'degree_rank'"):
         table.best("stretch")
+    with pytest.raises(OptionError, match=r"measure='seconds': it measures nothing .*sorted.*choose from 'divergence'"):
+        table.best("seconds")
+    with pytest.raises(OptionError, match=r"did you mean 'divergence'\?"):
+        table.best("divergance")
+    for call in (table.best, table.best_per_budget):
+        with pytest.raises(ArgumentError, match=r"by which measure\? choose from 'divergence', 'degree_rank'"):
+            call()
     with pytest.raises(OptionError, match=r"no row at keep=0\.3"):
         table.best("divergence", keep=0.3)
 

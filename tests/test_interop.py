@@ -550,6 +550,22 @@ def test_networkx_integers_stay_integers_where_they_add_up():
     assert all(type(w) is int for *_, w in kept.edges(data="weight"))
 
 
+def test_sources_know_the_columns_that_could_be_weights():
+    g = nx.Graph()
+    g.add_edge("a", "b", calls=3, since="May")
+    g.add_edge("b", "c", calls=5, since="June")
+    frame = nx.to_pandas_edgelist(g)
+    for graph in (g, frame):
+        assert load(graph).candidates == ("calls",)
+        assert load(graph, Policies(weight="calls")).candidates == load(graph, Policies(weight=None)).candidates == ()
+        with pytest.raises(OptionError, match=r'negative=.abs. needs weights.*weight="calls", or weight=None'):
+            load(graph, Policies(negative="abs"))
+    nx.set_edge_attributes(g, 1.0, "weight")
+    assert load(g).candidates == ()
+    parallel = nx.MultiGraph([("a", "b", {"calls": 1}), ("a", "b", {"calls": 2})])
+    assert load(parallel, Policies(parallel="sum")).candidates == ()  # their number is the weight
+
+
 def test_networkx_weights_where_edges_have_them():
     g = nx.path_graph(4)
     assert load(g).notes == ("unweighted: no edge has the attribute 'weight'",)
@@ -836,7 +852,10 @@ def test_frames_of_two_or_three_columns_are_taken_by_position():
 def test_columns_of_a_frame_are_chosen_and_others_named():
     frame = pd.DataFrame({"id": [7, 8], "who": ["a", "b"], "whom": ["b", "c"], "scenes": [2, 3]})
     source = load(frame, Policies(source="who", target="whom"))
-    assert source.notes == ("unweighted: no edge has the attribute 'weight'; other columns: id, scenes; weight=\"id\"",)
+    assert source.notes == (
+        "unweighted: no edge has the attribute 'weight'; other columns: id, scenes; "
+        'pass weight="id" or "scenes" if that holds the weights',
+    )
     chosen = load(frame, Policies("scenes", source="who", target="whom"))
     assert chosen.graph.weights.tolist() == [2, 3]
     with pytest.raises(OptionError, match="target='what' is no column of the frame"):
@@ -849,7 +868,10 @@ def test_columns_of_a_frame_are_chosen_and_others_named():
 
 def test_networks_without_weights_name_other_numbers():
     g = nx.Graph([(0, 1, {"calls": 2, "kind": "x", "near": True})])
-    assert load(g).notes == ("unweighted: no edge has the attribute 'weight'; other columns: calls; weight=\"calls\"",)
+    assert load(g).notes == (
+        "unweighted: no edge has the attribute 'weight'; other columns: calls; "
+        'pass weight="calls" if that holds the weights',
+    )
     h = igraph.Graph(edges=[(0, 1)], edge_attrs={"calls": [2], "kind": ["x"]})
     assert load(h).notes == load(g).notes
 

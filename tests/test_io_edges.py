@@ -622,7 +622,7 @@ def test_time_stamps_without_a_name_are_refused_with_both_readings(times: list[f
     assert not t.canonical(weight=None).graph.is_weighted
     assert read("source target weight\n" + text, "edgelist").canonical().graph.is_weighted
     named = read("source target time\n" + text, "edgelist").canonical()
-    assert named.notes[0].endswith("""; other columns: time; weight="time\"""")
+    assert named.notes[0].endswith('; other columns: time; pass weight="time" if that holds the weights')
 
 
 @pytest.mark.parametrize(
@@ -650,7 +650,9 @@ def test_columns_of_ends_are_chosen_by_name() -> None:
     t = read(text, source="who", target="WHOM")
     assert rows(t) == [("a", "b"), ("b", "c")]
     assert list(t.edge_attributes) == ["id", "scenes"]
-    assert t.canonical().notes[0].endswith('; other columns: id, scenes; weight="id"')
+    assert (
+        t.canonical().notes[0].endswith('columns: id, scenes; pass weight="id" or "scenes" if that holds the weights')
+    )
     assert rows(read("# id who whom\n1 a b\n", "edgelist", source="who", target="whom")) == [("a", "b")]
     assert rows(read("source,target,boss\na,b,c\n", source="boss", target="source")) == [("c", "a")]
     with pytest.raises(FileError, match=r"no column is called 'what', named by target=\"what\" \(columns: id, who"):

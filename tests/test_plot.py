@@ -322,7 +322,10 @@ def test_colours_follow_attributes_groups_and_numbers():
     assert sorted(np.ravel(scale.get_array())) == sorted(kept)
     many = plot.graph(g, result, colour=[f"group {node % 11}" for node in g])
     assert "other" in {str(c.get_label()) for c in many.collections}
-    with pytest.raises(OptionError, match="colour='team' is no attribute of the graph's nodes; it has 'club'"):
+    with pytest.raises(
+        OptionError,
+        match=r"colour='team' is no attribute of .* and no colour of .*; it has 'club'",
+    ):
         plot.graph(g, result, colour="team")
     with pytest.raises(OptionError, match=r"colour.*3 values for 34 nodes"):
         plot.graph(g, result, colour=[1, 2, 3])
@@ -349,8 +352,43 @@ def test_results_and_whole_graphs_are_drawn_alone_and_dropped_edges_left_out_on_
     assert plot.graph(nx.karate_club_graph()).get_title() == "78 edges"
     ax = plot.graph(result, dropped=False)
     assert not [c for c in ax.collections if str(c.get_label()).startswith("dropped")]
+    for name in ("layout", "pos"):
+        with pytest.raises(OptionError, match=f"^{name} has no position for 33 nodes"):
+            plot.graph(result, **{name: {0: (0, 0)}})
+        with pytest.raises(OptionError, match=f"^{name} must be finite .*and some are not finite"):
+            plot.graph(result, **{name: np.full((34, 2), np.nan)})
     with pytest.raises(OptionError, match="layout and pos are two names"):
         plot.graph(result, layout=np.zeros((34, 2)), pos=np.zeros((34, 2)))
+
+
+def test_names_of_chosen_nodes_are_written_as_they_are():
+    g = nx.relabel_nodes(nx.path_graph(4), {0: "anna", 1: "$x", 2: "y$", 3: "$\\frac$"})
+    ax = plot.graph(g, names=["anna", "$\\frac$"])
+    assert sorted(text.get_text() for text in ax.texts) == ["$\\frac$", "anna"]
+    ax.figure.canvas.draw()  # no formula that can't be read
+    with pytest.raises(OptionError, match=r"names: the graph has no node 'ana'; did you mean 'anna'\?"):
+        plot.graph(g, names=["ana"])
+    with pytest.raises(OptionError, match="a list of their labels"):
+        plot.graph(g, names="anna")
+
+
+def test_plain_colours_are_those_of_matplotlib():
+    g = nx.star_graph(4)
+    for colour, rgb in (("steelblue", (70, 130, 180)), ((1.0, 0.0, 0.0), (255, 0, 0)), (["#ff0000"] * 5, (255, 0, 0))):
+        faces = plot.graph(g, colour=colour).collections[-1].get_facecolors()
+        assert_allclose(faces[:, :3] * 255, np.tile(rgb, (len(faces), 1)), atol=0.5)
+    nx.set_node_attributes(g, {0: "hub", 1: "leaf", 2: "leaf", 3: "leaf", 4: "leaf"}, "red")
+    labels = {str(c.get_label()) for c in plot.graph(g, colour="red").collections}  # the attribute goes first
+    assert {"hub", "leaf"} <= labels
+
+
+def test_letters_that_no_font_has_are_mentioned_once():
+    g = nx.path_graph(["\U000130b8", "\U000130b9", "c"])  # hieroglyphs
+    with pytest.warns(UserWarning, match="no installed font has") as caught:
+        ax = plot.graph(g, names="all")
+    assert len(caught) == 1
+    if any("Last Resort" in family for family in ax.texts[0].get_fontfamily()):
+        ax.figure.canvas.draw()  # a warning would be an error
 
 
 def test_a_hairball_says_what_to_do():

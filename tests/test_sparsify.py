@@ -1410,9 +1410,22 @@ def test_budgets_are_at_least_what_constraints_need_on_request():
     for rule, least in ({"cover": True}, 21), ({"connected": True}, 33), ({"protect": list(karate.edges)[:25]}, 25):
         assert sparsify(karate, keep=10, at_least=True, **rule).mask.sum() == least
         assert sparsify(karate, keep=40, at_least=True, **rule).mask.sum() == 40
-    assert sparsify(karate, keep=10, at_least=True).mask.sum() == 10
     sizes = [r.mask.sum() for r in path(karate, keep=[10, 25], cover=True, at_least=True)]
     assert sizes == [21, 25]
+
+
+def test_a_budget_that_nothing_raises_is_refused():
+    karate = nx.karate_club_graph()
+    for options in {}, {"method": "random"}, {"connected": False}:
+        with pytest.raises(OptionError, match="at_least=True raises the budget to what connected=True, cover=True or"):
+            sparsify(karate, 10, at_least=True, **options)
+    with pytest.raises(OptionError, match="at_least=True raises the budget"):
+        path(karate, keep=[5, 10], at_least=True)
+    with pytest.raises(OptionError, match=r"significance=0\.3 decides how many stay"):
+        sparsify(karate, method="disparity", significance=0.3, at_least=True, cover=True)
+    for call in (sparsify, lambda graph, **options: path(graph, beta=[1, 2], **options)):
+        with pytest.raises(OptionError, match="at_least=True raises a budget, and there is none; pass keep="):
+            call(karate, at_least=True, cover=True)
 
 
 def test_results_say_what_was_cut_off_where_and_what_to_do():
@@ -1427,6 +1440,12 @@ def test_results_say_what_was_cut_off_where_and_what_to_do():
     assert "at_least=True" in str(cut)
     assert str(sparsify(graph, keep=6, cover=True).cut_off) == "no node lost all of its edges"
     assert "alpha" not in str(cut)  # which other methods don't have
+    tested = sparsify(nx.karate_club_graph(), method="disparity", significance=0.3)
+    text = str(tested.cut_off)
+    assert "cover=True adds the best edge of each although it is not significant" in text
+    assert "a significance above 0.3 keeps more edges" in text
+    assert "at_least" not in text
+    assert "budget" not in text
     by_pri, by_barrier = (sparsify(nx.karate_club_graph(), keep=0.3, alpha=alpha).cut_off for alpha in (0, 0.02))
     assert "alpha=0.02 cuts fewer off" in str(by_pri)
     assert by_barrier.nodes < by_pri.nodes

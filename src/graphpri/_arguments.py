@@ -18,11 +18,11 @@ from collections.abc import Hashable as HashableType
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from numbers import Integral, Real
-from typing import IO, Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin
+from typing import IO, Any, Literal, NamedTuple, NoReturn, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
-from graphpri.errors import ArgumentError, OptionError, argument, did_you_mean, named
+from graphpri.errors import ArgumentError, OptionError, argument, did_you_mean, joined, named, setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 _LARGEST = sys.float_info.max
@@ -39,11 +39,15 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "parallel": ("multi_edges", "multiedges"),
     "threads": ("cores", "n_jobs", "n_threads", "num_threads", "workers"),
     "time_limit": ("max_time", "timeout"),
+    "purpose": ("aim", "for_", "goal", "task"),
     "methods": ("algorithms", "method"),
     "method": ("algorithm",),
     "entropy": ("method",),
     "connected": ("keep_connected", "preserve_connectivity"),
     "callback": ("progress", "verbose"),
+    "colour": ("c", "color", "colors", "colours", "node_color"),
+    "names": ("labels", "with_labels"),
+    "width": ("edge_width", "linewidth"),
     "format": ("fmt", "filetype"),
     "delimiter": ("delim", "sep", "separator"),
     "header": ("has_header",),
@@ -115,8 +119,7 @@ def checked(function: F) -> F:
 
 def _wrapped(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     @lru_cache(maxsize=1)
-    def rules() -> tuple[tuple[str, ...], dict[str, tuple[_Rule | None, Any]], bool]:
-        """Arguments by position; rule and default of each by name; whether there may be others by name."""
+    def rules() -> _Rules:
         known = dict(inspect.signature(function).parameters)
         others = [p.name for p in known.values() if p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
         takes_others = any(known[n].kind is inspect.Parameter.VAR_KEYWORD for n in others)
@@ -125,22 +128,60 @@ def _wrapped(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         placed = tuple(p.name for p in known.values() if p.kind is not p.KEYWORD_ONLY)
         hints = _hints(function)
         found = {n: (_rule(hints.get(n, Any)), p.default) for n, p in known.items() if n not in ("self", "cls")}
-        return placed, found, takes_others
+        more = any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(function).parameters.values())
+        return _Rules(name, placed, found, takes_others, more)
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        placed, known, takes_others = rules()
-        for key, value in (*zip(placed, args, strict=False), *kwargs.items()):
-            if key not in known:
-                if key in kwargs and not takes_others:
-                    raise ArgumentError(f"{name} has no argument {unknown(kwargs, known)}")
+        asked = rules()
+        for key, value in (*zip(asked.placed, args, strict=False), *kwargs.items()):
+            if key not in asked.known:
+                if key in kwargs and not asked.takes_others:
+                    raise ArgumentError(f"{name} has no argument {unknown(kwargs, asked.known)}")
                 continue
-            rule, default = known[key]
+            rule, default = asked.known[key]
             if rule is not None and value is not default and not rule.fits(value):
                 _refuse(key, value, rule)
+        asked.check_number(len(args), kwargs)
         return function(*args, **kwargs)
 
     return called
+
+
+class _Rules(NamedTuple):
+    """Arguments of a function by position, rule and default of each by name, and whether it takes others."""
+
+    name: str
+    placed: tuple[str, ...]
+    known: dict[str, tuple[_Rule | None, Any]]
+    takes_others: bool
+    takes_more: bool
+
+    def check_number(self, placed: int, given: Mapping[str, Any]) -> None:
+        """Refuse more arguments by position than there are, and a call without one that must be there."""
+        if placed > len(self.placed) and not self.takes_more:
+            here = [name for name in self.placed if name in self.known]
+            by_name = [name for name in self.known if name not in self.placed]
+            takes = f"takes only {joined(here, 'and')} without a name" if here else "takes no argument without a name"
+            names = ", ".join(setting(name) for name in by_name[:_NAMED]) + ", …" * (len(by_name) > _NAMED)
+            raise ArgumentError(f"{self.name} {takes}{f'; the others are passed by name: {names}' * bool(by_name)}")
+        there = {*self.placed[:placed], *given}
+        missing = [
+            name
+            for name, (_, default) in self.known.items()
+            if default is inspect.Parameter.empty and name not in there
+        ]
+        if missing:
+            words = [f"{name} ({text})" if (text := self._words(name)) else name for name in missing]
+            raise ArgumentError(f"{self.name} needs {joined(words, 'and')}")
+
+    def _words(self, name: str) -> str:
+        """What an argument is."""
+        rule = self.known[name][0]
+        return "" if rule is None else WORDS.get(name, _words(rule))
+
+
+_NAMED = 4  # arguments that a message names at most
 
 
 def unknown(given: Iterable[str], known: Iterable[str]) -> str:
@@ -168,7 +209,7 @@ def _refuse(name: str, value: Any, rule: _Rule) -> NoReturn:
         wrong = [entry for entry in value if not rule.item.fits(entry)]
         value, rule = wrong[0] if wrong else value, rule.item
     if rule.choices:
-        raise OptionError(f"{argument(name, value)}: choose from {', '.join(map(repr, rule.choices))}")
+        raise _not_among(name, value, rule.choices)
     words = rule.words if "sequence" in rule.words else WORDS.get(name, rule.words)
     raise OptionError(f"{argument(name, value)} must be {words}")
 
@@ -388,8 +429,13 @@ def chosen(name: str, value: Any, choices: Iterable[Any]) -> Any:
     """One of some names; anything else is refused, with the names that there are."""
     known = list(choices)
     if not isinstance(value, str) or value not in known:
-        raise OptionError(f"{argument(name, value)}: choose from {', '.join(map(repr, known))}")
+        raise _not_among(name, value, known)
     return value
+
+
+def _not_among(name: str, value: Any, known: Iterable[Any]) -> OptionError:
+    close = did_you_mean(value, map(str, known), 0.6) if isinstance(value, str) else ""
+    return OptionError(f"{argument(name, value)}: choose from {', '.join(map(repr, known))}{close}")
 
 
 def new_name(value: str, known: Iterable[str], kind: str) -> None:

@@ -13,10 +13,11 @@ from graphpri._arguments import checked, whole
 from graphpri._compare import Step
 from graphpri._entropies import entropy_for
 from graphpri._objective import BUDGET_BETA, Objective
-from graphpri._output import aligned
+from graphpri._output import aligned, items
+from graphpri._output import table as html_table
 from graphpri._selection import count_edges, forest_size
 from graphpri._sparsify import Sparsified, methods, reweighted_result, sparsify
-from graphpri.errors import GraphPRIError, OptionError, argument
+from graphpri.errors import GraphPRIError, Note, OptionError, argument, marked, worded
 from graphpri.graph import Directed, FloatArray, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies, load
 from graphpri.measures import MEASURES, Settings, View
@@ -164,7 +165,8 @@ class Choice:
     rows : list of dict
         A row for each: ``loss`` is what it loses in percent of what random edges lose, mean over the measures, so that
         0 is ideal and 100 no better than chance; then the ``method``, ``beta``, ``connected`` and ``reweight``, the
-        edges ``K``, the measures, and ``seconds`` of processor time.
+        edges ``K``, the measures, and ``seconds`` of processor time. A measure by which nothing loses is left out of
+        the mean; where random edges alone lose nothing by one, 100 is a loss of 1 (the whole of it, for most).
     failed : list of dict
         Ways that can't be done: ``method``, ``beta``, ``connected``, and ``status`` says why.
     not_tried : tuple of str
@@ -199,22 +201,49 @@ class Choice:
         return f"Choice({self.purpose}: {_in_words(self.best)}, of {len(self.ways)} ways)"
 
     def __str__(self) -> str:
-        shown = self.rows[:_SHOWN]
-        others = self.rows[_SHOWN:]
+        return worded(self.message)
+
+    @property
+    def message(self) -> str:
+        """The text with arguments marked; see :func:`graphpri.errors.worded`."""
+        columns, shown = self._table()
+        lines = [f"for {self.purpose}: {_in_words(self.best)}", *aligned([columns, *shown], left=2), *self._remarks()]
+        return "\n".join(lines + [f"note: {marked(note)}" for note in self.result.notes])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the best, and the table."""
+        columns, shown = self._table()
+        head = f"<p>for {self.purpose}: <b>{_in_words(self.best)}</b></p>"
+        notes = [worded(text) for text in (*self._remarks(), *self.result.notes)]
+        return head + html_table(columns, shown) + items(notes)
+
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
+        """Columns and rows that are shown: the best ways, the best of Graph-PRI, and random edges."""
+        shown, others = self.rows[:_SHOWN], self.rows[_SHOWN:]
         own = next((row for row in others if row["method"] == "pri"), None)
         shown += [own] if own is not None and all(row["method"] != "pri" for row in shown) else []
         shown += [row for row in others if _way(row) == _RANDOM]
         columns = [name for name in self.rows[0] if name != "seconds"]
-        lines = [f"for {self.purpose}: {_in_words(self.best)}"]
-        lines += aligned([columns, *([_shown(row[name]) for name in columns] for row in shown)], left=2)
-        if len(shown) < len(self.rows):
-            lines.append(f"and {len(self.rows) - len(shown)} ways that lose as much or more")
+        return columns, [[_shown(row[name]) for name in columns] for row in shown]
+
+    def _remarks(self) -> list[str]:
+        """How many ways are not shown, what the scale is, what could not be done and what was not tried."""
+        lines: list[str] = []
+        if (more := len(self.rows) - len(self._table()[1])) > 0:
+            lines.append(f"and {more} ways that lose as much or more")
+        chance = next(row["loss"] for row in self.rows if _way(row) == _RANDOM)
+        if len(self.rows) > 1 and self.rows[0]["loss"] == self.rows[-1]["loss"]:
+            lines.append("all ways are level here, random edges too: what was measured tells none from another")
+        elif chance == self.rows[0]["loss"]:
+            lines.append("random edges lose no more than the best here")
+        if chance not in (0, 100):
+            lines.append(f"random edges lose {chance:.4g} here and not 100: nothing by some of the measures")
         for status in dict.fromkeys(row["status"] for row in self.failed):
             names = dict.fromkeys(row["method"] for row in self.failed if row["status"] == status)
-            lines.append(f"not done: {', '.join(names)}: {status}")
+            lines.append(f"not done: {', '.join(names)}: {marked(status)}")
         if self.not_tried:
             lines.append(f"not tried, as other graphs speak against them: {', '.join(self.not_tried)}")
-        return "\n".join(lines)
+        return lines
 
 
 _SHOWN = 10
@@ -376,7 +405,7 @@ class _Trial:
         try:
             found = sparsify(self.graph, self.keep, method=way.method, seed=self.seed, connected=way.connected, **own)
         except GraphPRIError as error:
-            self.failed.append({**way._asdict(), "status": str(error)})
+            self.failed.append({**way._asdict(), "status": Note(error.message)})
             self.total -= 1 + rescale
             return
         self.results[way] = found
@@ -410,15 +439,22 @@ class _Trial:
         """What each way loses, in percent of what random edges lose, mean over measures; shape (ways,)."""
         kinds = {name: kind for name, kind in PURPOSES[self.purpose].items() if name in self.tried[0].values}
         table = np.array([[lost(name, kind, t.values) for name, kind in kinds.items()] for t in self.tried])
+        table = table[:, table.any(axis=0)]  # what nothing loses tells no way from another
+        if not table.size:
+            return np.zeros(len(self.tried))
         chance = table[[t.way for t in self.tried].index(_RANDOM)]
         # Where random edges lose nothing, a loss of one is as bad as chance.
         return np.array([nine_digits(x) for x in 100 * (table / np.where(chance > 0, chance, 1.0)).mean(axis=1)])
 
     def ordered(self) -> list[tuple[float, _Tried]]:
-        """What was tried and what it loses, best first; of equal ones that tried first, random edges last."""
+        """What was tried and what it loses, best first; of equal ones Graph-PRI first and random edges last.
+
+        Then weights as given go before new ones, and what was tried first before the others.
+        """
         losses = self.losses() if self.tried else np.empty(0)
         found = list(zip(losses.tolist(), self.tried, strict=True))
-        return sorted(found, key=lambda one: (one[0], one[1].way.method == _RANDOM.method))
+        last = {"pri": 0, _RANDOM.method: 2}
+        return sorted(found, key=lambda one: (one[0], last.get(one[1].way.method, 1), one[1].way.reweight is not None))
 
     def row(self, loss: float, tried: _Tried) -> dict[str, Any]:
         """What the table says of a way."""

@@ -19,10 +19,22 @@ from graphpri._output import aligned, format_value, items
 from graphpri._output import table as html_table
 from graphpri._sparsify import Sparsified, several, sparsify
 from graphpri._stochastic import Estimate
-from graphpri.baselines import find
-from graphpri.errors import GraphPRIError, Interrupted, MissingExtraError, OptionError, argument
+from graphpri.baselines import check_weights, find
+from graphpri.errors import (
+    ArgumentError,
+    GraphPRIError,
+    Interrupted,
+    MissingExtraError,
+    Note,
+    OptionError,
+    argument,
+    did_you_mean,
+    marked,
+    named,
+    worded,
+)
 from graphpri.graph import Directed, Loops, Negative, Parallel, Zero
-from graphpri.interop import Policies, load
+from graphpri.interop import Policies, Source, load
 from graphpri.io import tables
 from graphpri.io.pieces import Pieces
 from graphpri.measures import MEASURES, Measure, Settings, View, choose
@@ -100,6 +112,11 @@ class Comparison(Sequence[dict[str, Any]]):
         return f"Comparison({len(self)} rows, {len(self.measures)} measures)"
 
     def __str__(self) -> str:
+        return worded(self.message)
+
+    @property
+    def message(self) -> str:
+        """The text with arguments marked; see :func:`graphpri.errors.worded`."""
         hidden = {"status", "edges", *self._errors()}
         columns = [c for c in self.columns if c not in hidden and not self._says_nothing(c)]
         head = dict.fromkeys(("beta", "keep", "K", "seed", "seconds")) | {"method": "(original)", "options": ""}
@@ -109,10 +126,10 @@ class Comparison(Sequence[dict[str, Any]]):
         lines += aligned([columns, *([_shown(row, c) for c in columns] for row in [head, *self.rows])], left=2)
         failed: dict[str, list[str]] = {}
         for row in filter(_failed, self.rows):
-            failed.setdefault(row["status"], []).append(f"{row['method']} at keep {row['keep']}")
+            failed.setdefault(marked(row["status"]), []).append(f"{row['method']} at keep {row['keep']}")
         lines += [f"{status} ({', '.join(dict.fromkeys(where))})" for status, where in failed.items()]
         lines += [f"left out: {name} ({why})" for name, why in self.left_out.items()]
-        return "\n".join(lines + [f"note: {note}" for note in self.notes])
+        return "\n".join(lines + [f"note: {marked(note)}" for note in self.notes])
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -133,13 +150,15 @@ class Comparison(Sequence[dict[str, Any]]):
         return {c for row in self.rows for c in row if c.endswith("_error") and c[:-6] in self.measures}
 
     @checked
-    def best(self, measure: str, keep: float | int | None = None, beta: float | None = None) -> dict[str, Any]:
+    def best(
+        self, measure: str | None = None, keep: float | int | None = None, beta: float | None = None
+    ) -> dict[str, Any]:
         """The row that is best by a measure; of several, the first.
 
         Parameters
         ----------
         measure : str
-            One of `measures` for which less, or more, means that more of the graph was kept.
+            One of `measures` for which less, or more, means that more of the graph was kept; an error names them.
         keep : float or int, optional
             Only rows with this budget.
         beta : float, optional
@@ -150,11 +169,7 @@ class Comparison(Sequence[dict[str, Any]]):
         OptionError
             For a measure that is not a column or has no better end, and where no row has a value.
         """
-        if measure not in self.measures:
-            raise OptionError(f"measure {measure!r} is not in the table; it has {', '.join(self.measures)}")
-        better = MEASURES[measure].better
-        if better is None:
-            raise OptionError(f"measure {measure!r}: neither less nor more of it is better")
+        measure, better = self._ranked(measure)
         asked = {name: value for name, value in (("keep", keep), ("beta", beta)) if value is not None}
         fitting = (r for r in self.rows if all(r.get(name) == value for name, value in asked.items()))
         rows = [r for r in fitting if not np.isnan(r[measure])]
@@ -163,8 +178,26 @@ class Comparison(Sequence[dict[str, Any]]):
             raise OptionError(f"no row{at and f' at {at}'} has a value of {measure!r}")
         return (min if better == "low" else max)(rows, key=lambda row: row[measure])
 
+    def _ranked(self, measure: str | None) -> tuple[str, str]:
+        """A measure that has a better end, and which: low or high."""
+        ends = {name: better for name in self.measures if (better := MEASURES[name].better) is not None}
+        if measure in ends:
+            return measure, ends[measure]
+        choose = (
+            f"choose from {', '.join(map(repr, ends))}" if ends else "none of the table's measures has a better end"
+        )
+        if measure is None:
+            raise ArgumentError(f"by which {named('measure')}? {choose}")
+        if measure in self.measures:
+            why = "neither less nor more of it is better"
+        elif measure in self.columns:
+            why = f"it measures nothing that was kept; sorted(table, key=lambda row: row[{measure!r}]) ranks by it"
+        else:
+            why = "the table has no such measure"
+        raise OptionError(f"{argument('measure', measure)}: {why}; {choose}{did_you_mean(measure, ends, 0.6)}")
+
     @checked
-    def best_per_budget(self, measure: str, beta: float | None = None) -> list[dict[str, Any]]:
+    def best_per_budget(self, measure: str | None = None, beta: float | None = None) -> list[dict[str, Any]]:
         """The rows that are best by a measure, one for each budget, in the order of the table.
 
         Parameters
@@ -184,12 +217,13 @@ class Comparison(Sequence[dict[str, Any]]):
         >>> [(row["K"], row["method"]) for row in table.best_per_budget("divergence")]
         [(23, 'pri'), (47, 'pri')]
         """
-        self.best(measure, beta=beta)  # refuses what is no measure
+        self.best(measure, beta=beta)  # refuses what has no value
+        measure, end = self._ranked(measure)
         budgets: dict[float | int | None, list[dict[str, Any]]] = {}
         for row in self.rows:
             if not np.isnan(row[measure]) and (beta is None or row.get("beta") == beta):
                 budgets.setdefault(row["keep"], []).append(row)
-        better = min if MEASURES[measure].better == "low" else max
+        better = min if end == "low" else max
         return [better(rows, key=lambda row: row[measure]) for rows in budgets.values()]
 
     @checked
@@ -337,7 +371,7 @@ def compare(
     for b, sizes in betas:
         checked = Objective(graph, b, alpha, "degree", mixture)
         settings = Settings(checked.beta, checked.alpha, by, checked.mixture, unit, 0)
-        tables.append(_Table(View(graph, settings), chosen, given | {"beta": b}, solver, len(betas) > 1))
+        tables.append(_Table(loaded, View(graph, settings), chosen, given | {"beta": b}, solver, len(betas) > 1))
         cells += product(tables[-1:], named, sizes, all_seeds)
     pieces = Pieces(None if store is None else Path(store))
     rows: list[dict[str, Any]] = []
@@ -404,6 +438,7 @@ def _shown(row: Mapping[str, Any], column: str) -> Any:
 class _Table:
     """Makes the rows for one β: sparsifies, times, measures."""
 
+    source: Source
     origin: View
     chosen: list[Measure]
     given: dict[str, Any]
@@ -420,11 +455,18 @@ class _Table:
         asked = name, options, keep, seed
         start = time.perf_counter()
         try:
+            if name != "pri":
+                check_weights(name, self.source)
             found = pieces.get(self._key(*asked) if pieces.folder else [], lambda: self._made(*asked))
         except GraphPRIError as error:
             self.failures.append(error)
             nothing = dict.fromkeys((m.name for m in self.chosen), np.nan)
-            return {**head, **nothing, "seconds": time.perf_counter() - start, "status": f"error: {error}"}
+            return {
+                **head,
+                **nothing,
+                "seconds": time.perf_counter() - start,
+                "status": Note(f"error: {error.message}"),
+            }
         self.notes += found["notes"]
         for note in found["notes of the original"]:
             self.origin.note(note)

@@ -20,7 +20,7 @@ from graphpri._output import table as html_table
 from graphpri._runtime import Deadline, deadline, in_threads, within
 from graphpri._selection import check_budget, count_edges, forest_size, least_cover
 from graphpri._version import __version__
-from graphpri.baselines import METHODS, find, run
+from graphpri.baselines import METHODS, check_weights, find, run
 from graphpri.errors import (
     ArgumentError,
     GraphError,
@@ -276,7 +276,8 @@ class Sparsified:
         bound = None if cover is None else cover.bound
         is_ours = self.settings["method"] == "pri"
         alpha = CUT_OFF_ALPHA if is_ours and self.settings["alpha"] < CUT_OFF_ALPHA else None
-        return CutOff(nodes, rows, forest_size(graph), needs, bound, self.kept.n_edges, alpha)
+        budget, test = self.settings["keep"] is not None, self.settings.get("significance")
+        return CutOff(nodes, rows, forest_size(graph), needs, bound, self.kept.n_edges, alpha, budget, test)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a small picture and what was kept."""
@@ -346,6 +347,10 @@ class CutOff:
     edges_kept : int
     alpha : float or None
         Weight of the barrier that is worth a try; None for another method, and where it is as large already.
+    has_budget : bool
+        Whether a number of edges was asked for.
+    significance : float or None
+        The p-value that decided in place of a budget.
     """
 
     nodes: int
@@ -355,6 +360,8 @@ class CutOff:
     cover_bound: int | None
     edges_kept: int
     alpha: float | None = None
+    has_budget: bool = True
+    significance: float | None = None
 
     @property
     def message(self) -> str:
@@ -366,6 +373,12 @@ class CutOff:
         if len(self.by_component) > 1:
             parts = ", ".join(f"{row['cut_off']} of {row['nodes']}" for row in self.by_component[:3])
             head += f" ({parts}{', …' * (len(self.by_component) > 3)} in the components that lost some)"
+        advice = self._about_budget() if self.has_budget else self._beside_budget()
+        if self.alpha is not None:
+            advice.append(f"{setting('alpha', self.alpha)} cuts fewer off")
+        return f"{head}: {'; '.join(advice)}"
+
+    def _about_budget(self) -> list[str]:
         needs = "" if self.cover_needs is None else f", with {self.cover_needs} edges at least"
         if self.cover_needs != self.cover_bound:
             needs = f", with {self.cover_needs} edges at least, or a few fewer ({self.cover_bound} is a lower bound)"
@@ -375,9 +388,16 @@ class CutOff:
         ]
         if self.edges_kept < max(self.connected_needs, self.cover_needs or 0):
             advice.append(f"{setting('at_least', True)} raises the budget to what either needs")
-        if self.alpha is not None:
-            advice.append(f"{setting('alpha', self.alpha)} cuts fewer off")
-        return f"{head}: {'; '.join(advice)}"
+        return advice
+
+    def _beside_budget(self) -> list[str]:
+        """What to do where no budget limits the edges: those that are needed stay besides."""
+        tested = self.significance is not None
+        besides = "adds the best edge of each" + " although it is not significant" * tested
+        advice = [f"{setting('cover', True)} {besides}", f"{setting('connected', True)} those that join the components"]
+        if tested:
+            advice.append(f"a {named('significance')} above {self.significance:g} keeps more edges")
+        return advice
 
     def __str__(self) -> str:
         return worded(self.message)
@@ -523,7 +543,9 @@ def sparsify(
         run_by.check()
         loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
         graph = loaded.graph
+        run_by.check_weights(loaded)
         is_connected, k = _budget(graph, keep, connected, method, solver)
+        _check_raising(at_least, keep, is_connected or cover, protect, options.get("significance"))
         constraints = _constraints(loaded, is_connected, cover, protect, forbid)
         k = _raised(graph, k, constraints, at_least)
         _check_fits(graph, k, constraints)
@@ -593,6 +615,11 @@ class _MethodCall(NamedTuple):
             _refuse_unused(self.options, Gumbel.__dataclass_fields__.keys(), "solver 'gumbel'")
         else:
             _refuse_unused(self.options, used, "method 'pri' with solver 'budgeted'")
+
+    def check_weights(self, source: Source) -> None:
+        """Refuse a method that goes by weights where the graph has none but columns that could be some."""
+        if self.method != "pri":
+            check_weights(self.method, source)
 
     def settings(self) -> dict[str, Any]:
         """What to report of it."""
@@ -707,6 +734,23 @@ def _constraints(source: Source, connected: bool, cover: Any, protect: Any, forb
     if not cover or connected or (held is not None and gone is not None and (held & gone).any()):
         return chosen  # what is connected is covered; edges that stand in both are refused with the budget
     return replace(chosen, cover=least_cover(source.graph, protect=held, forbid=gone).mask)
+
+
+def _check_raising(at_least: Any, keep: Any, by_rule: Any, protect: Any, significance: Any = None) -> None:
+    """Refuse `at_least` where there is no budget to raise, and nothing for which it could be raised."""
+    if not at_least:
+        return
+    if keep is None:
+        instead = "" if significance is None else f": {argument('significance', significance)} decides how many stay"
+        raise OptionError(
+            f"{argument('at_least', True)} raises a budget, and there is none{instead}; "
+            f"pass {setting('keep')}, or leave it out"
+        )
+    if not by_rule and protect is None:
+        raise OptionError(
+            f"{argument('at_least', True)} raises the budget to what {setting('connected', True)}, "
+            f"{setting('cover', True)} or {named('protect')} need: pass one of them too"
+        )
 
 
 def _raised(graph: Graph, k: int | None, constraints: Constraints, at_least: Any) -> int | None:
@@ -930,6 +974,8 @@ def path(
     graph = loaded.graph
     betas = [beta_for(_plain(b), keep) for b in betas]
     budgets = [_budget(graph, k, connected) for k in keeps]
+    for given in keeps:
+        _check_raising(at_least, given, budgets[0][0] or cover, protect)
     constraints = _constraints(loaded, budgets[0][0], cover, protect, forbid)
     budgets = [_raised(graph, k, constraints, at_least) for _, k in budgets]
     for k in budgets:

@@ -50,6 +50,7 @@ from graphpri._selection import (
 )
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, Neighbours, group, id_dtype, places_within
+from graphpri.interop import Source
 
 Floats = NDArray[np.float64]
 
@@ -606,6 +607,8 @@ class Method:
         ``correction``: see :func:`run`.
     threshold : float, optional
         Least score of the edges that the method itself keeps, where no budget is given.
+    needs_weights : bool
+        Whether weights are what it goes by, so that a graph whose weights nobody named is refused.
 
     Examples
     --------
@@ -622,6 +625,7 @@ class Method:
     constrained: bool
     p_values: Callable[[FloatArray], FloatArray] | None = None
     threshold: float | None = None
+    needs_weights: bool = False
 
 
 METHODS: dict[str, Method] = {}
@@ -643,10 +647,11 @@ def method(
     reference: str,
     p_values: Callable[[FloatArray], FloatArray] | None = None,
     threshold: float | None = None,
+    needs_weights: bool = False,
 ) -> Callable[[Callable[..., Scored]], Callable[..., Scored]]:
     """Register a score function under a name; its keyword-only parameters become the method's options.
 
-    `p_values` and `threshold` are those of :class:`Method`.
+    `p_values`, `threshold` and `needs_weights` are those of :class:`Method`.
 
     Examples
     --------
@@ -672,7 +677,9 @@ def method(
 
         options = keywords - _CONSTRAINTS | (_TESTING if p_values else frozenset())
         constrained = keywords >= _CONSTRAINTS
-        METHODS[name] = Method(name, summary, reference, score, options, constrained, p_values, threshold)
+        METHODS[name] = Method(
+            name, summary, reference, score, options, constrained, p_values, threshold, needs_weights
+        )
         return score
 
     return register
@@ -708,6 +715,18 @@ def find(name: str, *, besides: Sequence[str] = ()) -> Method:
         guess = did_you_mean(name, names)
         raise OptionError(f"{argument('method', name)} is not known{guess} (methods: {', '.join(names)})")
     return METHODS[name]
+
+
+def check_weights(name: str, source: Source) -> None:
+    """Refuse a method that goes by weights for a graph that has none but columns that could be some.
+
+    Raises
+    ------
+    OptionError
+        Names the columns, and how to go without weights.
+    """
+    if find(name).needs_weights:
+        source.check_weights(f"method {name!r}")
 
 
 def run(
@@ -884,6 +903,7 @@ def random(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     summary="the heaviest edges (on unweighted graphs, the seed decides)",
     reference="M. Á. Serrano, M. Boguñá, A. Vespignani. Extracting the multiscale backbone of complex weighted "
     "networks. PNAS 106(16), 2009 (as the threshold that it improves on)",
+    needs_weights=True,
 )
 def weight(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """Edge weights μ."""
@@ -895,6 +915,7 @@ def weight(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     summary="the maximum spanning forest, then the heaviest other edges",
     reference="J. B. Kruskal. On the shortest spanning subtree of a graph and the traveling salesman problem. "
     "Proceedings of the AMS 7(1), 1956",
+    needs_weights=True,
 )
 def spanning_forest(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """Rank of the weight in (0, 1], plus 1 for the edges of the forest; below its size, its heaviest edges stay.
@@ -1031,6 +1052,7 @@ def algebraic_distance(graph: Graph, k: int, rng: np.random.Generator, *, system
     reference="M. Á. Serrano, M. Boguñá, A. Vespignani. Extracting the multiscale backbone of complex weighted "
     "networks. PNAS 106(16), 2009",
     p_values=lambda scores: np.exp(-scores),
+    needs_weights=True,
 )
 def disparity(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """−ln α with α = (1 − p)^(d−1), p the edge's part of the strength of an end of degree d; the better end.
@@ -1051,6 +1073,7 @@ def disparity(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     summary="edges that weigh more than their ends' strengths explain, in standard deviations",
     reference="M. Coscia, F. M. H. Neffke. Network backboning with noisy data. ICDE 2017",
     p_values=lambda scores: ndtr(-scores),
+    needs_weights=True,
 )
 def noise_corrected(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """Lift of the edge over its expectation, mapped to [−1, 1], over its posterior standard deviation.
@@ -1090,6 +1113,7 @@ def _events(graph: Graph, name: str) -> float:
     reference="N. Dianati. Unwinding the hairball graph: pruning algorithms for weighted complex networks. "
     "Physical Review E 93, 012304, 2016",
     p_values=lambda scores: np.exp(-scores),
+    needs_weights=True,
 )
 def marginal_likelihood(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """−ln p of at least so many of T events at the edge, each there with chance s_u s_v/(2T²).
@@ -1108,6 +1132,7 @@ def marginal_likelihood(graph: Graph, k: int, rng: np.random.Generator) -> Score
     summary="edges of the shortest-path trees of many nodes (high-salience skeleton)",
     reference="D. Grady, C. Thiemann, D. Brockmann. Robust classification of salient links in complex networks. "
     "Nature Communications 3, 864, 2012",
+    needs_weights=True,
 )
 def high_salience(graph: Graph, k: int, rng: np.random.Generator, *, pivots: int | None = None) -> Scored:
     """Share of nodes whose shortest paths, by lengths 1/weight, use the edge to reach one of its ends.
@@ -1130,6 +1155,7 @@ _SIMAS = (
     summary="edges that no path is shorter than, by lengths 1/weight (metric backbone), then the least of detours",
     reference=_SIMAS,
     threshold=1.0,
+    needs_weights=True,
 )
 def metric(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """Distance of the ends over the edge's own length where a way around is shorter; from 1 to 2 by weight elsewhere.
@@ -1144,6 +1170,7 @@ def metric(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     summary="edges of the maximum spanning forests (ultrametric backbone), then those that fall short of them least",
     reference=_SIMAS,
     threshold=1.0,
+    needs_weights=True,
 )
 def ultrametric(graph: Graph, k: int, rng: np.random.Generator) -> Scored:
     """Weight over the least weight on the best way between the ends, where that is less than 1; else by weight, 1 to 2.

@@ -9,7 +9,7 @@ a user wrote, braces and dashes included, and passes through f-strings as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import Any, Self, TypeVar
@@ -114,8 +114,19 @@ def _mark(name: str, python: str, *values: object) -> str:
     return f"{_NAME}{name}{_VALUE}{python}{_OPTION}{_choices(texts)}{_END}"
 
 
+def joined(words: Sequence[str], last: str) -> str:
+    """Words in a sentence, with "and" or "or" before the last.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"], "and"), joined(["a"], "or")
+    ('a, b and c', 'a')
+    """
+    return f" {last} ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
+
+
 def _choices(texts: list[str]) -> str:
-    return " or ".join([*([", ".join(texts[:-1])] if len(texts) > 1 else []), *texts[-1:]])
+    return joined(texts, "or")
 
 
 def _quoted(value: object) -> str:
@@ -157,6 +168,11 @@ class Note(str):
         note = super().__new__(cls, worded(message))
         note.message = message
         return note
+
+
+def marked(text: str) -> str:
+    """A text with the marks that it has as a :class:`Note`, for messages that are yet to be worded."""
+    return text.message if isinstance(text, Note) else text
 
 
 def did_you_mean(name: object, known: Iterable[str], likeness: float = 0.5) -> str:

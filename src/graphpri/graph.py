@@ -694,16 +694,23 @@ def read_weights(
     if weight != "weight":
         known = ", ".join(map(repr, columns)) or "none"
         raise OptionError(f"no edge has the attribute {weight!r} named as weight (edge attributes: {known})")
-    return None, Note(f"unweighted: no edge has the attribute 'weight'{_other_columns(columns)}")
-
-
-def _other_columns(columns: Mapping[str, Column]) -> str:
-    """Name the columns that could be weights."""
-    names = [name for name, column in columns.items() if isinstance(column, np.ndarray) and column.dtype.kind in "iuf"]
+    names = weight_candidates(columns)
     if not names:
-        return ""
+        return None, "unweighted: no edge has the attribute 'weight'"
     shown = ", ".join(names[:5]) + ", …" * (len(names) > 5)
-    return f"; other columns: {shown}; {setting('weight', names[0])}"
+    remedy = f"pass {setting('weight', *names[:3])} if that holds the weights"
+    return None, Note(f"unweighted: no edge has the attribute 'weight'; other columns: {shown}; {remedy}")
+
+
+def weight_candidates(columns: Mapping[str, Column]) -> list[str]:
+    """Names of the columns of numbers, which could be weights.
+
+    Examples
+    --------
+    >>> weight_candidates({"calls": np.array([3, 1]), "since": ["May", "June"]})
+    ['calls']
+    """
+    return [name for name, column in columns.items() if isinstance(column, np.ndarray) and column.dtype.kind in "iuf"]
 
 
 def _numbers(column: Column, weight: str, edge: EdgeName) -> tuple[NDArray[np.float64], int]:

@@ -6,8 +6,10 @@ Colours are those of Okabe and Ito, which colour-blind readers tell apart; lines
 from __future__ import annotations
 
 import io
+import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -16,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from graphpri._arguments import checked, is_real, is_several, seeded
 from graphpri._arguments import whole as whole_number
 from graphpri._layout import spring, subgraph
-from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, named
+from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean, named
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.interop import Policies, Source, align, load
 from graphpri.interop.attributes import in_node_order, node_columns
@@ -78,8 +80,8 @@ def _walk(
     return met
 
 
-def positions(graph: Graph, layout: ArrayLike | Mapping[Any, Any]) -> FloatArray:
-    """Given positions of the nodes, shape (N, 2), as an array or by label.
+def positions(graph: Graph, layout: ArrayLike | Mapping[Any, Any], name: str = "layout") -> FloatArray:
+    """Given positions of the nodes, shape (N, 2), as an array or by label; `name` is that of the argument.
 
     Raises
     ------
@@ -89,14 +91,15 @@ def positions(graph: Graph, layout: ArrayLike | Mapping[Any, Any]) -> FloatArray
     if isinstance(layout, Mapping):
         labels = [graph.label(i) for i in range(graph.n_nodes)]
         if missing := [label for label in labels if label not in layout]:
-            raise OptionError(f"layout has no position for {len(missing)} nodes, the first is {missing[0]!r}")
+            raise OptionError(f"{named(name)} has no position for {len(missing)} nodes, the first is {missing[0]!r}")
         layout = [layout[label] for label in labels]
     try:
         place = np.asarray(layout, np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise OptionError(f"{argument('layout', layout)}: positions are two numbers for each node") from None
+        raise OptionError(f"{argument(name, layout)}: positions are two numbers for each node") from None
     if place.shape != (graph.n_nodes, 2) or not np.isfinite(place).all():
-        raise OptionError(f"layout must be finite positions of shape ({graph.n_nodes}, 2), not of shape {place.shape}")
+        what = f"not of shape {place.shape}" if place.shape != (graph.n_nodes, 2) else "and some are not finite"
+        raise OptionError(f"{named(name)} must be finite positions of shape ({graph.n_nodes}, 2), {what}")
     return place
 
 
@@ -120,7 +123,7 @@ def graph(
     seed: int | np.random.Generator = 0,
     *,
     pos: ArrayLike | Mapping[Any, Any] | None = None,
-    names: str | int | None = None,
+    names: str | int | Iterable[Hashable] | None = None,
     colour: Any = None,
     size: Any = None,
     width: str | None = None,
@@ -147,11 +150,12 @@ def graph(
         random walks; the title then says so.
     seed : int or Generator
         For the layout and the sample.
-    names : "all" or int, optional
-        Write the labels of all nodes, or of so many with the most kept edges (or the largest `size`).
+    names : "all", int or iterable of labels, optional
+        Write the labels of all nodes, of so many with the most kept edges (or the largest `size`), or of some nodes.
     colour : str, mapping or sequence, optional
         Colour nodes by an attribute of the original's nodes, or by values, by label or in the order of its nodes: few
-        different values are groups, many numbers a scale. ``"communities"`` are those of the original.
+        different values are groups, many numbers a scale. ``"communities"`` are those of the original. Where no
+        attribute has that name, a colour of matplotlib, such as ``"steelblue"``, for all of them.
     size : str, mapping or sequence, optional
         Area of the nodes by a numeric attribute, or by values of 0 and more.
     width : str, optional
@@ -184,7 +188,7 @@ def graph(
     """
     if pos is not None and layout is not None:
         raise OptionError("layout and pos are two names for the positions: pass one of them")
-    layout = layout if pos is None else pos
+    layout, placed_by = (layout, "layout") if pos is None else (pos, "pos")
     rng = np.random.default_rng(seeded("seed", seed))
     if kept is None and hasattr(original, "original") and hasattr(original, "kept"):
         original, kept = original.original, original
@@ -199,12 +203,12 @@ def graph(
     nodes = np.arange(whole.n_nodes) if layout is not None else sample_nodes(whole, LARGEST, rng)
     chosen = np.isin(np.arange(whole.n_nodes), nodes)
     drawn = chosen[whole.source] & chosen[whole.target]
-    place = spring(subgraph(whole, nodes), rng) if layout is None else positions(whole, layout)
+    place = spring(subgraph(whole, nodes), rng) if layout is None else positions(whole, layout, placed_by)
     at = np.zeros((whole.n_nodes, 2))
     at[nodes] = place
     is_own, ax = ax is None, axes(ax, place)
     rank = whole.select(mask).degrees() if areas is None else areas
-    label_nodes = _named_nodes(names, nodes, rank)
+    label_nodes = _named_nodes(names, loaded, nodes, rank)
     largest = max(float(rank[nodes].max(initial=0)), 1e-300)
     areas = 8 + 900 / max(float(np.sqrt(nodes.size)), 5.0) * (rank / largest)
     wide = whole.weights / max(float(whole.weights.max(initial=0)), 1e-300) if width is not None else None
@@ -212,7 +216,7 @@ def graph(
         _draw_edges(ax, whole, at, drawn & ~mask, f"dropped ({whole.n_edges - int(mask.sum())})", wide, kept=False)
     _draw_edges(ax, whole, at, drawn & mask, f"kept ({int(mask.sum())})", wide, kept=True)
     _draw_nodes(ax, whole, at, nodes, mask, groups, areas)
-    _write_names(ax, whole, at, label_nodes, areas)
+    written = _write_names(ax, whole, at, label_nodes, areas)
     title = f"{int(mask.sum())} of {whole.n_edges} edges kept" if kept is not None else f"{whole.n_edges} edges"
     if nodes.size < whole.n_nodes:
         title += f"\n(drawn: {nodes.size} of {whole.n_nodes} nodes, sampled by random walks)"
@@ -223,7 +227,12 @@ def graph(
     ax.set_aspect("equal", adjustable="datalim" if is_own else "box")
     ax.margins(0.03)
     ax.set_axis_off()
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False)
+    legend = ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False)
+    texts = [*legend.get_texts(), *written]
+    fonts = _fonts("".join(text.get_text() for text in texts))
+    for text in texts:
+        text.set_parse_math(False)  # a label with two $ is no formula
+        text.set_fontfamily(fonts)
     return ax
 
 
@@ -232,12 +241,13 @@ _GROUPS = 6  # that have colours of their own
 
 
 class _Colours(NamedTuple):
-    """Colours of nodes: a group for each, with its name, or numbers on a scale."""
+    """Colours of nodes: a group for each, with its name, numbers on a scale, or as they were given, shape (N, 4)."""
 
     name: str
     group: NDArray[np.int64] | None = None
     groups: tuple[str, ...] = ()
     numbers: FloatArray | None = None
+    plain: NDArray[Any] | None = None
 
 
 def _values(original: Any, source: Source, argument_name: str, given: Any) -> list[Any]:
@@ -246,7 +256,11 @@ def _values(original: Any, source: Source, argument_name: str, given: Any) -> li
         known = dict(node_columns(original))
         if given not in known:
             has = f"it has {', '.join(map(repr, known))}" if known else "it has none"
-            raise OptionError(f"{argument(argument_name, given)} is no attribute of the graph's nodes; {has}")
+            also = ", and no colour of matplotlib" if argument_name == "colour" else ""
+            raise OptionError(
+                f"{argument(argument_name, given)} is no attribute of the graph's nodes{also}; {has}"
+                f"{did_you_mean(given, known, 0.7)}"
+            )
         given = known[given]
     elif not (isinstance(given, Mapping) or is_several(given)):
         raise OptionError(
@@ -278,7 +292,14 @@ def _colours(original: Any, source: Source, colour: Any) -> _Colours | None:
     if isinstance(colour, str) and colour == "communities":
         member = communities_for_pictures(View(source.graph, _MEASURING))
         return _grouped("community", [f"community {i + 1}" for i in member.tolist()])
+    from matplotlib.colors import to_rgba_array
+
+    n = source.graph.n_nodes
+    if _is_plain(original, n, colour):
+        return _Colours("", plain=to_rgba_array([colour] * n))
     values = _values(original, source, "colour", colour)
+    if not isinstance(colour, str) and all(value is None or _is_colour(value) for value in values):
+        return _Colours("", plain=to_rgba_array([_GREY if value is None else value for value in values]))
     name = colour if isinstance(colour, str) else "value"
     there = [value for value in values if value is not None]
     if there and all(map(is_real, there)):
@@ -286,6 +307,22 @@ def _colours(original: Any, source: Source, colour: Any) -> _Colours | None:
         if len(set(there)) > _GROUPS:
             return _Colours(name, numbers=numbers)
     return _grouped(name, ["none" if value is None else str(value) for value in values])
+
+
+def _is_plain(original: Any, n: int, colour: Any) -> bool:
+    """Whether all nodes have one colour: a name of matplotlib that is no attribute, or three or four numbers."""
+    from matplotlib.colors import is_color_like
+
+    if isinstance(colour, str):
+        return is_color_like(colour) and colour not in dict(node_columns(original))
+    return isinstance(colour, tuple) and len(cast("Any", colour)) != n and is_color_like(colour)
+
+
+def _is_colour(value: Any) -> bool:
+    """Whether a value is the name of a colour, such as "steelblue" or "#4682b4", and not of a group, such as "b"."""
+    from matplotlib.colors import is_color_like
+
+    return isinstance(value, str) and len(value) > 2 and not value[0].isdigit() and is_color_like(value)
 
 
 def _grouped(name: str, values: list[str]) -> _Colours:
@@ -297,23 +334,74 @@ def _grouped(name: str, values: list[str]) -> _Colours:
     return _Colours(name, np.array([number[value] for value in values]), tuple(shown))
 
 
-def _named_nodes(names: str | int | None, nodes: NDArray[np.int64], rank: NDArray[Any]) -> NDArray[np.int64]:
-    """The nodes whose labels are written."""
+def _named_nodes(
+    names: str | int | Iterable[Hashable] | None, source: Source, nodes: NDArray[np.int64], rank: NDArray[Any]
+) -> NDArray[np.int64]:
+    """The nodes whose labels are written, of those that are drawn."""
     if names is None:
         return nodes[:0]
-    if names == "all":
-        return nodes
     if isinstance(names, str):
-        raise OptionError(f'{argument("names", names)}: choose "all", or a number of nodes')
+        if names == "all":
+            return nodes
+        raise OptionError(f'{argument("names", names)}: choose "all", a number of nodes, or a list of their labels')
+    if isinstance(names, Iterable):
+        return np.intersect1d(_nodes_called(names, source), nodes)
     count = whole_number("names", names)
     return nodes[np.lexsort((nodes, -np.asarray(rank, float)[nodes]))][:count]
 
 
-def _write_names(ax: Axes, whole: Graph, at: FloatArray, nodes: NDArray[np.int64], areas: FloatArray) -> None:
+def _nodes_called(labels: Iterable[Hashable], source: Source) -> NDArray[np.int64]:
+    graph = source.graph
+    place = {graph.label(i): [i] for i in range(graph.n_nodes)}
+    found: list[int] = []
+    for label in labels:
+        known = place.get(label) or source.names(label)
+        if not known:
+            raise OptionError(
+                f"{named('names')}: the graph has no node {label!r}{did_you_mean(label, map(str, place), 0.7)}"
+            )
+        found += known
+    return np.array(found, np.int64)
+
+
+def _fonts(text: str) -> list[str]:
+    """Families to write a text in: the usual, and installed ones that have what it lacks.
+
+    What none has is drawn as boxes, and one warning says so.
+    """
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties, fontManager
+
+    families: list[str] = list(rcParams["font.family"])
+    missing = {ord(c) for c in text if c.isprintable()} - _characters(fontManager.findfont(FontProperties()))
+    boxes: list[str] = []
+    for entry in sorted(fontManager.ttflist, key=lambda one: (one.name, one.fname)) if missing else ():
+        if entry.name.startswith("Last Resort"):
+            boxes = [entry.name]
+        elif has := missing & _characters(entry.fname):
+            families.append(entry.name)
+            missing -= has
+    if missing:
+        shown = " ".join(map(chr, sorted(missing)[:_GROUPS])) + " …" * (len(missing) > _GROUPS)
+        warnings.warn(
+            f"no installed font has {shown}, which are drawn as boxes: install one that has them", stacklevel=4
+        )
+    return families + (boxes if missing else [])
+
+
+@lru_cache(maxsize=64)
+def _characters(path: str) -> frozenset[int]:
+    """Characters that a font file has."""
+    from matplotlib.font_manager import get_font
+
+    return frozenset(get_font(path).get_charmap())
+
+
+def _write_names(ax: Axes, whole: Graph, at: FloatArray, nodes: NDArray[np.int64], areas: FloatArray) -> list[Any]:
     from matplotlib.patheffects import withStroke
 
     font = float(np.clip(60 / np.sqrt(max(nodes.size, 1)), 5, 9))
-    for node in nodes.tolist():
+    return [
         ax.annotate(
             str(whole.label(node)),
             tuple(at[node]),
@@ -325,6 +413,8 @@ def _write_names(ax: Axes, whole: Graph, at: FloatArray, nodes: NDArray[np.int64
             zorder=5,
             path_effects=[withStroke(linewidth=1.5, foreground="white")],
         )
+        for node in nodes.tolist()
+    ]
 
 
 @checked
@@ -592,8 +682,9 @@ def _draw_nodes(
     lost = ((whole.select(mask).degrees() == 0) & (whole.degrees() > 0))[nodes]
     size = areas[nodes]
     place, rim = at[nodes], {"edgecolors": "white", "linewidths": 0.4, "zorder": 3}
-    if colours is None:
-        ax.scatter(*place[~lost].T, s=size[~lost], color=COLOURS[1], **rim)
+    if colours is None or colours.plain is not None:
+        shade = COLOURS[1] if colours is None or colours.plain is None else colours.plain[nodes][~lost]
+        ax.scatter(*place[~lost].T, s=size[~lost], color=shade, **rim)
     elif colours.numbers is not None:
         points = ax.scatter(*place[~lost].T, s=size[~lost], c=colours.numbers[nodes][~lost], cmap="viridis", **rim)
         cast("Any", ax.figure).colorbar(points, ax=ax, label=colours.name, shrink=0.6)

@@ -13,11 +13,14 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin
 
 from graphpri._version import __version__
 from graphpri.cli.commands import ARGUMENTS, COMMANDS, FAILED, OK, REFUSED, SUMMARY, build_app, is_debugging, say
 from graphpri.errors import ClusterError, GraphPRIError, OptionError
+
+if TYPE_CHECKING:
+    from cyclopts.exceptions import MissingArgumentError
 
 _DASH = "\N{NULL}-"
 _NEGATIVE_LIST = re.compile(r"-\.?\d.*[,:].*")
@@ -138,12 +141,14 @@ def _run(arguments: list[str]) -> int:
     if first == "--version":
         print(__version__)
         return OK
-    from cyclopts.exceptions import CycloptsError, UnusedCliTokensError
+    from cyclopts.exceptions import CycloptsError, MissingArgumentError, UnusedCliTokensError
 
     try:
         command, bound, _ = build_app().parse_args(_mark(arguments), exit_on_error=False, print_error=False)
     except UnusedCliTokensError as error:
         raise OptionError(_too_many(first, error.unused_tokens or [])) from None
+    except MissingArgumentError as error:
+        raise OptionError(_missing(first, error)) from None
     except CycloptsError as error:
         about = f" {first}" if first in COMMANDS else ""
         text = str(error).replace(_DASH, "-")
@@ -156,6 +161,20 @@ def _too_many(command: str, tokens: Sequence[str]) -> str:
     more = ", ".join(repr(token.replace(_DASH, "-")) for token in tokens)
     takes = f"{command} takes {_TAKES[command]}: " if command in _TAKES else ""
     return f"{takes}{more} {'is one' if len(tokens) == 1 else 'are'} too many (see 'graphpri {command} --help')"
+
+
+def _missing(command: str, error: MissingArgumentError) -> str:
+    """The message about an argument that a command needs, with what it is; or about one without its value."""
+    at = error.argument
+    assert at is not None
+    see = f"(see 'graphpri {command} --help')"
+    if error.keyword is not None or at.tokens:
+        return f"{error.keyword or at.name} stands without a value: {at.parameter.help} {see}"
+    meant = re.search("Did you mean .*", str(error))
+    kinds = get_args(at.hint) if get_origin(at.hint) is Literal else ()
+    choices = f" Choose from {', '.join(kinds)}." if kinds else ""
+    words = f": {at.parameter.help}{choices}" if at.parameter.help else ""
+    return f"{command} needs {at.name}{words}{f' {meant[0]}' if meant else ''} {see}"
 
 
 def _mark(arguments: list[str]) -> list[str]:

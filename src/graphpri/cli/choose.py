@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from graphpri.cli import outputs, show
 from graphpri.cli.commands import OK
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, naming
-from graphpri.cli.options import DEFAULT_LIMITS, OUTPUT, SEARCH, Force, Json, Limits, Plot, Quiet, parse_keep
+from graphpri.cli.options import DEFAULT_LIMITS, OUTPUT, SEARCH, Force, Json, Limits, Plot, Quiet, in_words, parse_keep
 from graphpri.cli.progress import Watch
 from graphpri.cli.sparsify import write
 
@@ -104,7 +104,7 @@ def choose(
     if json:
         print(show.as_json(_facts(source, found) | written))
     elif not quiet:
-        lines = [f"{source}, {found}"] + [f"written: {output}"] * (output not in (None, "-"))
+        lines = [f"{source}, {in_words(found.message)}"] + [f"written: {output}"] * (output not in (None, "-"))
         print("\n".join(lines), file=sys.stderr if output == "-" else sys.stdout)
     return OK
 

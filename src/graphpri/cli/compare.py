@@ -24,6 +24,7 @@ from graphpri.cli.options import (
     Quiet,
     Store,
     TableFile,
+    in_words,
     notes_in_words,
     parse_betas,
     parse_integers,
@@ -164,7 +165,7 @@ def compare(
     if json:
         print(show.as_json(_plain(source, found)))
     elif not quiet and output != "-":
-        print(found)
+        print(in_words(found.message))
     if watch.interrupted:
         say("interrupted; the table has the rows that were finished")
         return FAILED

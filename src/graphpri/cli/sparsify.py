@@ -296,10 +296,7 @@ def _page(result: Sparsified, name: str) -> bytes:
 
 def _report(r: dict[str, Any]) -> str:
     """A result as text."""
-    budget = r["keep"]
-    if budget is None:
-        budget = "left to beta" if r["method"] == "pri" else f"left to {r['method']}"
-    raised = " or more" if r["at_least"] else ""
+    budget = f"{_budget(r)}" + " or more" * r["at_least"]
     before, after = r["components"], r["components_kept"]
     how = [r["method"], *([f"solver {r['solver']}"] if r.get("solver", "budgeted") != "budgeted" else [])]
     own = {"connected": "components kept", "cover": "nodes covered"}
@@ -309,7 +306,7 @@ def _report(r: dict[str, Any]) -> str:
     return f"{head}\n" + show.fields(
         [
             ("method", ", ".join(how)),
-            ("budget", f"{budget}{raised}, beta {r['beta']:g}" + (f", alpha {r['alpha']:g}" if r["alpha"] else "")),
+            ("budget", f"{budget}, beta {r['beta']:g}" + (f", alpha {r['alpha']:g}" if r["alpha"] else "")),
             ("weights", r["weights"].removeprefix("weights: ")),
             ("new weights", _new_weights(r)),
             ("entropy S", f"{_told(r, 'entropy')} nats, original {_told(r, 'entropy_original')} ({r['entropy_by']})"),
@@ -325,6 +322,15 @@ def _report(r: dict[str, Any]) -> str:
             ("page", r.get("page")),
         ]
     )
+
+
+def _budget(r: dict[str, Any]) -> Any:
+    """What decided how many edges stay."""
+    if r["keep"] is not None:
+        return r["keep"]
+    if "significance" in r:
+        return f"none, significance {r['significance']:g}"
+    return "left to beta" if r["method"] == "pri" else f"left to {r['method']}"
 
 
 def _new_weights(r: dict[str, Any]) -> str | None:

@@ -16,6 +16,7 @@ from graphpri._arguments import checked, whole
 from graphpri._entropies import entropy_for
 from graphpri._objective import Mixture, Objective
 from graphpri._selection import check_budget, count_edges
+from graphpri.baselines import check_weights
 from graphpri.errors import OptionError, argument, in_stages
 from graphpri.explorer.page import columns_of, node_attributes, render
 from graphpri.explorer.positions import place_nodes
@@ -271,6 +272,8 @@ def explore(
     check_budget(loaded.graph, budgets[0], **vars(constraints))
     meter = SubsetMeter.of(_objective(loaded.graph, alpha, entropy, mixture))
     names = default_methods(loaded.graph) if methods is None else list(methods)
+    for name in methods or ():
+        check_weights(name, loaded)
     baselines = tuple(rank_by(meter, name, budgets, constraints, seed) for name in names)
     colours = node_attributes(G, loaded, attributes, meter.origin)
     place = place_nodes(loaded.graph, layout, seed)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._arguments import checked
-from graphpri.errors import GraphError, OptionError, argument
+from graphpri.errors import GraphError, OptionError, argument, setting
 from graphpri.graph import (
     EVERY,
     BoolArray,
@@ -29,6 +29,7 @@ from graphpri.graph import (
     listed,
     number_in,
     unit_weights,
+    weight_candidates,
 )
 
 
@@ -106,6 +107,8 @@ class Source(NamedTuple):
         call it before the input is changed.
     names : callable, optional
         ``names(label)`` gives the canonical numbers of the nodes that the input calls so beside their labels.
+    candidates : tuple of str
+        Columns of numbers that could be weights, where nothing was said and there are none.
     """
 
     graph: Graph
@@ -114,6 +117,17 @@ class Source(NamedTuple):
     notes: tuple[str, ...]
     rebuild: Callable[..., Any]
     names: Callable[[Hashable], Sequence[int]] = lambda _: ()
+    candidates: tuple[str, ...] = ()
+
+    def check_weights(self, what: str) -> None:
+        """Refuse what reads weights, such as a method, where the graph has none but columns that could be some.
+
+        Raises
+        ------
+        OptionError
+            Names the columns, and how to go without weights.
+        """
+        _check_weights(self.candidates, what)
 
 
 Adapter = Callable[[Any, Policies], Source]
@@ -277,6 +291,11 @@ def from_table(
     [1]
     """
     column = policies.weight if policies.weight is None or weight is None else weight
+    unknown = column == "weight" and column not in table.edge_attributes
+    candidates = tuple(weight_candidates(table.edge_attributes)) if unknown else ()
+    for option in ("negative", "zero"):
+        if (value := getattr(policies, option)) != "refuse":
+            _check_weights(candidates, argument(option, value))
     graph, edges, rows, nodes, reweighted, said = table.canonical(weight=column, **policies.for_edges())
     # Weights that count parallel edges have no column yet: they go where the default name says.
     name = column or "weight"
@@ -287,7 +306,18 @@ def from_table(
         w = own if weights is None else np.asarray(weights, np.float64)
         return build(listed(rows, kept), None if w is None else w[number_in(edges, kept)], name)
 
-    return Source(graph, edges, nodes, said + notes, rebuild)
+    return Source(graph, edges, nodes, said + notes, rebuild, candidates=() if graph.is_weighted else candidates)
+
+
+_NAMED = 5  # columns that an error names at most
+
+
+def _check_weights(candidates: Sequence[str], what: str) -> None:
+    if candidates:
+        raise OptionError(
+            f"{what} needs weights, and no edge has the attribute 'weight': pass "
+            f"{setting('weight', *candidates[:_NAMED])}, or {setting('weight', None)} to go without weights"
+        )
 
 
 def fit_dtype(weights: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

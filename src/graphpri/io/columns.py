@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphpri import graph
 from graphpri._runtime import CHUNK
-from graphpri.errors import FileError, setting
+from graphpri.errors import FileError, joined, setting
 from graphpri.graph import BoolArray, EdgeTable, IntArray, check_chosen, id_dtype
 from graphpri.io.format import ReadOptions
 from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Coded, Rows, shorten
@@ -573,7 +573,26 @@ def left_out(what: str, names: Iterable[Any], why: str) -> list[str]:
     """Note that attributes are not in the file; empty where there are none."""
     listed = ", ".join(map(repr, names))
     plural = "s" if "," in listed else ""
-    return [f"{what} attribute{plural} {listed} not in the file: {why}"] if listed else []
+    return [f"{what} attribute{plural} {listed}{_NOT_IN_FILE}{why}"] if listed else []
+
+
+_NOT_IN_FILE = " not in the file: "
+
+
+def merged(notes: Sequence[str]) -> list[str]:
+    """Notes, of which those on what is left out for the same reason are one.
+
+    Examples
+    --------
+    >>> merged(["2 isolated nodes not in the file: no room", "as text", "node attribute 'a' not in the file: no room"])
+    ["2 isolated nodes and node attribute 'a' not in the file: no room", 'as text']
+    """
+    lines: list[str] = []
+    for note in notes:
+        _, mark, why = note.partition(_NOT_IN_FILE)
+        alike = [other.partition(_NOT_IN_FILE) for other in notes]
+        lines.append(joined([what for what, *end in alike if end == [mark, why]], "and") + mark + why if mark else note)
+    return list(dict.fromkeys(lines))
 
 
 def has_parallel(table: EdgeTable) -> bool:
