@@ -218,13 +218,13 @@ class Comparison(Sequence[dict[str, Any]]):
         [(23, 'pri'), (47, 'pri')]
         """
         self.best(measure, beta=beta)  # refuses what has no value
-        measure, end = self._ranked(measure)
+        name, end = self._ranked(measure)
         budgets: dict[float | int | None, list[dict[str, Any]]] = {}
         for row in self.rows:
-            if not np.isnan(row[measure]) and (beta is None or row.get("beta") == beta):
+            if not np.isnan(row[name]) and (beta is None or row.get("beta") == beta):
                 budgets.setdefault(row["keep"], []).append(row)
         better = min if end == "low" else max
-        return [better(rows, key=lambda row: row[measure]) for rows in budgets.values()]
+        return [better(rows, key=lambda row: row[name]) for rows in budgets.values()]
 
     @checked
     def to_csv(self, path: str | os.PathLike[str]) -> None:

@@ -296,6 +296,8 @@ def _page(result: Sparsified, name: str) -> bytes:
 
 def _report(r: dict[str, Any]) -> str:
     """A result as text."""
+    from graphpri.io.columns import merged
+
     budget = f"{_budget(r)}" + " or more" * r["at_least"]
     before, after = r["components"], r["components_kept"]
     how = [r["method"], *([f"solver {r['solver']}"] if r.get("solver", "budgeted") != "budgeted" else [])]
@@ -317,7 +319,7 @@ def _report(r: dict[str, Any]) -> str:
             ("status", in_words(r["status"].message)),
             ("time", f"{r['seconds']:.2f} s"),
             ("written", None if r.get("output") in (None, "-") else r["output"]),
-            ("about the file", "; ".join(notes) or None),
+            ("about the file", "; ".join(merged(notes)) or None),
             ("picture", r.get("picture")),
             ("page", r.get("page")),
         ]

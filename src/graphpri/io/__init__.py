@@ -16,7 +16,6 @@ from typing import IO, Any
 
 from graphpri._arguments import checked
 from graphpri.graph import EdgeTable, check_chosen
-from graphpri.io.columns import merged
 from graphpri.io.format import Format, ReadOptions
 from graphpri.io.registry import FOLDER, FORMATS, READ_ONLY, find_format, find_reader, recognise
 from graphpri.io.sink import check_output, open_folder, open_sink
@@ -193,4 +192,4 @@ def write(
     else:
         opened = open_sink(path_or_stream, zipped=zipped, force=force, progress=progress)
     with opened as sink:
-        return merged([*said, *write_table(table, sink, "standard output" if name == "-" else name)])
+        return [*said, *write_table(table, sink, "standard output" if name == "-" else name)]
