@@ -51,6 +51,7 @@ from graphpri._selection import (
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, Neighbours, group, id_dtype, places_within
 from graphpri.interop import Source
+from graphpri.interop.source import refuse_unweighted
 
 Floats = NDArray[np.float64]
 
@@ -726,7 +727,7 @@ def check_weights(name: str, source: Source) -> None:
         Names the columns, and how to go without weights.
     """
     if find(name).needs_weights:
-        source.check_weights(f"method {name!r}")
+        refuse_unweighted(source.candidates, f"method {name!r}")
 
 
 def run(

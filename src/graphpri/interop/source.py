@@ -119,16 +119,6 @@ class Source(NamedTuple):
     names: Callable[[Hashable], Sequence[int]] = lambda _: ()
     candidates: tuple[str, ...] = ()
 
-    def check_weights(self, what: str) -> None:
-        """Refuse what reads weights, such as a method, where the graph has none but columns that could be some.
-
-        Raises
-        ------
-        OptionError
-            Names the columns, and how to go without weights.
-        """
-        _check_weights(self.candidates, what)
-
 
 Adapter = Callable[[Any, Policies], Source]
 Build = Callable[[NDArray[Any], NDArray[Any] | None, str], Any]
@@ -295,7 +285,7 @@ def from_table(
     candidates = tuple(weight_candidates(table.edge_attributes)) if unknown else ()
     for option in ("negative", "zero"):
         if (value := getattr(policies, option)) != "refuse":
-            _check_weights(candidates, argument(option, value))
+            refuse_unweighted(candidates, argument(option, value))
     graph, edges, rows, nodes, reweighted, said = table.canonical(weight=column, **policies.for_edges())
     # Weights that count parallel edges have no column yet: they go where the default name says.
     name = column or "weight"
@@ -312,7 +302,8 @@ def from_table(
 _NAMED = 5  # columns that an error names at most
 
 
-def _check_weights(candidates: Sequence[str], what: str) -> None:
+def refuse_unweighted(candidates: Sequence[str], what: str) -> None:
+    """Refuse what reads weights, such as a method, where there are none but columns that could be some."""
     if candidates:
         raise OptionError(
             f"{what} needs weights, and no edge has the attribute 'weight': pass "
