@@ -17,9 +17,9 @@ from graphpri._entropies import entropy_for
 from graphpri._objective import Mixture, Objective, beta_for
 from graphpri._output import aligned, format_value, items
 from graphpri._output import table as html_table
-from graphpri._sparsify import Sparsified, several, sparsify
+from graphpri._sparsify import Sparsified, check_weights, several, sparsify
 from graphpri._stochastic import Estimate
-from graphpri.baselines import check_weights, find
+from graphpri.baselines import find
 from graphpri.errors import (
     ArgumentError,
     GraphPRIError,
@@ -455,8 +455,7 @@ class _Table:
         asked = name, options, keep, seed
         start = time.perf_counter()
         try:
-            if name != "pri":
-                check_weights(name, self.source)
+            check_weights(name, self.source)
             found = pieces.get(self._key(*asked) if pieces.folder else [], lambda: self._made(*asked))
         except GraphPRIError as error:
             self.failures.append(error)

@@ -20,7 +20,7 @@ from graphpri._output import table as html_table
 from graphpri._runtime import Deadline, deadline, in_threads, within
 from graphpri._selection import check_budget, count_edges, forest_size, least_cover
 from graphpri._version import __version__
-from graphpri.baselines import METHODS, check_weights, find, run
+from graphpri.baselines import METHODS, find, run
 from graphpri.errors import (
     ArgumentError,
     GraphError,
@@ -34,6 +34,7 @@ from graphpri.errors import (
 )
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies, Source, edge_selector, load
+from graphpri.interop.source import refuse_unweighted
 from graphpri.solvers.budgeted import EffortName, least_size, solve
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.local_search import Constraints
@@ -543,7 +544,7 @@ def sparsify(
         run_by.check()
         loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
         graph = loaded.graph
-        run_by.check_weights(loaded)
+        check_weights(method, loaded)
         is_connected, k = _budget(graph, keep, connected, method, solver)
         _check_raising(at_least, keep, is_connected or cover, protect, options.get("significance"))
         constraints = _constraints(loaded, is_connected, cover, protect, forbid)
@@ -616,11 +617,6 @@ class _MethodCall(NamedTuple):
         else:
             _refuse_unused(self.options, used, "method 'pri' with solver 'budgeted'")
 
-    def check_weights(self, source: Source) -> None:
-        """Refuse a method that goes by weights where the graph has none but columns that could be some."""
-        if self.method != "pri":
-            check_weights(self.method, source)
-
     def settings(self) -> dict[str, Any]:
         """What to report of it."""
         options = {name: _plain(value) for name, value in self.options.items()}
@@ -657,6 +653,18 @@ class _MethodCall(NamedTuple):
             status = Ending.OWN_BACKBONE.status(method=self.method, rules=subject)
         p_values = None if tests is None else np.minimum(tests(scored.scores), 1.0)
         return Solution(mask, np.nan, status, scores=scored.scores, weights=scored.weights, p_values=p_values)
+
+
+def check_weights(name: str, source: Source) -> None:
+    """Refuse a method that goes by weights for a graph that has none but columns that could be some.
+
+    Raises
+    ------
+    OptionError
+        Names the columns, and how to go without weights.
+    """
+    if name != "pri" and find(name).needs_weights:
+        refuse_unweighted(source.candidates, f"method {name!r}")
 
 
 def _refuse_unused(options: Iterable[str], used: Iterable[str], who: str) -> None:

@@ -50,8 +50,6 @@ from graphpri._selection import (
 )
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, Neighbours, group, id_dtype, places_within
-from graphpri.interop import Source
-from graphpri.interop.source import refuse_unweighted
 
 Floats = NDArray[np.float64]
 
@@ -716,18 +714,6 @@ def find(name: str, *, besides: Sequence[str] = ()) -> Method:
         guess = did_you_mean(name, names)
         raise OptionError(f"{argument('method', name)} is not known{guess} (methods: {', '.join(names)})")
     return METHODS[name]
-
-
-def check_weights(name: str, source: Source) -> None:
-    """Refuse a method that goes by weights for a graph that has none but columns that could be some.
-
-    Raises
-    ------
-    OptionError
-        Names the columns, and how to go without weights.
-    """
-    if find(name).needs_weights:
-        refuse_unweighted(source.candidates, f"method {name!r}")
 
 
 def run(

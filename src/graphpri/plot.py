@@ -355,7 +355,7 @@ def _nodes_called(labels: Iterable[Hashable], source: Source) -> NDArray[np.int6
     place = {graph.label(i): [i] for i in range(graph.n_nodes)}
     found: list[int] = []
     for label in labels:
-        known = (place.get(label) or source.names(label)) if isinstance(label, Hashable) else ()
+        known = (place.get(label) or source.names(label)) if getattr(label, "__hash__", None) is not None else ()
         if not known:
             raise OptionError(
                 f"{named('names')}: the graph has no node {label!r}{did_you_mean(label, map(str, place), 0.7)}"

@@ -16,7 +16,7 @@ from graphpri._arguments import checked, whole
 from graphpri._entropies import entropy_for
 from graphpri._objective import Mixture, Objective
 from graphpri._selection import check_budget, count_edges
-from graphpri.baselines import check_weights
+from graphpri._sparsify import check_weights
 from graphpri.errors import OptionError, argument, in_stages
 from graphpri.explorer.page import columns_of, node_attributes, render
 from graphpri.explorer.positions import place_nodes
