@@ -21,9 +21,10 @@ from quality import Say
 
 BETA, KEEP, DEGREE, PARTS = 4.0, 0.3, 10, 16
 NODES = (100_000, 1_000_000)
+LARGE_NODES = (1_000_000, 10_000_000)
 RAW = 16
 """Bytes of an edge as two 64-bit integers."""
-J_GOAL, CPU_GOAL, MEMORY_GOAL = 1.0005, 2.0, 0.25
+J_GOAL, CPU_GOAL, MEMORY_GOAL, GROWTH_GOAL = 1.0005, 2.0, 0.25, 1.1
 
 
 def partitions(quick: bool, say: Say) -> Outcome:
@@ -45,15 +46,31 @@ def partitions(quick: bool, say: Say) -> Outcome:
         outcome.checks.append(Check(f"{size}: J / J in memory", in_parts["J"] / in_memory["J"], J_GOAL, "", judged))
         ratio = in_parts["CPU s"] / in_memory["CPU s"]
         outcome.checks.append(Check(f"{size}: CPU time / that in memory", ratio, CPU_GOAL, "", judged))
-    (few, _, small), (many, _, large) = found[0], found[-1]
-    growth = (large["MB"] - small["MB"]) * 1e6 / (RAW * (many - few))
-    what = f"growth of the largest process, {few:.0e} to {many:.0e} edges, per byte of raw edges"
-    outcome.checks.append(Check(what, growth, MEMORY_GOAL, "", not quick))
     outcome.notes = [
         f"Preferential attachment, {DEGREE} edges a node, keep = {KEEP}, beta = {BETA:g}, degree entropy: the command "
-        f"graphpri sparsify on one parquet file, and with --distributed on {PARTS} parts with {cores()} local workers. "
-        "CPU time is that of the command and all its workers, start included; memory the peak of its largest process."
+        f"graphpri sparsify on one parquet file, and with --distributed on {PARTS} parts with {cores()} threads. "
+        "CPU time is that of the command, start included, and memory its peak."
     ]
+    return outcome
+
+
+def growth(quick: bool, say: Say) -> Outcome:
+    """Graphs of 10⁷ and 10⁸ edges in parts."""
+    outcome, found = Outcome(), []
+    for nodes in (10_000, 20_000) if quick else LARGE_NODES:
+        with tempfile.TemporaryDirectory() as folder:
+            edges = alone(__file__, "files", nodes=nodes, folder=folder)["edges"]
+            values = alone(__file__, "command", source=f"{folder}/edges", output=f"{folder}/kept", many=cores())
+        outcome.cells.append(Cell("in parts", nodes, edges, values))
+        say(f"{edges} edges: J {values['J']:.6f}, {values['CPU s']:.1f} s of CPU, {values['MB']:.0f} MB")
+        found.append((edges, values))
+    (few, small), (many, large) = found
+    bytes_an_edge = (large["MB"] - small["MB"]) * 1e6 / (RAW * (many - few))
+    what = f"growth of memory, {few:.0e} to {many:.0e} edges, per byte of raw edges"
+    outcome.checks.append(Check(what, bytes_an_edge, MEMORY_GOAL, "", not quick))
+    exponent = np.log(large["CPU s"] / small["CPU s"]) / np.log(many / few)
+    outcome.checks.append(Check(f"growth of CPU time, {few:.0e} to {many:.0e} edges, exponent", exponent, GROWTH_GOAL))
+    outcome.notes = ["The same graphs and command as in the row partitions, without those in memory."]
     return outcome
 
 

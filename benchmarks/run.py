@@ -66,6 +66,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "growth": large.growth,
         "options": large.options,
         "partitions": partitions.partitions,
+        "partitions-growth": partitions.growth,
         "weighted": partial(weighted.weighted, 200_000),
         "weighted-million": partial(weighted.sample, 1_000_000),
         "stochastic": estimates.small,

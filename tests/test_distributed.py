@@ -75,9 +75,17 @@ def in_threads(workers: int) -> Any:
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """One worker, a thread of this process."""
-    with in_threads(1) as found:
+def client() -> Iterator[None]:
+    """No client, and one thread of this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRAPHPRI_THREADS", "1")
+        yield None
+
+
+@pytest.fixture(scope="module")
+def dask_client() -> Iterator[Any]:
+    """Four workers of a Dask cluster, which are threads of this process."""
+    with in_threads(4) as found:
         yield found
 
 
@@ -254,18 +262,18 @@ def test_all_edges_are_kept_where_all_are_asked_for(parts: str, client: Any, tmp
 # The same bytes.
 
 
-@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("workers", [2, 4])
 def test_the_result_is_the_same_for_any_workers_partition_order_and_format(
-    workers: int, kept: Path, tmp_path: Path
+    workers: int, kept: Path, dask_client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with in_threads(workers) as client:
-        if workers == 1:
-            source = write_parts(tmp_path / "edges", (), order=1)
-        else:
-            rows = [f"{v}\t{u}" for u, v in zip(*ends(), strict=True)]
-            source = write_csv(tmp_path / "edges", ["# a comment", *rows[::2]], "a.tsv")
-            write_csv(tmp_path / "edges", rows[1::2], "b.tsv")
-        found = go(source, tmp_path / "kept", client)
+    if workers == 2:
+        monkeypatch.setenv("GRAPHPRI_THREADS", "2")
+        source = write_parts(tmp_path / "edges", (), order=1)
+    else:
+        rows = [f"{v}\t{u}" for u, v in zip(*ends(), strict=True)]
+        source = write_csv(tmp_path / "edges", ["# a comment", *rows[::2]], "a.tsv")
+        write_csv(tmp_path / "edges", rows[1::2], "b.tsv")
+    found = go(source, tmp_path / "kept", None if workers == 2 else dask_client)
     assert contents(tmp_path / "kept") == contents(kept)
     assert vars(found) | {"input": ""} == vars(Manifest.read(str(kept))) | {"input": ""}
 
@@ -321,7 +329,7 @@ def test_a_cluster_without_workers_is_given_up(parts: str, tmp_path: Path, monke
     assert not (tmp_path / "kept").exists()
 
 
-def test_after_the_scheduler_dies_the_run_can_be_resumed(parts: str, kept: Path, tmp_path: Path) -> None:
+def test_after_the_scheduler_dies_the_run_can_be_resumed(parts: str, kept: Path, client: Any, tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", _CLUSTER], stdout=subprocess.PIPE, text=True) as other:
         try:
             assert other.stdout is not None
@@ -337,11 +345,10 @@ def test_after_the_scheduler_dies_the_run_can_be_resumed(parts: str, kept: Path,
         finally:
             other.kill()
     assert not (tmp_path / "kept").exists()
-    with in_threads(1) as client:  # one that began with the usual limits of time
-        with pytest.raises(graphpri.FileError, match="the run there has other settings"):
-            go(parts, tmp_path / "kept", client, resume=True, beta=3.0)
-        stages: list[str] = []
-        go(parts, tmp_path / "kept", client, resume=True, callback=lambda step: stages.append(step.stage))
+    with pytest.raises(graphpri.FileError, match="the run there has other settings"):
+        go(parts, tmp_path / "kept", client, resume=True, beta=3.0)
+    stages: list[str] = []
+    go(parts, tmp_path / "kept", client, resume=True, callback=lambda step: stages.append(step.stage))
     assert "reading" not in stages
     assert "sweep 1 of 4" not in stages
     assert contents(tmp_path / "kept") == contents(kept)
@@ -506,9 +513,9 @@ def test_a_folder_without_a_manifest_or_with_a_part_missing_is_no_result(kept: P
 # The command.
 
 
-def test_the_command_writes_what_the_call_does(parts: str, kept: Path, client: Any, tmp_path: Path) -> None:
+def test_the_command_writes_what_the_call_does(parts: str, kept: Path, dask_client: Any, tmp_path: Path) -> None:
     output = tmp_path / "kept"
-    scheduler = ["--distributed", "--scheduler", client.scheduler.address]
+    scheduler = ["--distributed", "--scheduler", dask_client.scheduler.address]
     common = ["sparsify", parts, "-o", output, "--keep", KEEP, "--beta", BETA, "--weight", "none", *scheduler]
     found = call(*map(str, common), "--json")
     assert (found.code, found.err) == (0, "")

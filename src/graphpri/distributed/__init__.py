@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from typing import Any, Literal
 
 from graphpri._arguments import WORDS, checked, real, whole
@@ -39,6 +41,8 @@ __all__ = ["Manifest", "Step", "connect", "sparsify"]
 MANIFEST = "manifest.json"
 FORMAT = 1
 COLUMNS = "source", "target"
+THREADS = 8
+"""Most threads of a process; where cores are more, they are shared out to several processes."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +174,9 @@ def sparsify(
     source, target : str, optional
         Columns of the ends; by usual names where absent, and the first two of text without a header.
     client : dask.distributed.Client, optional
-        Of a cluster whose workers can reach input, output and scratch. Where absent, a local one is started, with a
-        worker for each core (``GRAPHPRI_THREADS`` limits them); a script that does so needs the line
+        Of a cluster whose workers can reach input, output and scratch. Where absent, the tasks run in threads of
+        this process, one for each core (``GRAPHPRI_THREADS`` limits them). From nine cores on it starts a local
+        cluster of processes with up to eight threads each; a script that does so needs the line
         ``if __name__ == "__main__":`` before the call, as Python starts the workers anew.
     scratch : str, optional
         Folder for what is needed meanwhile, about 30 bytes an edge, a path or URL that all workers can reach. Beside
@@ -218,7 +223,7 @@ def sparsify(
         )
     if (source is None) != (target is None):
         raise OptionError(f"{setting('source')} and {setting('target')} go together: pass both")
-    for library in ("dask", "distributed", "pyarrow"):
+    for library in ("dask", "pyarrow", "fsspec"):
         find(library)
     if client is not None and not isinstance(client, find("distributed").Client):
         raise OptionError(f"{argument('client', client)} must be a client of dask.distributed")
@@ -240,16 +245,27 @@ def sparsify(
 
 
 class _connected:
-    """The client that was given, or one of a local cluster, which ends with it."""
+    """The client that was given, or threads of this process, or a local cluster; what was started ends with it.
+
+    Compiled loops run without the interpreter's lock, so that threads, which start at once and share what they hand
+    on, are enough until the rest of the work waits for that lock.
+    """
 
     def __init__(self, client: Any) -> None:
         self.given, self.cluster, self.client = client, None, client
 
     def __enter__(self) -> Any:
-        if self.given is None:
+        threads = workers()
+        processes = -(-threads // THREADS)
+        if self.given is None and processes == 1:
+            self.client = ThreadPoolExecutor(threads)
+        elif self.given is None:
             distributed = find("distributed")
             self.cluster = distributed.LocalCluster(
-                n_workers=workers(), threads_per_worker=1, dashboard_address=":0", silence_logs=50
+                n_workers=processes,
+                threads_per_worker=-(-threads // processes),
+                dashboard_address=":0",
+                silence_logs=50,
             )
             self.client = distributed.Client(self.cluster)
         return self.client
@@ -258,6 +274,8 @@ class _connected:
         if self.cluster is not None:
             self.client.close()
             self.cluster.close()
+        elif self.given is None:
+            self.client.shutdown(wait=True, cancel_futures=True)
 
 
 @dataclass(frozen=True)
@@ -320,8 +338,9 @@ class _Job:
         seed = self.settings["seed"] if self.settings["method"] == "random" else None
         search = Search(cluster, self.scratch, numbers, how, journal, seed)
         last = search.run()
-        terms, original = _terms(how, search.sums(last), journal["original"])
-        cut_off = sum(one.cut_off for one in search.sums(last))
+        sums = search.sums(last)
+        terms, original = _terms(how, sums, journal["original"])
+        cut_off = sum(one.cut_off for one in sums)
         wrote = search.write(self.output, last, COLUMNS)
         check_unchanged(parts, self.input)
         return self._finish(numbers, k, terms, original, cut_off, wrote)
@@ -332,7 +351,7 @@ class _Job:
         rows = sum(one.rows for one in wrote)
         if rows != k:
             raise RuntimeError(f"{rows} edges were written and {k} asked for")
-        versions = {name: find(name).__version__ for name in ("dask", "distributed", "numpy", "pyarrow")}
+        versions = {name: version(name) for name in ("dask", "distributed", "numpy", "pyarrow")}
         manifest = Manifest(
             self.input,
             numbers.nodes,

@@ -10,6 +10,7 @@ Each task reads files and writes files, and returns a few facts; run again, it w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +87,10 @@ def _write_dealt(store: Store, name: str, low: Keys, high: Keys) -> tuple[str, N
     """The lower key's block never comes behind the other's, as blocks are the first bits."""
     place = place_of(block_of(low, FINE), block_of(high, FINE))
     order = np.argsort(place, kind="stable")  # a radix sort of 16 bits
-    store.write(name, np.stack([low[order], high[order]], axis=1).tobytes())
+    both = np.empty((low.size, 2), np.uint64)
+    for side, of in enumerate((low, high)):
+        both[:, side] = of[order]
+    store.write(name, both.data.cast("B") if both.size else b"")
     counts = np.bincount(place, minlength=FINE * FINE)
     return name, np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
 
@@ -161,7 +165,8 @@ def sort_pair(store: Store, pair: Pair, where: list[Slice]) -> Sorted:
     edge = edge[new]
     u, v = np.divmod(edge, max(high.size, 1))
     counts = [np.bincount(side, minlength=of.size).astype(np.int32) for side, of in ((u, low), (v, high))]
-    store.save(f"sorted/{pair_name(pair)}", low, high, *counts, u.astype(np.int32), v.astype(np.int32))
+    store.save(f"sorted/{pair_name(pair)}", low, high, *counts)
+    store.save(f"sorted/{pair_name(pair)}.edges", u.astype(np.int32), v.astype(np.int32))
     return Sorted(int(edge.size), int(new.size - edge.size), repeated)
 
 
@@ -174,17 +179,28 @@ class Numbered(NamedTuple):
 
 def number(store: Store, block: int, blocks: int, texts: list[Slice]) -> Numbered:
     """Number the nodes of a block in the order of their keys, and write their degrees."""
-    sides: list[tuple[Keys, NDArray[Any]]] = []
-    for a in range(blocks):
-        pair = min(a, block), max(a, block)
-        low, high, at_low, at_high, _, _ = store.load(f"sorted/{pair_name(pair)}")
-        sides += [(low, at_low)] if pair[0] == block else []
-        sides += [(high, at_high)] if pair[1] == block else []
-    keys, of = np.unique(np.concatenate([one for one, _ in sides]), return_inverse=True)
-    degrees = np.bincount(of, np.concatenate([count for _, count in sides]), keys.size).astype(np.int64)
+    keys = np.empty(0, np.uint64)
+    for some, _ in _sides(store, block, blocks):
+        both = np.concatenate([keys, some])
+        both.sort(kind="stable")  # merges what is sorted already
+        keys = both[np.concatenate([[True], both[1:] != both[:-1]])[: both.size]]
+    degrees = np.zeros(keys.size, np.int64)
+    for some, count in _sides(store, block, blocks):
+        degrees[np.searchsorted(keys, some)] += count
     store.save(f"blocks/{block}", keys, degrees)
     clash = _number_texts(store, block, keys, texts) if texts else None
     return Numbered(int(keys.size), clash)
+
+
+def _sides(store: Store, block: int, blocks: int) -> Iterator[tuple[Keys, NDArray[Any]]]:
+    """Keys of a block's nodes in each of its pairs, and how many edges these have there."""
+    for a in range(blocks):
+        pair = min(a, block), max(a, block)
+        low, high, at_low, at_high = store.load(f"sorted/{pair_name(pair)}")
+        if pair[0] == block:
+            yield low, at_low
+        if pair[1] == block:
+            yield high, at_high
 
 
 def _number_texts(store: Store, block: int, keys: Keys, where: list[Slice]) -> tuple[str, str] | None:
@@ -225,7 +241,8 @@ def _number_texts(store: Store, block: int, keys: Keys, where: list[Slice]) -> t
 
 def place(store: Store, pair: Pair) -> int:
     """Give the edges of a pair the numbers of their ends, those of the second block behind the first's."""
-    low, high, _, _, u, v = store.load(f"sorted/{pair_name(pair)}")
+    low, high, _, _ = store.load(f"sorted/{pair_name(pair)}")
+    u, v = store.load(f"sorted/{pair_name(pair)}.edges")
     a = store.load(f"blocks/{pair[0]}")[0]
     b = store.load(f"blocks/{pair[1]}")[0] if pair[1] != pair[0] else a
     behind = a.size if pair[1] != pair[0] else 0

@@ -28,9 +28,6 @@ Nodes = NDArray[np.int32]
 Played = tuple[Nodes, ...]
 """The nodes of both blocks after a pair was played, or of the one block that was paired with itself."""
 
-Passed = Nodes | tuple[Played, int]
-"""The nodes of a block, or what was played last and the place of the block there."""
-
 _GAIN = 1e-13
 
 
@@ -79,10 +76,9 @@ class _Pair:
     """The edges of a pair of blocks, which of them are kept, and both blocks' nodes, for the compiled loops."""
 
     def __init__(
-        self, store: Store, pair: Pair, setting: Setting, table: str, of: str | None, a: Passed, b: Passed | None
+        self, store: Store, pair: Pair, setting: Setting, table: str, of: str | None, a: Nodes, b: Nodes | None
     ) -> None:
         self.store, self.pair = store, pair
-        a, b = nodes_of(a), None if b is None else nodes_of(b)
         u, v = store.load(f"edges/{pair_name(pair)}")
         self.ends = read_only(u), read_only(v)
         self.state = np.zeros(u.size, np.uint8)
@@ -109,26 +105,17 @@ class _Pair:
             nodes += np.bincount(end[kept], minlength=nodes.size).astype(np.int32)
         return self.done(name)
 
-    def seen_before(self, how: Pass) -> _Pair:
-        """The same as it was before the pass."""
-        return _at_rest(self.store, self.pair, how)
-
     def done(self, name: str) -> Played:
         """Write what is kept, and give the nodes back."""
         self.store.write(f"states/{pair_name(self.pair)}.{name}", np.packbits(self.state).tobytes())
         nodes = self.model[1][:, 0]
         return (nodes,) if self.pair[0] == self.pair[1] else (nodes[: self.at].copy(), nodes[self.at :] - self.shift)
 
-    def hashes(self) -> NDArray[np.uint32]:
-        """A hash of each edge, 32 bits, which says who is first where prices are equal."""
-        numbers = np.arange(self.state.size, dtype=np.uint64)
+    def hashes(self, edges: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """A hash of each of some edges, 32 bits, which says who is first where prices are equal."""
+        numbers = edges.astype(np.uint64)
         numbers += np.uint64(self.pair[0] * FINE + self.pair[1]) << np.uint64(40)
         return (scrambled(numbers) >> np.uint64(32)).astype(np.uint32)
-
-
-def nodes_of(passed: Passed) -> Nodes:
-    """The nodes of a block, from what was passed on."""
-    return passed[0][passed[1]] if isinstance(passed, tuple) else passed
 
 
 class Pass(NamedTuple):
@@ -141,7 +128,7 @@ class Pass(NamedTuple):
     numbers: tuple[float, ...] = ()
 
 
-def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Passed, b: Passed | None = None) -> Played:
+def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | None = None) -> Played:
     """Keep `keep` of the pair's edges, evenly over their order, and none of those before."""
     p = _Pair(store, pair, how.setting, how.table, None, a, b)
     if p.state.size:
@@ -149,7 +136,7 @@ def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Passed, b: Passed 
     return p.begun(how.name)
 
 
-def draw(store: Store, pair: Pair, how: Pass, a: Passed, b: Passed | None = None) -> Played:
+def draw(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
     """Keep the edges whose lots, by a seed, are up to a cut, and none of those before."""
     seed, cut = (int(number) for number in how.numbers)
     p = _Pair(store, pair, how.setting, how.table, None, a, b)
@@ -171,7 +158,7 @@ def probe_lots(store: Store, pair: Pair, seed: int, low: int, high: int) -> tupl
     return int(np.count_nonzero(below)), found[~below & (found <= np.uint64(high))]
 
 
-def sweep(store: Store, pair: Pair, how: Pass, a: Passed, b: Passed | None = None) -> Played:
+def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
     """Keep each edge exactly where that costs J less than the price, one after the other."""
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
     price, size = float(how.numbers[0]), p.state.size
@@ -179,26 +166,26 @@ def sweep(store: Store, pair: Pair, how: Pass, a: Passed, b: Passed | None = Non
     return p.done(how.name)
 
 
-def take(store: Store, pair: Pair, how: Pass, a: Passed, b: Passed | None = None) -> Played:
+def take(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
     """Flip the edges up to a cut, by what their flip costs and their hashes, that still cost no more in their turn.
 
     `how.numbers` has the cut, whether to drop kept edges or add dropped ones, and whether to flip them at any cost.
-    Costs that are cut are those before the pass, so that it doesn't matter which pairs are played first.
+    Costs that are cut are those before the pass, which :func:`probe` wrote, so that it doesn't matter which pairs are
+    played first.
     """
     cut, kept, at_any_cost = (int(number) for number in how.numbers)
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
     limit = cost_of(cut)
-    edges, costs = _costs(p.seen_before(how), kept, limit)
-    ranks = ranked(costs, p.hashes()[edges])
+    edges, ranks = store.load(f"flips/{pair_name(pair)}")
     chosen = np.flatnonzero(ranks <= np.uint64(cut))
-    order = edges[chosen[np.argsort(ranks[chosen], kind="stable")]]
+    order = edges[chosen[np.argsort(ranks[chosen], kind="stable")]].astype(np.int64)
     most = np.inf if at_any_cost else limit + 1e-6 * abs(limit)  # costs are rounded
     price = -most if kept else most
     sweeps.sweep(order, 0, order.size, *p.edges, *p.model, price, 0.0, order.size, p.drift)
     return p.done(how.name)
 
 
-def swap(store: Store, pair: Pair, how: Pass, a: Passed, b: Passed | None = None) -> Played:
+def swap(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
     """At each node swap the kept edge of the pair that is worth least for the dropped one worth most, where J falls."""
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
     n = p.model[1].shape[0]
@@ -219,9 +206,8 @@ def load_nodes(store: Store, block: int, name: str) -> Nodes:
     return store.load(f"nodes/{block}.{name}")[0]
 
 
-def save_nodes(store: Store, block: int, how: Pass, passed: Passed) -> int:
+def save_nodes(store: Store, block: int, how: Pass, nodes: Nodes) -> int:
     """Write the nodes of a block after a pass; returns the sum of their degrees in the kept graph."""
-    nodes = nodes_of(passed)
     store.save(f"nodes/{block}.{how.name}", nodes)
     return int((nodes - first_nodes(store, block, how.table)).sum(dtype=np.int64))
 
@@ -240,11 +226,13 @@ def sample(store: Store, pair: Pair, how: Pass, stride: int) -> tuple[NDArray[np
 
 
 def probe(store: Store, pair: Pair, how: Pass, kept: int, low: float, high: float) -> tuple[int, NDArray[np.uint64]]:
-    """How many flips cost less than `low`, and the ranks of those that cost up to `high`."""
+    """How many flips cost less than `low`, and the ranks of those that cost up to `high`; writes all of them."""
     p = _at_rest(store, pair, how)
     edges, costs = _costs(p, kept, high)
+    ranks = ranked(costs, p.hashes(edges))
+    store.save(f"flips/{pair_name(pair)}", edges.astype(np.int32), ranks)
     inside = costs >= np.float32(low)
-    return int(np.count_nonzero(~inside)), ranked(costs[inside], p.hashes()[edges[inside]])
+    return int(np.count_nonzero(~inside)), ranks[inside]
 
 
 def _at_rest(store: Store, pair: Pair, how: Pass) -> _Pair:

@@ -10,7 +10,7 @@ from graphpri.distributed.store import find
 from graphpri.errors import FileError, setting
 from graphpri.io.columns import find_ends
 
-ROWS = 1 << 19
+ROWS = 1 << 18
 """Rows of a batch."""
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist", ".csv.gz", ".tsv.gz", ".txt.gz")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -114,12 +117,33 @@ def connect(scheduler: str) -> Any:
         raise ClusterError(f"no Dask scheduler answers at {scheduler} ({_words(error)}): is it running?") from None
 
 
+class Later(NamedTuple):
+    """What a task will return, or an item of it."""
+
+    key: str
+    item: int | None = None
+
+
+def _call(task: Any, arguments: tuple[Any, ...], *found: Any) -> Any:
+    """Call a task, with what others have returned in the places where that was announced."""
+    results = iter(found)
+
+    def filled(value: Any) -> Any:
+        if not isinstance(value, Later):
+            return value
+        result = next(results)
+        return result if value.item is None else result[value.item]
+
+    return task(*map(filled, arguments))
+
+
 class Cluster:
-    """Runs tasks on the workers of a client, tells how far they are, and words what goes wrong.
+    """Runs graphs of tasks, tells how far they are, and words what goes wrong.
 
     Parameters
     ----------
-    client : dask.distributed.Client
+    client : dask.distributed.Client or ThreadPoolExecutor
+        Of workers, or threads of this process.
     tell : callable, optional
         Called with a :class:`Step`, at most some times a second.
     """
@@ -128,16 +152,18 @@ class Cluster:
         self.client, self.tell, self.run = client, tell, uuid4().hex[:8]
         self._begun = time.monotonic()
         self._share, self._resumed, self._calls = 0.0, 0.0, 0
+        self._graph: dict[str, Any] = {}
         with suppress(Exception):
             self._dashboard = str(client.dashboard_link)
 
     _dashboard = ""
 
-    def submit(self, task: Any, *arguments: Any) -> Any:
-        """Submit a task; the same call with the same files gives the same result, on any worker."""
+    def submit(self, task: Any, *arguments: Any) -> Later:
+        """Add a task to the graph; the same call with the same files gives the same result, on any worker."""
         self._calls += 1
-        name = getattr(task, "__name__", "item")
-        return self.client.submit(task, *arguments, key=f"{name}-{self.run}-{self._calls}", pure=False)
+        key = f"{getattr(task, '__name__', 'item')}-{self.run}-{self._calls}"
+        self._graph[key] = partial(_call, task, arguments), *[a.key for a in arguments if isinstance(a, Later)]
+        return Later(key)
 
     def skip(self, weight: float) -> None:
         """Count work that an earlier run has done."""
@@ -148,24 +174,49 @@ class Cluster:
         """Results of tasks, in the order of the calls."""
         return self.wait(stage, weight, edges, [self.submit(*call) for call in calls])
 
-    def wait(self, stage: str, weight: float, edges: int, futures: Sequence[Any]) -> list[Any]:
-        """Results of futures, in their order."""
+    def wait(self, stage: str, weight: float, edges: int, wanted: Sequence[Later]) -> list[Any]:
+        """Run the graph of all tasks so far; returns the results of some, in their order."""
         begun, told = time.monotonic(), 0.0
-        results: dict[str, Any] = {}
-        for done, (future, result) in enumerate(self._finished(futures), 1):
-            if isinstance(result, BaseException):  # of a future that was cancelled
-                raise result
-            results[future.key] = result
-            now = time.monotonic()
-            if self.tell is not None and (now - told >= INTERVAL or done == len(futures)):
-                told, part = now, done / len(futures)
+        done, keys = 0, {one.key: one for one in wanted}
+        graph, self._graph = self._graph, {}
+
+        def count() -> None:
+            nonlocal done, told
+            done, now = done + 1, time.monotonic()
+            if self.tell is not None and (now - told >= INTERVAL or done == len(wanted)):
+                told, part = now, done / len(wanted)
                 share = min(self._share + weight / _ALL * part, 1.0)
                 passed, worked = now - self._begun, share - self._resumed
                 left = passed / worked * (1 - share) if worked > 0.02 else math.nan
                 speed = edges * part / max(now - begun, 1e-3)
-                self.tell(Step(stage, done, len(futures), share, speed, left, self._dashboard))
+                self.tell(Step(stage, done, len(wanted), share, speed, left, self._dashboard))
+
+        if isinstance(self.client, ThreadPoolExecutor):
+            results = self._in_threads(graph, list(keys), count)
+        else:
+            results = self._on_workers(graph, list(keys), count)
         self._share += weight / _ALL
-        return [results[future.key] for future in futures]
+        return results
+
+    def _in_threads(self, graph: dict[str, Any], keys: list[str], count: Callable[[], None]) -> list[Any]:
+        wanted = frozenset(keys)
+
+        def after(key: str, *_: Any) -> None:
+            if key in wanted:
+                count()
+
+        with find("dask.callbacks").Callback(posttask=after):
+            return list(find("dask.threaded").get(graph, keys, pool=self.client))
+
+    def _on_workers(self, graph: dict[str, Any], keys: list[str], count: Callable[[], None]) -> list[Any]:
+        results: dict[str, Any] = {}
+        futures = self.client.get(graph, keys, sync=False)
+        for future, result in self._finished(futures):
+            if isinstance(result, BaseException):  # of a future that was cancelled
+                raise result
+            results[future.key] = result
+            count()
+        return [results[key] for key in keys]
 
     def _finished(self, futures: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
         """The futures with their results, as they come.
@@ -196,24 +247,36 @@ class Cluster:
 @contextmanager
 def failures_in_words(scratch: Store, resumable: Callable[[], str]) -> Generator[None]:
     """Turn what a cluster or a disk does into errors that say what to do; `resumable` ends the message."""
-    distributed, futures = find("distributed"), find("concurrent.futures")
     try:
         yield
     except GraphPRIError:
         raise
-    except distributed.scheduler.KilledWorker as error:
-        raise ClusterError(
-            f"workers died again and again at the same task ({error.task}), most often for want of memory: give each "
-            f"more, or start fewer on a machine{resumable()}"
-        ) from None
-    except (futures.CancelledError, distributed.client.FutureCancelledError, distributed.comm.CommClosedError) as error:
-        raise ClusterError(f"the connection to Dask's scheduler was lost ({_words(error)}){resumable()}") from None
-    except (TimeoutError, distributed.client.TimeoutError) as error:
-        raise ClusterError(f"Dask's scheduler does not answer ({_words(error)}){resumable()}") from None
-    except OSError as error:
+    except (Exception, CancelledError) as error:
+        if words := _of_a_cluster(error):
+            raise ClusterError(f"{words}{resumable()}") from None
+        if not isinstance(error, OSError):
+            raise
         # `from error` would hide from the command line that a disk is full.
         where = error.filename or scratch.url
         raise FileError(f"{where}: can't be read or written: {error.strerror or error}{resumable()}") from error
+
+
+def _of_a_cluster(error: BaseException) -> str:
+    """What went wrong with a cluster, in words; nothing for other errors."""
+    if "distributed" not in sys.modules:  # which takes long to import
+        return ""
+    distributed = find("distributed")
+    lost = CancelledError, distributed.client.FutureCancelledError, distributed.comm.CommClosedError
+    if isinstance(error, distributed.scheduler.KilledWorker):
+        return (
+            f"workers died again and again at the same task ({error.task}), most often for want of memory: give each "
+            "more, or start fewer on a machine"
+        )
+    if isinstance(error, lost):
+        return f"the connection to Dask's scheduler was lost ({_words(error)})"
+    if isinstance(error, (TimeoutError, distributed.client.TimeoutError)):
+        return f"Dask's scheduler does not answer ({_words(error)})"
+    return ""
 
 
 def _words(error: BaseException) -> str:
@@ -263,7 +326,7 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
     GraphError
         For self-loops and repeated edges, named by part and row, unless the policies allow them.
     """
-    store.make("dealt", "texts", "sorted", "blocks", "names", "edges", "tables", "states", "nodes")
+    store.make("dealt", "texts", "sorted", "blocks", "names", "edges", "tables", "states", "nodes", "flips")
     found = cluster.all("looking at parts", 0.0, 0, [(pieces, part) for part in parts])
     every: list[Piece] = [piece for some in found for piece in some]
     check_room(store, sum(piece.rows for piece in every))
@@ -432,7 +495,7 @@ class Search:
             a, b = pair
             played = submit(task, store, pair, how, *extra(pair), nodes[a], *([nodes[b]] if a != b else []))
             for i, block in enumerate(dict.fromkeys(pair)):
-                nodes[block] = submit(itemgetter(i), played) if large else (played, i)
+                nodes[block] = submit(itemgetter(i), played) if large else Later(played.key, i)
         saved = [submit(moves.save_nodes, store, b, how, nodes[b]) for b in blocks]
         del nodes
         self.size = sum(self.cluster.wait(label, 1.0, self.setting.edges, saved)) // 2

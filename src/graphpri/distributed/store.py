@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import MissingExtraError
+
+_ALIGN = 64
+"""Bytes to whose multiples arrays in a file begin, so that loops see them aligned."""
 
 
 def find(module: str) -> Any:
@@ -49,6 +52,11 @@ class Store:
         """The file system."""
         return _opened(self.url)[0]
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a folder of this machine, whose files need no detour by fsspec."""
+        return "file" in self.fs.protocol
+
     def path(self, name: str = "") -> str:
         """Where a file is, as the file system names it."""
         root = _opened(self.url)[1].rstrip("/")
@@ -71,29 +79,40 @@ class Store:
 
     def read(self, name: str, start: int | None = None, stop: int | None = None) -> bytes:
         """Bytes of a file."""
-        return self.fs.cat_file(self.path(name), start=start, end=stop)
+        if not self.is_local:
+            return self.fs.cat_file(self.path(name), start=start, end=stop)
+        with open(self.path(name), "rb", buffering=0) as stream:
+            if start is not None:
+                stream.seek(start)
+            return stream.read() if stop is None else stream.read(stop - (start or 0))
 
-    def write(self, name: str, data: bytes) -> int:
+    def write(self, name: str, data: bytes | memoryview) -> int:
         """Write a file; returns its size."""
-        with self.fs.open(self.path(name), "wb") as stream:
+        path = self.path(name)
+        with open(path, "wb", buffering=0) if self.is_local else self.fs.open(path, "wb") as stream:
             stream.write(data)
         return len(data)
 
     def load(self, name: str) -> list[NDArray[Any]]:
-        """Arrays of a file that :meth:`save` wrote."""
-        stream, size = io.BytesIO(data := self.read(name)), 0
-        size = len(data)
+        """Arrays of a file that :meth:`save` wrote; they are read-only views of its bytes."""
+        data = self.read(name)
+        at = data.index(b"\n") + 1
         arrays: list[NDArray[Any]] = []
-        while stream.tell() < size:
-            arrays.append(np.lib.format.read_array(stream, allow_pickle=False))
+        for kind, shape in json.loads(data[:at]):
+            at = -(-at // _ALIGN) * _ALIGN
+            arrays.append(np.frombuffer(data, kind, math.prod(shape), at).reshape(shape))
+            at += arrays[-1].nbytes
         return arrays
 
     def save(self, name: str, *arrays: NDArray[Any]) -> int:
-        """Write arrays; returns the size of the file."""
-        stream = io.BytesIO()
+        """Write arrays, after a line of JSON that says their types and shapes; returns the size of the file."""
+        head = json.dumps([(array.dtype.str, array.shape) for array in arrays]).encode() + b"\n"
+        pieces: list[Any] = [head]
+        size = len(head)
         for array in arrays:
-            np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
-        return self.write(name, cast("bytes", stream.getbuffer()))
+            pieces += [bytes(-size % _ALIGN), np.ascontiguousarray(array).data.cast("B") if array.size else b""]
+            size += -size % _ALIGN + array.nbytes
+        return self.write(name, b"".join(pieces))
 
     def facts(self, name: str) -> Any:
         """What JSON says in a file, or None where it is not there."""
