@@ -252,7 +252,8 @@ class _connected:
     """
 
     def __init__(self, client: Any) -> None:
-        self.given, self.cluster, self.client = client, None, client
+        self.given, self.client = client, client
+        self.cluster: Any = None
 
     def __enter__(self) -> Any:
         threads = workers()

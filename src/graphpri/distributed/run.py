@@ -261,7 +261,7 @@ def failures_in_words(scratch: Store, resumable: Callable[[], str]) -> Generator
         raise FileError(f"{where}: can't be read or written: {error.strerror or error}{resumable()}") from error
 
 
-def _of_a_cluster(error: BaseException) -> str:
+def _of_a_cluster(error: Any) -> str:
     """What went wrong with a cluster, in words; nothing for other errors."""
     if "distributed" not in sys.modules:  # which takes long to import
         return ""
