@@ -43,6 +43,7 @@ TITLES = {
     "backbones": "scores of backbones at 10⁵ edges, against cppbone's",
     "growth": "10⁷ and 10⁸ edges, degree entropy",
     "partitions": "10⁷ edges in parts, against the command in memory",
+    "partitions-growth": "10⁷ and 10⁸ edges in parts",
     "stochastic": "S of 4000 nodes by probes, against scikit-primate",
     "coverage": "intervals of 95 % for S, D and J by probes",
     "stochastic-million": "S and D with error bars, 10⁶ nodes and 5·10⁶ edges",

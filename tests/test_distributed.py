@@ -290,6 +290,24 @@ def test_text_ids_come_back_and_do_not_hang_on_the_partition(client: Any, tmp_pa
     assert {frozenset(pair) for pair in zip(*map(pa.ChunkedArray.to_pylist, table.columns), strict=True)} <= known
 
 
+def test_cores_beyond_those_of_a_process_are_shared_out_to_a_local_cluster(
+    parts: str, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+    cluster = distributed.LocalCluster
+
+    def in_this_process(**how: Any) -> Any:
+        asked.append(how)
+        return cluster(**how | {"processes": False, "dashboard_address": None})
+
+    monkeypatch.setattr(distributed, "LocalCluster", in_this_process)
+    monkeypatch.setattr(graphpri.distributed, "THREADS", 2)
+    monkeypatch.setenv("GRAPHPRI_THREADS", "3")
+    go(parts, tmp_path / "kept", None)
+    assert [(how["n_workers"], how["threads_per_worker"]) for how in asked] == [(2, 2)]
+    assert contents(tmp_path / "kept") == contents(kept)
+
+
 # Faults.
 
 
