@@ -36,11 +36,11 @@ def ball(name: str, radius: int, nodes: int, *, weighted: bool = False) -> Graph
     return _induced(graph, near.indices[near.indptr[centre] : near.indptr[centre + 1]])
 
 
-def core(name: str, nodes: int) -> Graph:
+def core(name: str, nodes: int, *, weighted: bool = False) -> Graph:
     """The k-core of a large graph that has nearest to `nodes` nodes."""
     import networkx as nx
 
-    graph = named(name, weighted=False)
+    graph = named(name, weighted=weighted)
     number = nx.core_number(nx.Graph(zip(graph.source.tolist(), graph.target.tolist(), strict=True)))
     level = np.array([number.get(v, 0) for v in range(graph.n_nodes)])
     sizes = [(abs(int((level >= k).sum()) - nodes), k) for k in range(1, int(level.max()) + 1)]

@@ -19,6 +19,7 @@ from pathlib import Path
 import baselines
 import brute_force
 import choice
+import diffusion
 import estimates
 import files_study
 import firsts
@@ -79,6 +80,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "real-graphs": real.real_graphs,
         "choose": choice.choice,
         "choose-seconds": choice.seconds,
+        "diffusion": diffusion.diffusion,
         "many-tasks": tasks.many_tasks,
         "interruptions": interruptions.interruptions,
         "time-limits": limits.time_limits,
