@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import combinations
+from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -292,13 +293,14 @@ def small_graphs(count: int) -> Iterator[tuple[Graph, int]]:
 
 def least(graph: Graph, k: int, scale: float) -> float:
     """The least objective of all connected subsets of K edges, their sum of weights held."""
-    state, lowest, mask = Diffusion(graph, scale), np.inf, np.zeros(graph.n_edges, bool)
-    for chosen in combinations(range(graph.n_edges), k):
-        mask[:] = False
+    state = Diffusion(graph, scale)
+    masks = np.zeros((comb(graph.n_edges, k), graph.n_edges), bool)
+    for mask, chosen in zip(masks, combinations(range(graph.n_edges), k), strict=True):
         mask[list(chosen)] = True
-        if graph.components(mask)[0] == 1:
-            lowest = min(lowest, state.value(gibbs.scaled(graph, mask, True)))
-    return lowest
+    ends = np.eye(graph.n_nodes)[graph.source] - np.eye(graph.n_nodes)[graph.target]
+    laplacians = np.einsum("se,eu,ev->suv", masks, ends, ends, optimize=True)
+    joined = np.linalg.eigvalsh(laplacians)[:, 1] > 1e-9
+    return min(state.value(gibbs.scaled(graph, mask, True)) for mask in masks[joined])
 
 
 def gaps(count: int, scale: float) -> tuple[list[float], list[float]]:
