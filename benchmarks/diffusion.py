@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import combinations
@@ -41,6 +41,12 @@ OTHERS: tuple[tuple[str, float | None], ...] = (
     *((name, None) for name in ("edge-betweenness", "local-similarity")),
 )
 """Methods and their β: those that lead the landscape for a purpose, or tie with its leader."""
+MORE: tuple[tuple[str, float | None], ...] = (
+    *(("pri", beta) for beta in (8, 1000)),
+    *((name, None) for name in ("weight", "disparity", "noise-corrected", "effective-resistance", "forest-fire")),
+    *((name, None) for name in ("algebraic-distance", "jaccard", "scan", "simmelian")),
+)
+"""The rest that tie with a leader, and those that look for edges inside communities."""
 BASES = (("pri", 50), ("spanning-forest", None))
 """Those whose subsets get weights of diffusion at every scale."""
 VARIANTS: dict[str, tuple[float, bool, float | None]] = {
@@ -116,17 +122,22 @@ def diffusion(quick: bool, say: Say) -> Outcome:
                     continue
                 drawn = seed if source.is_random else 0
                 with flows_by_igraph():
-                    others, found = (
+                    found = [
                         pieces.get(["diffusion", 1, name, graph, keep, number], partial(work, graph, keep, number))
-                        for name, work, number in (("others", _others, drawn), ("states", _states, seed))
-                    )
+                        for name, work, number in (
+                            ("others", partial(_others, OTHERS), drawn),
+                            ("states", _states, seed),
+                            ("more", partial(_others, MORE), drawn),
+                        )
+                    ]
                 head = {"graph": source.name, "weighted": graph.is_weighted, "keep": keep, "seed": seed}
                 head |= {"nodes": graph.n_nodes, "edges": graph.n_edges, "connected": True}
-                rows += [head | row for row in [*others, *found]]
+                rows += [head | row for rest in found for row in rest]
                 say(f"seed {seed}, {source.name}{', weighted' * graph.is_weighted}, keep {keep:g}")
     if not quick:
         tables.write(FOLDER / "ways.csv", rows)
     outcome.cells = [*_purposes(rows), *_by_scale(rows), *_medians(rows), *_brute_force(4 if quick else 100)]
+    outcome.cells += [_seconds(name, make(), pieces) for name, make in ({} if quick else TIMED).items()]
     outcome.notes.append(
         f"{len({r['graph'] for r in rows})} graphs (random ones drawn by each of {len(seeds)} seeds, others searched "
         f"from as many starts), all ways connected; scales {', '.join(map(str, SCALES))} in units of 1 / mean degree."
@@ -167,10 +178,10 @@ def _view(graph: Graph) -> View:
     return View(graph, Settings(BUDGET_BETA, 0.0, "exact", "equation", "nats", 0))
 
 
-def _others(graph: Graph, keep: float, seed: int) -> list[dict[str, Any]]:
+def _others(methods: Sequence[tuple[str, float | None]], graph: Graph, keep: float, seed: int) -> list[dict[str, Any]]:
     """Other methods with the landscape's three kinds of weights, some with weights of diffusion too."""
     origin, rows = _view(graph), list[dict[str, Any]]()
-    for method, beta in OTHERS:
+    for method, beta in methods:
         options: dict[str, Any] = {"beta": beta, "effort": "fast"} if beta else {}
         result = graphpri.sparsify(graph, keep, method=method, seed=seed, connected=True, **options)
         kinds = landscape._measured(origin, result)
@@ -242,10 +253,24 @@ def _purposes(rows: list[dict[str, Any]]) -> list[Cell]:
             values |= {group: landscape.setting_name(way), f"{group}, rank": means.loc[way, purpose]}
             if group != "today":
                 lead = landscape._of(graphs, purpose, best) - landscape._of(graphs, purpose, way)
-                low, high = landscape.interval(lead.dropna())
-                values |= {f"{group}, lead low": low, f"{group}, lead high": high}
+                chosen = _on_others(graphs, groups, purpose, group) if graphs.index.unique("graph").size > 1 else lead
+                for name, found in (("lead", lead), ("unseen", chosen)):
+                    low, high = landscape.interval(found.dropna())
+                    values |= {f"{group}, {name} low": low, f"{group}, {name} high": high}
         cells.append(Cell(str(purpose), None, None, values))
     return cells
+
+
+def _on_others(graphs: Any, groups: Any, purpose: Any, group: str) -> Any:
+    """The lead on each graph where both ways, today's and that of diffusion, are those best on all others."""
+    import pandas as pd
+
+    wide, leads = graphs[purpose].unstack("graph"), dict[str, float]()
+    for graph in wide:
+        means = wide.drop(columns=graph).mean(axis=1)
+        today, way = (means[groups == kind].sort_values(kind="stable").index[0] for kind in ("today", group))
+        leads[graph] = wide.loc[today, graph] - wide.loc[way, graph]
+    return pd.Series(leads)
 
 
 def _by_scale(rows: list[dict[str, Any]]) -> list[Cell]:
@@ -271,6 +296,23 @@ def _medians(rows: list[dict[str, Any]]) -> list[Cell]:
     wanted += [f"diffusion τ={scale}, {kind}" for scale in SCALES for kind in ("rescaled", f"diffusion τ={scale}")]
     found = table[table["way"].isin(wanted)].groupby("way")[shown].median()
     return [Cell(f"median: {way}", None, None, dict(found.loc[way])) for way in wanted if way in found.index]
+
+
+TIMED: dict[str, Callable[[], Graph]] = {
+    "jazz": lambda: load("jazz"),
+    "Erdős–Rényi": lambda: datasets.erdos_renyi(500, 400, 0),
+}
+
+
+def _seconds(name: str, graph: Graph, pieces: Pieces) -> Cell:
+    """Processor seconds of weights of diffusion on half of the edges."""
+
+    def measured() -> dict[str, float]:
+        mask = graphpri.sparsify(graph, 0.5, method="spanning-forest", seed=0).mask
+        return {f"τ={s}": timed(lambda: gibbs.weights(Diffusion(graph, s), mask)).cpu for s in SCALES[::2]}  # noqa: B023
+
+    found = pieces.get(["diffusion", 1, "seconds", name], measured)
+    return Cell(f"seconds: {name}", graph.n_nodes, graph.n_edges, found)
 
 
 # Small graphs, all subsets

@@ -244,7 +244,8 @@ def test_weights_hold_the_sum_and_are_near_the_minimum_of_a_convex_function(scal
 
 def test_the_study_runs_on_a_small_part(monkeypatch):
     monkeypatch.setattr(study, "SOURCES", (study.Source("grid", lambda _: grid(5, 5), keeps=(0.7,)),))
-    monkeypatch.setattr(study, "OTHERS", (("pri", 50), ("spanning-forest", None), ("random", None)))
+    monkeypatch.setattr(study, "OTHERS", (("pri", 50), ("spanning-forest", None)))
+    monkeypatch.setattr(study, "MORE", (("random", None),))
     monkeypatch.setattr(study, "SCALES", (1, 30))
     few = ["divergence", "quadratic_error", "eigenvalue_error", "spectral_distance"]
     monkeypatch.setattr(study.landscape, "_measures", lambda _: few)
