@@ -52,6 +52,7 @@ TITLES = {
     "strategy": "J of the strategy by size, against the all-exact solver",
     "interruptions": "`reproduce karate --quick`, cut at 30 random moments and gone on with",
     "choose": "`choose` on twelve other graphs, against the best of all methods and settings",
+    "diffusion": "subsets and weights of the most similar diffusion, against the best of all methods",
 }
 
 
@@ -229,6 +230,68 @@ def choice_betas(rows: list[Row]) -> list[str]:
     return markdown(["graphs", *(cell["case"].split(", ")[1].replace(" = ", "=") for cell in found)], lines)
 
 
+def diffusion_leads(rows: list[Row]) -> list[str]:
+    """Today's best for each purpose, and by how many ranks the best of diffusion is before it."""
+    found = [cell for cell in cells(rows, "diffusion") if "today" in cell]
+    if not found:
+        return not_measured("diffusion")
+
+    def lead(cell: Row, group: str, kind: str) -> str:
+        return " to ".join(decimals(f"{group}, {kind} {end}", 1)(cell) for end in ("low", "high"))
+
+    header, lines = ["purpose", "today's best", "rank"], list[list[str]]()
+    for group in ("weights", "subset"):
+        header += [f"best {group} of diffusion", "rank", "lead", "lead, chosen on other graphs"]
+    for cell in found:
+        line = [cell["case"], cell["today"], decimals("today, rank", 1)(cell)]
+        for group in ("weights", "subset"):
+            line += [cell[group], decimals(f"{group}, rank", 1)(cell), lead(cell, group, "lead")]
+            line.append(lead(cell, group, "unseen"))
+        lines.append(line)
+    return [when(rows, "diffusion"), "", *markdown(header, lines)]
+
+
+def diffusion_scales(rows: list[Row]) -> list[str]:
+    """Ranks by scale, of the best of all weights on subsets of diffusion."""
+    found = [cell for cell in cells(rows, "diffusion") if "spectrum" in cell]
+    purposes = [key for key in (found[0] if found else {}) if key not in ("case", "nodes", "edges")]
+    lines = [[cell["case"], *(decimals(key, 1)(cell) for key in purposes)] for cell in found]
+    return markdown(["subset", *purposes], lines) if found else not_measured("diffusion")
+
+
+def diffusion_medians(rows: list[Row]) -> list[str]:
+    """Medians over all cells of what the claims are about."""
+    found = [cell for cell in cells(rows, "diffusion") if cell["case"].startswith("median: ")]
+    keys = ("quadratic_error", "eigenvalue_error", "spectral_distance", "divergence", "community_nmi")
+    lines = [[cell["case"].removeprefix("median: "), *(decimals(key, 3)(cell) for key in keys)] for cell in found]
+    return markdown(["edges, weights", *(key.replace("_", " ") for key in keys)], lines)
+
+
+def diffusion_optima(rows: list[Row]) -> list[str]:
+    """How often the search ends at the best of all subsets of small graphs, and how far above it else."""
+    found = [cell for cell in cells(rows, "diffusion") if cell["case"].startswith("all subsets")]
+    header, lines = ["scale", "graphs"], list[list[str]]()
+    for starts in ("one start", "three starts"):
+        header += [f"optimum, {starts}, %", "most above, nats"]
+    for cell in found:
+        line = [cell["case"].partition("τ=")[2], cell["graphs"]]
+        for starts in ("one start", "three starts"):
+            line += [figure(f"optimum, {starts}, %")(cell), figure(f"above, {starts}")(cell)]
+        lines.append(line)
+    return markdown(header, lines)
+
+
+def diffusion_seconds(rows: list[Row]) -> list[str]:
+    """Processor time of weights of diffusion, by scale."""
+    found = [cell for cell in cells(rows, "diffusion") if cell["case"].startswith("seconds: ")]
+    scales = [key for key in (found[0] if found else {}) if key.startswith("τ=")]
+    lines = [
+        [cell["case"].removeprefix("seconds: "), cell["nodes"], cell["edges"], *(figure(key)(cell) for key in scales)]
+        for cell in found
+    ]
+    return markdown(["graph", "nodes", "edges", *scales], lines)
+
+
 def gains(way: str) -> dict[str, Cell]:
     """Columns of the polish."""
     return {f"{way}, gain %": decimals(f"{way}, gain %", 3), f"{way}, CPU s": figure(f"{way}, CPU s")}
@@ -328,6 +391,11 @@ TABLES: dict[str, tuple[str, str, Table]] = {
     ),
     "choose": (HOW, FILE, choices),
     "choose-betas": (HOW, FILE, choice_betas),
+    "diffusion": (HOW, FILE, diffusion_leads),
+    "diffusion-scales": (HOW, FILE, diffusion_scales),
+    "diffusion-medians": (HOW, FILE, diffusion_medians),
+    "diffusion-optima": (HOW, FILE, diffusion_optima),
+    "diffusion-seconds": (HOW, FILE, diffusion_seconds),
     "strategy": (HOW, FILE, strategy),
     "polish": (
         HOW,
