@@ -1,4 +1,4 @@
-"""Damaged files end in a message, whatever the format and the options; ``make fuzz`` looks for longer."""
+"""Damaged files end in a message, whatever the format and the options; ``make fuzz`` looks for longer, a minute in CI."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from graphpri import io as gio
 
 
 def test_damaged_files_end_in_messages() -> None:
-    runs, faults = fuzzing.fuzz(seconds=60, seed=0)
+    runs, faults = fuzzing.fuzz(seconds=6, seed=0)
     assert not faults, "\n".join(faults)
-    assert runs > 200
+    assert runs > 20
 
 
 def test_a_seed_and_a_number_repeat_a_run() -> None:
