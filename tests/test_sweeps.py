@@ -451,7 +451,7 @@ def test_corrected_prices_improve_on_the_local_entropy(keep, connected, monkeypa
     local, exact = (judge.value(by[name].mask.astype(float)) for name in ("local", "exact"))
     assert by["exact"].objective == pytest.approx(exact)
     assert exact < local - 5e-4
-    assert "set right by exact" in by["exact"].status
+    assert "corrected by exact" in by["exact"].status
     if keep is not None:
         assert by["exact"].mask.sum() == by["local"].mask.sum()
     if connected:

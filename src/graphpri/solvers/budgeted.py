@@ -341,7 +341,7 @@ def _is_corrected(search: Search) -> bool:
 
 
 def _correct(search: Search, k: int | None, rounds: int) -> None:
-    """Improve the evaluator's subset by sweeps of the local entropy, whose prices are set right at each round.
+    """Improve the evaluator's subset by sweeps of the local entropy, whose prices are corrected at each round.
 
     The exact price of every edge takes one eigenproblem; how prices change as edges move is left to the local
     entropy.

@@ -72,7 +72,7 @@ class Ending(Enum):
     SAME_SUBSET = Outcome.CONVERGED, "converged after {steps} steps: the most probable subset no longer improves"
     CORRECTED = (
         Outcome.GOOD,
-        "good: the local entropy's solution, set right by exact prices",
+        "good: the local entropy's solution, corrected by exact prices",
         f"{_GOES_ON} with single moves",
     )
     UNFINISHED = Outcome.GOOD, "good: moves still improved J when the work of this effort was spent", _GOES_ON
