@@ -1,4 +1,4 @@
-"""Damaged files end in a message, whatever the format and the options; ``make fuzz`` looks for longer, a minute in CI."""
+"""Damaged files end in a message, whatever the format and the options; ``make fuzz`` looks for longer."""
 
 from __future__ import annotations
 

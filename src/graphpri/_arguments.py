@@ -414,7 +414,8 @@ def real(name: str, value: Any, least: float = 0.0, most: float | None = None, *
     kind = "a number" if most == np.inf else "a finite number"
     span = f" above {least:g}" if above else f", {least:g} or more"
     if most is not None and most < np.inf:
-        kind, span = "a number", f" from {least:g} to {most:g}"
+        kind = "a number"
+        span = f" above {least:g}, at most {most:g}" if above else f" from {least:g} to {most:g}"
     raise OptionError(f"{argument(name, value)} must be {kind}{span}")
 
 

@@ -317,22 +317,21 @@ def check_budget(
     OptionError
         Says which of them conflict, and the smallest or largest K that works.
     """
+    budget = f"{argument('keep', k)} edge{'s' * (k > 1)}"
     if protect is not None and forbid is not None and (both := protect & forbid).any():
         u, v = graph.edge_labels(int(np.argmax(both)))
         raise OptionError(f"edge ({u!r}, {v!r}) stands in protect and in forbid: name it in one of them")
     if forbid is not None and k > (allowed := graph.n_edges - int(forbid.sum())):
-        raise OptionError(f"{argument('keep', k)} edges, but forbid leaves only {allowed} of {graph.n_edges}")
+        raise OptionError(f"{budget}, but forbid leaves only {allowed} of {graph.n_edges}")
     least = 0 if protect is None else int(protect.sum())
     if k < least:
-        raise OptionError(
-            f"{argument('keep', k)} edges, but protect names {least} that must stay: keep at least {least}"
-        )
+        raise OptionError(f"{budget}, but protect names {least} that must stay: keep at least {least}")
     if cover is not None and k < (need := least + int(cover.sum())):
         bound = least + least_cover(graph, protect=protect, forbid=forbid).bound
         extra = " with the protected edges" if least else ""
         doubt = "" if bound == need else f", or a few fewer ({bound} is a lower bound)"
         raise OptionError(
-            f"{argument('keep', k)} edges can't leave one to every node that has edges{extra}: "
+            f"{budget} can't leave one to every node that has edges{extra}: "
             f"{setting('cover', True)} needs at least {need} edges{doubt}"
         )
     if not connected:
@@ -349,7 +348,7 @@ def check_budget(
     if k < need:
         extra = " with the protected edges" if least else ""
         raise OptionError(
-            f"{argument('keep', k)} edges can't hold the graph's {components} component{'s' * (components > 1)} "
+            f"{budget} can't hold the graph's {components} component{'s' * (components > 1)} "
             f"together{extra}: "
             f"{setting('connected', True)} needs at least {need} edges"
         )

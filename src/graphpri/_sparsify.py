@@ -276,7 +276,9 @@ class Sparsified:
         needs = None if cover is None else int(np.count_nonzero(cover.mask))
         bound = None if cover is None else cover.bound
         is_ours = self.settings["method"] == "pri"
-        alpha = CUT_OFF_ALPHA if is_ours and self.settings["alpha"] < CUT_OFF_ALPHA else None
+        least = int(np.count_nonzero(graph.degrees())) - 2 * self.kept.n_edges  # each edge has two ends
+        is_open = nodes > least and self.settings["alpha"] < CUT_OFF_ALPHA
+        alpha = CUT_OFF_ALPHA if is_ours and is_open else None
         budget, test = self.settings["keep"] is not None, self.settings.get("significance")
         return CutOff(nodes, rows, forest_size(graph), needs, bound, self.kept.n_edges, alpha, budget, test)
 
@@ -347,7 +349,8 @@ class CutOff:
         there may be: the same where the graph is small. None where no node was cut off, and above a million edges.
     edges_kept : int
     alpha : float or None
-        Weight of the barrier that is worth a try; None for another method, and where it is as large already.
+        Weight of the barrier that is worth a try; None for another method, where it is as large already, and where
+        so few edges can't reach more nodes.
     has_budget : bool
         Whether a number of edges was asked for.
     significance : float or None
@@ -376,7 +379,7 @@ class CutOff:
             head += f" ({parts}{', …' * (len(self.by_component) > 3)} in the components that lost some)"
         advice = self._about_budget() if self.has_budget else self._beside_budget()
         if self.alpha is not None:
-            advice.append(f"{setting('alpha', self.alpha)} cuts fewer off")
+            advice.append(f"{setting('alpha', self.alpha)} may cut fewer off")
         return f"{head}: {'; '.join(advice)}"
 
     def _about_budget(self) -> list[str]:

@@ -815,7 +815,8 @@ def _members(chosen: Method, scores: FloatArray, significance: float | None, cor
     if not (p <= significance).any():
         how = f", corrected by {correction}," if correction else ""
         raise OptionError(
-            f"{argument('significance', significance)}: no edge is significant, the least p-value{how} is {p.min():.3g}"
+            f"{argument('significance', significance)}: no edge is significant, the least p-value{how} is "
+            f"{p.min():.3g}: take a larger one, or {setting('keep')} for the best edges whatever their p-value"
         )
     return p <= significance
 

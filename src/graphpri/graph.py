@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from graphpri._arguments import checked, chosen, whole
 from graphpri._output import table as html_table
 from graphpri._runtime import CHUNK, LARGE_GRAPH, compiled, in_chunks, inlined, read_only, require
-from graphpri.errors import GraphError, Note, OptionError, argument, setting
+from graphpri.errors import GraphError, Note, OptionError, argument, did_you_mean, setting
 
 _SHOWN_ROWS = 8  # of a table in a notebook
 
@@ -693,7 +693,8 @@ def read_weights(
         return w, f"weights: {weight!r}" + (f", {missing} of {w.size} edges have none and weigh 1" if missing else "")
     if weight != "weight":
         known = ", ".join(map(repr, columns)) or "none"
-        raise OptionError(f"no edge has the attribute {weight!r} named as weight (edge attributes: {known})")
+        close = did_you_mean(weight, columns)
+        raise OptionError(f"no edge has the attribute {weight!r} named as weight (edge attributes: {known}){close}")
     names = weight_candidates(columns)
     if not names:
         return None, "unweighted: no edge has the attribute 'weight'"

@@ -84,6 +84,7 @@ def choose(
     writes what the first of them keeps.
     """
     from graphpri._choose import choose
+    from graphpri.io.columns import merged
 
     outputs.refuse_two_streams(output, "graph", json=json)
     wanted = outputs.Wanted(output, output_format, reading.format, plot, force, None)
@@ -104,8 +105,13 @@ def choose(
     if json:
         print(show.as_json(_facts(source, found) | written))
     elif not quiet:
-        lines = [f"{source}, {in_words(found.message)}"] + [f"written: {output}"] * (output not in (None, "-"))
-        print("\n".join(lines), file=sys.stderr if output == "-" else sys.stdout)
+        lines = [f"written: {output}"] * (output not in (None, "-"))
+        lines += [f"about the file: {note}" for note in merged(written.get("output_notes", []))]
+        lines += [f"picture: {written['picture']}"] if "picture" in written else []
+        print(
+            "\n".join([f"{source}, {in_words(found.message)}", *lines]),
+            file=sys.stderr if output == "-" else sys.stdout,
+        )
     return OK
 
 
