@@ -111,6 +111,55 @@ STUDIES = (
         **_functions("entropies"),
     ),
     Study(
+        name="spectral-sparsifiers",
+        title="Spectral sparsifiers: ε and the number of edges",
+        source="§3.2.1",
+        about=(
+            "The paper's six graphs, sampled by effective resistance at twelve ε from just above 1/√N to 1, 50 draws "
+            "each, with the constants of PyGSP, which the paper took: drawn once, and with the smaller ε that PyGSP "
+            "goes on with while the draw falls apart."
+        ),
+        needs=("madrid", "polbooks", "jazz"),
+        needs_quick=(),
+        **_functions("spectral_sparsifiers"),
+    ),
+    Study(
+        name="optimisation",
+        title="Samples, direct gradients, probabilities above one half, and the barrier",
+        source="§3.3, §3.4, §4.3",
+        about=(
+            "Five graphs of up to 50 nodes, three β, two starts: Algorithm 1 (300 steps of three samples, Adam with "
+            "rate 0.05) and projected gradients of the relaxed selection (900 steps, lengths of Barzilai and Borwein); "
+            "then J of the edges above one half, and of the best set of highest values. Algorithm 1 with four α at "
+            "two β. The mask of the paper's brain network on three sets of made-up scans."
+        ),
+        libraries=("torch",),
+        **_functions("optimisation"),
+    ),
+    Study(
+        name="costs",
+        title="What the exact entropy and its gradient cost",
+        source="§3.4, Appendix A.3",
+        about=(
+            "Erdős–Rényi graphs of mean degree near 10 and 100 to 1600 nodes, one thread: CPU time of the exact "
+            "entropy, and CPU time and memory of J with its gradient in closed form, by automatic differentiation "
+            "through eigenvalues, and by that of the paper's listing (to 400 nodes)."
+        ),
+        libraries=("torch",),
+        **_functions("costs"),
+    ),
+    Study(
+        name="lemma-3",
+        title="Lemma 3's second inequality",
+        source="Appendix A.2, Lemma 3",
+        about=(
+            "Slopes of the entropy along the change of the eigenvalues that an added edge makes, at both ends, by "
+            "central differences on real and random graphs; and thirty searches for a counterexample for each "
+            "number of eigenvalues from 2 to 10."
+        ),
+        **_functions("lemma3"),
+    ),
+    Study(
         name="spectral-distance",
         title="Spectral distance of sparsified graphs",
         source="Figure spectral_distance",
@@ -188,6 +237,18 @@ STUDIES = (
         ),
     ),
     Study(
+        name="task-graphs",
+        title="Task graphs: stars, local degree, CCMTL's objective, and speed",
+        source="§4.1, §4.2",
+        about=(
+            "Twenty linear tasks in two groups, ten draws, γ fixed and no guard: centralisation and test error of task "
+            "graphs pruned to 90 to 10 %, Graph-PRI with β of 50 and 2. The printed objective at the solutions of "
+            "CCMTL for 13 λ, at the γ that suits each best. CPU time of learning 1000 and 5000 tasks over the whole "
+            "graph and over half and a fifth of it, with the time to choose the edges."
+        ),
+        **_functions("task_graphs", derive="derive"),
+    ),
+    Study(
         name="brain-eoec",
         title="Brain networks: eyes open or closed",
         source="§4.3, Table and Figure brain",
@@ -224,6 +285,20 @@ STUDIES = (
         needs=("devfmri",),
         libraries=_BRAIN_LIBRARIES,
         **_functions("brain_real", cells="cells_devfmri", judge="judge_devfmri", draw="draw_devfmri", derive="derive"),
+    ),
+    Study(
+        name="brain-features",
+        title="Brain networks: clustering coefficients as features",
+        source="Appendix C.2",
+        about=(
+            "A graph convolutional network (once) and a linear SVM (five times) with their defaults by five folds of "
+            "subjects: correlations alone, and local clustering coefficients, standardised over the training scans, "
+            "beside them."
+        ),
+        needs=("eoec", "devfmri"),
+        needs_quick=(),
+        libraries=("sklearn", "torch"),
+        **_functions("brain_features", derive="derive"),
     ),
     Study(
         name="node-classification",

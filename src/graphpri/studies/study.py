@@ -206,7 +206,6 @@ def digest(value: Any) -> str:
 
 
 _ADNI = "needs the ADNI scans, which their owners alone may pass on; a user's own copy can be tested"
-_NO_STUDY = "a computation can decide it, and no study of this version does"
 _NOT_RUN: tuple[tuple[str, str, str], ...] = (
     (
         "Graph-PRI tells mild cognitive impairment from normal controls as well as the best method (66.7 %)",
@@ -222,69 +221,6 @@ _NOT_RUN: tuple[tuple[str, str, str], ...] = (
         "Connections within the fronto-parietal network are fewer in patients with mild cognitive impairment",
         "§4.3, Figure brain",
         _ADNI,
-    ),
-    (
-        "In a spectral sparsifier ε and the number of edges are not monotonically related",
-        "§3.2.1",
-        _NO_STUDY,
-    ),
-    (
-        "The degree barrier keeps nodes from losing all edges without compromising sparsity",
-        "§3.4",
-        f"{_NO_STUDY}; at the paper's α the karate club keeps nearly all edges, see the near-star above",
-    ),
-    (
-        "Gumbel-softmax sampling eases the optimisation, though the gradient is analytical",
-        "§3.3",
-        _NO_STUDY,
-    ),
-    (
-        "Edges with a probability above 50 % are those selected",
-        "§4.3, Figure brain",
-        "a rule, and no claim; the Graph-PRI term does not change when all probabilities are multiplied by a constant, "
-        "so that the number itself has no meaning for it: docs/brain.md",
-    ),
-    (
-        "The von Neumann entropy takes O(N³) time",
-        "§3.4",
-        f"{_NO_STUDY}; for the approximations see the time of the degree entropy above",
-    ),
-    (
-        "The closed-form gradient saves time and memory against automatic differentiation",
-        "Appendix A.3",
-        _NO_STUDY,
-    ),
-    (
-        "Local degree keeps centrality and spectral distance, and is not compelling in applications",
-        "§4.1",
-        f"{_NO_STUDY} over applications; for pruned task graphs see §4.2, Figure MTL above",
-    ),
-    (
-        "Pruning most of the task graph fails since what is left is nearly a star",
-        "§4.2",
-        _NO_STUDY,
-    ),
-    (
-        "CCMTL optimises the stated objective of multi-task learning",
-        "§4.2, Eq. obj_MTL",
-        "decided by its formula, and not by numbers: the equation has squared norms of differences, CCMTL (He et al., "
-        "AAAI 2019) norms; both are here, see docs/tasks.md",
-    ),
-    (
-        "Sparsifying speeds up graph-regularised learning",
-        "§4.2",
-        _NO_STUDY,
-    ),
-    (
-        "Where S does not fall, Lemma 3's second inequality holds as well",
-        "Appendix A.2, Lemma 3",
-        "needs no number: by Lemma 2 v dS/dλ along v is −E_v log λ, so that it is the first inequality, with the "
-        "signs of both sides changed",
-    ),
-    (
-        "Local clustering coefficients as further features of the regions improve the classification",
-        "Appendix C.2",
-        _NO_STUDY,
     ),
 )
 UNTESTED = tuple(Verdict(claim, source, "not run", "not testable", why) for claim, source, why in _NOT_RUN)
@@ -302,6 +238,18 @@ _LONG_STUDIES = {
     "brain-eoec": (
         "Graph-PRI classifies eyes open and eyes closed with an accuracy of 80.7 %, the best of six methods",
         "§4.3, Table",
+    ),
+    "costs": (
+        "The closed-form gradient saves time and memory against automatic differentiation",
+        "Appendix A.3",
+    ),
+    "optimisation": (
+        "Gumbel-softmax sampling eases the optimisation, though the gradient is analytical",
+        "§3.3",
+    ),
+    "brain-features": (
+        "Local clustering coefficients as further features of the regions improve the classification",
+        "Appendix C.2",
     ),
     "brain-planted": (
         "The mask that the paper's network learns shows the connections that differ",
