@@ -19,7 +19,7 @@ from PIL import Image
 from graphpri import studies
 from graphpri.io import tables
 from graphpri.studies.runner import row_of
-from graphpri.studies.study import UNTESTED
+from graphpri.studies.study import untested
 
 TABLES = {
     "landscape/purposes.csv": "landscape_purposes.csv",
@@ -67,7 +67,7 @@ def merged(known: list[Row], folder: Path) -> list[dict[str, str]]:
         held.setdefault(row["study"], []).append(row)
     held |= {path.parent.name: read(path) for path in folder.glob("*/verdicts.csv")}
     return [dict(row) for name in studies.names() for row in held.get(name, [])] + [
-        row_of(verdict) for verdict in UNTESTED
+        row_of(verdict) for verdict in untested(held)
     ]
 
 

@@ -279,7 +279,7 @@ TABLES: dict[str, tuple[str, str, Table]] = {
         ),
     ),
     "claims-paper": (REPRODUCE, "claims.csv", claims(lambda row: row["source"] != "graphpri")),
-    "claims-tasks": (REPRODUCE, "claims.csv", claims(lambda row: row["study"].startswith("mtl-"))),
+    "claims-tasks": (REPRODUCE, "claims.csv", claims(lambda row: row["study"].startswith(("mtl-", "task-graphs")))),
     "claims-brain": (REPRODUCE, "claims.csv", claims(lambda row: row["study"].startswith("brain-"))),
     "brain-eoec": (REPRODUCE, "brain_eoec.csv", methods(PROTOTYPE_EOEC)),
     "brain-devfmri": (REPRODUCE, "brain_devfmri.csv", methods(PROTOTYPE_DEVFMRI)),

@@ -35,7 +35,7 @@ _CUBIC = (2.4, 3.4)
 
 def cells(quick: bool) -> list[Cell]:
     """One for each size, the largest first."""
-    sizes = (120, 60, 30) if quick else (1600, 800, 400, 200, 100)
+    sizes = (80, 40, 20) if quick else (1600, 800, 400, 200, 100)
     return [{"nodes": n, "repeats": 1 if quick or n > 800 else 3} for n in sizes]
 
 
