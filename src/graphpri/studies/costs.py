@@ -49,20 +49,20 @@ def work(cell: Cell, seed: int) -> Tables:
         value = _fastest(lambda: evaluate(graph, "exact"), cell["repeats"])
         rows = [{"nodes": n, "edges": graph.n_edges, "way": "value", "mega": None, "error": 0.0, "seconds": value}]
         known: Tensor | None = None
-        for way, run in _ways(graph).items():
+        for way, run in ways(graph).items():
             if way == "listing" and n > _LISTED:
                 continue
             gradient = run()
             known = gradient if known is None else known
             error = float((gradient - known).abs().max() / known.abs().max())
-            head = {"nodes": n, "edges": graph.n_edges, "way": way, "mega": _peak(run) / _MEGA, "error": error}
+            head = {"nodes": n, "edges": graph.n_edges, "way": way, "mega": peak(run) / _MEGA, "error": error}
             rows.append({**head, "seconds": _fastest(run, cell["repeats"])})
     finally:
         torch.set_num_threads(threads)
     return {"costs": rows}
 
 
-def _ways(graph: Graph) -> dict[str, Callable[[], Tensor]]:
+def ways(graph: Graph) -> dict[str, Callable[[], Tensor]]:
     """The gradient of J in the weights of the edges, shape (M,), at a weighting of all of them."""
     u, v = (torch.tensor(ends, dtype=torch.int64) for ends in (graph.source, graph.target))
     n, m = graph.n_nodes, graph.n_edges
@@ -125,7 +125,7 @@ def _fastest(run: Callable[[], object], repeats: int) -> float:
     return min(times)
 
 
-def _peak(run: Callable[[], object]) -> int:
+def peak(run: Callable[[], object]) -> int:
     """Most bytes that tensors held at once during a run."""
     with _Held() as held:
         run()

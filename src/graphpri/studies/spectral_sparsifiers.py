@@ -74,8 +74,9 @@ def judge(frames: Frames, facts: Facts) -> list[Verdict]:
     table, mean = frames["sizes"], means(frames["sizes"])
     facts.add("graphs", table["graph"].nunique(), "sizes", "graphs")
     facts.add("draws", table["draw"].nunique(), "sizes", "draws at each ε")
-    fall = mean.groupby("graph")["expected"].apply(lambda rows: bool((np.diff(rows) < 0).all()))
-    falls = facts.add("falls", fall.sum(), "sizes", "graphs whose expected number of edges falls with every larger ε")
+    expected = [rows["expected"] for _, rows in mean.groupby("graph")]
+    fall = [bool((np.diff(rows) < 0).all()) for rows in expected]
+    falls = facts.add("falls", sum(fall), "sizes", "graphs whose expected number of edges falls with every larger ε")
     for way, words in WAYS.items():
         steps, rises, most = _rises(table, way)
         facts.add(f"{way}_steps", steps, "sizes", f"pairs of neighbouring ε, each draw with its own number, {words}")

@@ -18,7 +18,7 @@ from graphpri.studies.mtl_synthetic import NAMES
 from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
 
 _LEARN = 0.4
-_PRI = {"pri": {"effort": "fast"}, "pri β=2": {"effort": "fast", "beta": 2.0}}
+_PRI: dict[str, dict[str, Any]] = {"pri": {"effort": "fast"}, "pri β=2": {"effort": "fast", "beta": 2.0}}
 _TITLES = NAMES | {"pri": "Graph-PRI, β = 50", "pri β=2": "Graph-PRI, β = 2"}
 _SMALL = {"n_tasks": 12, "group_size": 6, "n": 40, "informative": 6, "irrelevant": 3}
 _NEGLIGIBLE = 0.01
