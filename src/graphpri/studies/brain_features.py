@@ -25,8 +25,8 @@ def cells(quick: bool) -> list[Cell]:
     if quick:
         return [{"data": "planted", "model": model, "folds": 2, "repeats": 1, "epochs": 20} for model in MODELS]
     return [
-        {"data": data, "model": model, "folds": 5, "repeats": 1 if model == "gcn" else 5, "epochs": 150}
-        for model in MODELS
+        {"data": data, "model": model, "folds": folds, "repeats": repeats, "epochs": 150}
+        for model, folds, repeats in (("gcn", 3, 1), ("svm", 5, 5))
         for data in ("eoec", "devfmri")
     ]
 
@@ -126,7 +126,7 @@ def draw(frames: Frames) -> list[Picture]:
         Picture(
             "brain_features",
             figure,
-            "What local clustering coefficients beside the correlations change, by five folds of subjects; lines: 95 % "
+            "What local clustering coefficients beside the correlations change, by folds of subjects; lines: 95 % "
             "over subjects drawn again.",
         )
     ]

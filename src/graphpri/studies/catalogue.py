@@ -291,9 +291,9 @@ STUDIES = (
         title="Brain networks: clustering coefficients as features",
         source="Appendix C.2",
         about=(
-            "A graph convolutional network (once) and a linear SVM (five times) with their defaults by five folds of "
-            "subjects: correlations alone, and local clustering coefficients, standardised over the training scans, "
-            "beside them."
+            "A graph convolutional network (three folds of subjects, once) and a linear SVM (five folds, five times) "
+            "with their defaults: correlations alone, and local clustering coefficients, standardised over the "
+            "training scans, beside them."
         ),
         needs=("eoec", "devfmri"),
         needs_quick=(),
