@@ -161,7 +161,7 @@ def _mask(areas: Any, facts: Facts) -> Verdict:
         "{classifies_readout:.3f}; at δ = {least_delta:g} the accuracy is {least_accuracy:.3f}, the area "
         "{least_area:.3f}",
         grade(at["mean"] >= 0.9, not poor),
-        ("little better than a blind choice" if poor else "")
+        ("little better than a blind choice" if poor else "in part: far behind a t-test" if at["mean"] < 0.9 else "")
         + ("" if len(able) else ("; " if poor else "") + "the network tells classes apart at no shift"),
     )
 
