@@ -293,8 +293,10 @@ class _Diffused(_Edges):
     """Graph diffusion by personalised PageRank, the largest entries of each column (Gasteiger et al., NeurIPS 2019)."""
 
     def __init__(self, graphs: Sequence[Graph], settings: Sequence[float]) -> None:
-        from torch_geometric.data import Batch, Data
-        from torch_geometric.transforms import GDC
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of their own import
+            from torch_geometric.data import Batch, Data
+            from torch_geometric.transforms import GDC
 
         super().__init__(graphs, settings)
         made: list[Any] = []
