@@ -69,6 +69,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "partitions": partitions.partitions,
         "partitions-growth": partitions.growth,
         "weighted": partial(weighted.weighted, 200_000),
+        "weighted-every": partial(weighted.every, 200_000),
         "weighted-million": partial(weighted.sample, 1_000_000),
         "stochastic": estimates.small,
         "stochastic-million": estimates.million,

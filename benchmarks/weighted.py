@@ -46,31 +46,37 @@ def graph_of(family: str, weights: str, edges: int) -> Graph:
     return Graph.from_edges(graph.source, graph.target, drawn, n_nodes=graph.n_nodes)
 
 
+Options = tuple[float, float, str]
+GRID: list[Options] = list(product(KEEPS, BETAS, ENTROPIES))
+
+
+def every(edges: int, quick: bool, say: Say) -> Outcome:
+    """J by the default effort, in percent of that by effort="best": all 384 cells."""
+    return _cells(20_000 if quick else edges, [(pair, GRID) for pair in product(FAMILIES, WEIGHTS)], say)
+
+
 def weighted(edges: int, quick: bool, say: Say) -> Outcome:
-    """J by the default effort, in percent of that by effort="best"."""
-    if quick:
-        return _cells(20_000, FAMILIES, WEIGHTS, KEEPS[:1], BETAS[2:3], say)
-    return _cells(edges, FAMILIES, WEIGHTS, KEEPS, BETAS, say)
+    """The same of 48 cells: for each family and weights all budgets, at one β and entropy, which take turns."""
+    turns = len(BETAS) * len(ENTROPIES)
+    chosen = [
+        (pair, [GRID[5 * number % turns + turns * budget] for budget in range(len(KEEPS))])
+        for number, pair in enumerate(product(FAMILIES, WEIGHTS))
+    ]
+    return _cells(20_000 if quick else edges, chosen, say)
 
 
 def sample(edges: int, quick: bool, say: Say) -> Outcome:
     """The cells in which the default effort has the hardest time, on larger graphs."""
-    edges = 40_000 if quick else edges
-    return _cells(edges, ("preferential", "grid"), ("Pareto 1.5", "lognormal 2"), KEEPS[:1], BETAS[1:3], say)
+    hardest: list[Options] = [(KEEPS[0], BETAS[1], entropy) for entropy in ENTROPIES]
+    pairs = product(("preferential", "grid"), ("Pareto 1.5", "lognormal 2"))
+    return _cells(40_000 if quick else edges, [(pair, hardest) for pair in pairs], say)
 
 
-def _cells(
-    edges: int,
-    families: Iterable[str],
-    kinds: Iterable[str],
-    keeps: Sequence[float],
-    betas: Sequence[float],
-    say: Say,
-) -> Outcome:
+def _cells(edges: int, chosen: Iterable[tuple[tuple[str, str], Sequence[Options]]], say: Say) -> Outcome:
     outcome = Outcome()
-    for family, kind in product(families, kinds):
+    for (family, kind), options in chosen:
         graph = graph_of(family, kind, edges)
-        for keep, beta, entropy in product(keeps, betas, ENTROPIES):
+        for keep, beta, entropy in options:
             objective, k = Objective(graph, beta, 0.0, entropy), round(keep * graph.n_edges)
             found = {effort: timed(partial(solve, objective, k, effort=effort)) for effort in ("normal", "best")}
             normal, best = found["normal"].result, found["best"].result

@@ -15,14 +15,22 @@ from hypothesis import strategies as st
 
 import zoo
 from graphpri._objective import Objective
-from graphpri._selection import count_edges, least_cover
+from graphpri._selection import count_edges, least_cover, take_top
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import Interrupted, OptionError
 from graphpri.graph import Graph
 from graphpri.solvers import budgeted
 from graphpri.solvers.budgeted import EVALUATORS, solve
 from graphpri.solvers.gumbel import Gumbel
-from graphpri.solvers.local_search import BridgeFinder, Constraints, CoverFinder
+from graphpri.solvers.local_search import (
+    BridgeFinder,
+    Constraints,
+    CoverFinder,
+    Search,
+    alternating_trail,
+    crossed,
+    descend,
+)
 from graphpri.solvers.moves import quadrature
 from graphpri.solvers.path import solve_betas
 from graphpri.solvers.reweight import reweighted
@@ -790,3 +798,58 @@ def test_sweeps_leave_an_edge_to_every_node(weighted):
             run.of_size(size, None)
         assert is_covered(graph, run.monitor.best)
         assert size is None or run.monitor.best.sum() == size
+
+
+def descended(k: int | None, beta: float, seed: int, weighted: bool = False) -> Search:
+    """A local minimum of karate from a random connected subset."""
+    graph, rng = karate(weighted), np.random.default_rng(seed)
+    rules = Constraints(connected=True)
+    search = budgeted._search(Objective(graph, beta), k, rules, Monitor(beta=beta), seed)
+    search.reset(take_top(graph, rng.permutation(graph.n_edges), k or 60, connected=True))
+    descend(search, (16,))
+    search.reset(search.evaluator.mask)
+    return search
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_neighbouring_edges_change_together_is_what_their_swap_changes_beyond_flips(weighted):
+    evaluator = descended(45, 4.0, 0, weighted).evaluator
+    out, into = np.flatnonzero(evaluator.mask)[:12], np.flatnonzero(~evaluator.mask)[:12]
+    flips = evaluator._flip_terms()
+    beyond = evaluator.pair_terms(out, into, flips) - flips[:, out][:, :, None] - flips[:, into][:, None]
+    expected = np.einsum("s,sii->i", evaluator._scale(), beyond)
+    assert np.abs(expected).max() > 1e-5
+    np.testing.assert_allclose(evaluator.shared(out, into), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("k", "beta"), [(None, 5.0), (45, 4.0), (45, 20.0)])
+def test_trails_of_edges_lower_j_where_no_single_move_does(k, beta):
+    for seed in range(8):
+        search = descended(k, beta, seed)
+        before, value = search.evaluator.mask.copy(), search.evaluator.value
+        mask = alternating_trail(search)
+        if mask is not None:
+            break
+    objective = search.evaluator.objective
+    assert objective.value(mask.astype(float)) < value
+    assert mask.sum() == k or k is None
+    assert objective.graph.components(mask)[0] == 1
+    assert (mask != before).sum() > 2
+
+
+@pytest.mark.parametrize("k", [None, 45])
+def test_crossover_takes_from_another_subset_what_lowers_j(k):
+    minima = [descended(k, 4.0, seed) for seed in range(4)]
+    better = 0
+    for one, other in combinations(minima, 2):
+        mask, value, objective = one.evaluator.mask.copy(), one.evaluator.value, one.evaluator.objective
+        tried: set[bytes] = set()
+        found, evaluated = crossed(one, mask, value, other.evaluator.mask, tried)
+        assert found is mask or objective.value(found.astype(float)) < value
+        assert found.sum() == mask.sum() or k is None
+        assert objective.graph.components(found)[0] == 1
+        assert (found == mask)[mask == other.evaluator.mask].all()
+        assert evaluated <= len(tried) + 1
+        assert crossed(one, mask, value, other.evaluator.mask, tried) == (mask, 0)
+        better += found is not mask
+    assert better > 0

@@ -21,10 +21,12 @@ from graphpri.solvers.local_search import (
     Check,
     Constraints,
     Search,
+    alternating_trail,
     around_nodes,
     bulk_flips,
     bulk_swaps,
     check_moves,
+    crossed,
     descend,
     eliminate,
     perturbed,
@@ -111,6 +113,9 @@ UNEQUAL = 4.0
 NEAR, AWAY = 0.005, 5
 """Share of J by which a local minimum may lie above the best and still be perturbed, and perturbations until the best
 is again."""
+
+CLOSE = 1e-3
+"""Share of J by which a local minimum may lie above the best and still be improved by trails of edges."""
 
 COSTLY = 4
 """Share of the time of checks, as its inverse, that is spent on them where moves are costly."""
@@ -451,6 +456,8 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
         for mask in _eliminated(search, start, level.share / 2)[: level.sizes]:
             search.reset(mask)
             descend(search, widths, passed=passed)
+            if level.patience:
+                _flip_trails(search, level)
     elif evaluator.graph.n_edges > SWAP_LIMIT:
         search.reset(_eliminated(search, start, _share(level, evaluator))[0])
     else:
@@ -561,6 +568,8 @@ def _settle(search: Search, level: Effort, seconds: float) -> Check:
     spent = 0.0
     while True:
         descend(search, level.widths)
+        if level.patience:
+            _flip_trails(search, level)
         check = check_moves(search, seconds)
         spent += check.seconds
         if check.better is None:
@@ -626,6 +635,7 @@ def _perturb(search: Search, level: Effort) -> bool:
     near = value + NEAR * abs(value) if walks else -np.inf
     failures, number, moves, current, away = 0, 0, 0.0, best, 0
     passed: dict[bytes, object] = {}
+    tried: set[bytes] = set()
     reset_moves = 3 * max(1.0, evaluator.work**0.5 / 200)
     while failures < patience and moves < budget:
         evaluator.mask = current
@@ -649,6 +659,26 @@ def _perturb(search: Search, level: Effort) -> bool:
                 monitor.offer(best, value)
                 current, away = best, 0
                 continue
+        if evaluator.value < value + CLOSE * abs(value) and not np.array_equal(evaluator.mask, best):
+            moves += _flip_trails(search, level)
+            if evaluator.value < value - tolerance(value, evaluator.beta):
+                best, value, failures = evaluator.mask.copy(), evaluator.value, 0
+                near = min(near, value + NEAR * abs(value))
+                flips = evaluator.swap_changes()
+                monitor.offer(best, value)
+                current, away = best, 0
+                continue
+        better, evaluated = crossed(search, best, value, evaluator.mask, tried)
+        moves += evaluated * search.evaluator.seconds_per_value / search.seconds_per_move
+        if better is not best:
+            evaluator.reset(better)
+            moves += reset_moves + descend(search, level.widths[:1], most=60)
+            best, value, failures = evaluator.mask.copy(), evaluator.value, 0
+            near = min(near, value + NEAR * abs(value))
+            flips = evaluator.swap_changes()
+            monitor.offer(best, value)
+            current, away = best, 0
+            continue
         away += 1
         if away > AWAY:
             current, away = best, 0
@@ -656,6 +686,19 @@ def _perturb(search: Search, level: Effort) -> bool:
             current = evaluator.mask.copy()
     evaluator.reset(best)
     return failures < patience
+
+
+def _flip_trails(search: Search, level: Effort) -> float:
+    """Flip trails of edges kept and dropped in turn, and descend, until none helps; returns the work in moves."""
+    evaluator, moves = search.evaluator, 0.0
+    evaluator.reset(evaluator.mask)
+    while True:
+        moves += 5 * max(1.0, evaluator.work**0.5 / 200) + 0.02 / search.seconds_per_move
+        subset = alternating_trail(search)
+        if subset is None:
+            return moves
+        search.reset(subset)
+        moves += descend(search, level.widths[:1], most=60)
 
 
 def _restarted(search: Search, k: int, level: Effort) -> BoolArray:

@@ -25,7 +25,7 @@ from graphpri._selection import (
     tolerance,
 )
 from graphpri.graph import BoolArray, FloatArray, Graph
-from graphpri.solvers.moves import PREDICTION_ERROR, Edges, MoveEvaluator
+from graphpri.solvers.moves import PREDICTION_ERROR, Edges, ExactEvaluator, MoveEvaluator
 from graphpri.solvers.solution import Monitor
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -226,6 +226,16 @@ class Search:
             return True
         self.evaluator.reset(before)
         return False
+
+    def is_allowed(self, mask: BoolArray) -> bool:
+        """Whether a subset of free and protected edges satisfies the constraints."""
+        graph = self.evaluator.graph
+        if self.constraints.connected:
+            return graph.components(mask)[0] == graph.components()[0]
+        if self.constraints.cover is not None:
+            ends = np.concatenate([graph.source[mask], graph.target[mask]])
+            return bool((np.bincount(ends, minlength=graph.n_nodes)[graph.degrees() > 0] > 0).all())
+        return bool(mask.any())
 
     def step(self, stage: str, step: int, fraction: float) -> None:
         """Report a step of the evaluator."""
@@ -665,6 +675,194 @@ def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
         score[rng.choice(dropped, count, replace=False)] += 2
     order = np.argsort(-score, kind="stable")
     return take_top(graph, order, size, **vars(search.constraints))
+
+
+LONGEST = 12
+"""Edges of the longest trails that are flipped at once."""
+
+BEAM = 2000
+"""Trails of each length that are made longer."""
+
+
+def alternating_trail(search: Search, evaluated: int = 8) -> BoolArray | None:
+    """The best flip of a whole trail of edges kept and dropped in turn that lowers J, or None; right after a reset.
+
+    Such a trail changes the degrees of its two ends alone, or none where it is closed, and longer ones can't be made
+    of single moves that each lower J. As in the search of Lin and Kernighan (1973) trails grow edge by edge, the best
+    `BEAM` of each length. What they change is predicted by the exact entropy as the sum of their edges' flips and of
+    what edges next to each other change beyond these; the best few are evaluated.
+    """
+    evaluator, mask, graph = search.evaluator, search.evaluator.mask, search.evaluator.graph
+    if not isinstance(evaluator, ExactEvaluator) or not (search.free & mask).any() or not (search.free & ~mask).any():
+        return None
+    cost = _edge_costs(search)
+    steps = _Steps.of(evaluator, search.free)
+    m = mask.size
+    arcs = np.flatnonzero(np.tile(search.free, 2))
+    trails, total = (arcs % m)[:, None], cost[arcs % m]
+    start = np.where(arcs < m, graph.source[arcs % m], graph.target[arcs % m])
+    found: list[tuple[float, bytes]] = []
+    for length in range(2, LONGEST + 1):
+        before, place = steps.after(arcs)
+        arcs, edges = steps.arc[place], steps.arc[place] % m
+        new = (trails[before] != edges[:, None]).all(axis=1)
+        before, place, arcs, edges = before[new], place[new], arcs[new], edges[new]
+        if not arcs.size:
+            break
+        total = total[before] + cost[edges] + steps.change[place]
+        trails, start = np.column_stack([trails[before], edges]), start[before]
+        head = np.where(arcs < m, graph.target[edges], graph.source[edges])
+        value = total
+        if length % 2 == 0:
+            closed = np.flatnonzero(head == start)
+            value = total.copy()
+            value[closed] += steps.between(trails[closed, 0], edges[closed])
+        if length > 2 and (search.sizes_vary or length % 2 == 0):
+            for number in ascending(value, np.arange(value.size), search.unit)[: 4 * evaluated]:
+                if value[number] >= -search.gain:
+                    break
+                subset = mask.copy()
+                subset[trails[number]] ^= True
+                found.append((float(value[number]), subset.tobytes()))
+        best = np.sort(ascending(total, np.arange(total.size), search.unit)[:BEAM])
+        trails, arcs, total, start = trails[best], arcs[best], total[best], start[best]
+    subsets: list[BoolArray] = []
+    order = ascending(np.array([value for value, _ in found]), np.arange(len(found)), search.unit) if found else []
+    for content in dict.fromkeys(found[number][1] for number in order):
+        subset = np.frombuffer(content, bool)
+        if search.is_allowed(subset):
+            subsets.append(subset)
+        if len(subsets) == evaluated:
+            break
+    if not subsets:
+        return None
+    values = evaluator.objective.values(np.array(subsets, np.float64))
+    number = int(lowest(values, search.unit)[0])
+    return subsets[number] if values[number] < evaluator.value - tolerance(evaluator.value, evaluator.beta) else None
+
+
+def _edge_costs(search: Search) -> FloatArray:
+    """Change of J by the flip of each edge, against a price of edges where their number stays."""
+    evaluator, mask = search.evaluator, search.evaluator.mask
+    if search.sizes_vary:
+        return evaluator.flip_changes()
+    changes = evaluator.swap_changes()
+    price = 0.5 * (changes[search.free & mask].min() - changes[search.free & ~mask].min())
+    return changes - np.where(mask, price, -price)
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """Ways to go on from an edge to one that is dropped where it is kept, or kept where it is dropped.
+
+    Arcs are numbered from 0 to 2M − 1, those of an edge from source to target first.
+    """
+
+    first: Edges
+    arc: Edges
+    change: FloatArray
+    keys: Edges
+    changes: FloatArray
+
+    @classmethod
+    def of(cls, evaluator: ExactEvaluator, free: BoolArray) -> _Steps:
+        graph, mask, m = evaluator.graph, evaluator.mask, evaluator.mask.size
+        edges = np.tile(np.arange(m), 2)
+        heads = np.concatenate([graph.target, graph.source])
+        neighbours = graph.neighbours
+        place, before = neighbours.leaving(heads)
+        edge, node = neighbours.edge[place].astype(np.int64), neighbours.node[place]
+        fine = free[edge] & free[edges[before]] & (mask[edge] != mask[edges[before]])
+        before, edge, node = before[fine], edge[fine], node[fine]
+        kept = np.where(mask[edge], edge, edges[before])
+        dropped = np.where(mask[edge], edges[before], edge)
+        keys, inverse = np.unique(kept * m + dropped, return_inverse=True)
+        changes = evaluator.shared(keys // m, keys % m)
+        first = np.searchsorted(before, np.arange(2 * m + 1))
+        arc = np.where(graph.target[edge] == node, edge, edge + m)
+        return cls(first, arc, changes[inverse], keys, changes)
+
+    def after(self, arcs: Edges) -> tuple[Edges, Edges]:
+        """Which of the arcs each step goes on from, and the places of the steps."""
+        counts = self.first[arcs + 1] - self.first[arcs]
+        before = np.repeat(np.arange(arcs.size), counts)
+        return before, np.arange(before.size) - np.repeat(np.cumsum(counts) - counts - self.first[arcs], counts)
+
+    def between(self, one: Edges, other: Edges) -> FloatArray:
+        """What two edges next to each other change beyond their flips."""
+        m = self.first.size // 2
+        places = [np.searchsorted(self.keys, key) for key in (one * m + other, other * m + one)]
+        found = [np.minimum(place, self.keys.size - 1) for place in places]
+        return np.where(self.keys[found[0]] == one * m + other, self.changes[found[0]], self.changes[found[1]])
+
+
+MOST_PARTS = 16
+"""Most parts of the difference of two subsets that are tried, the smallest first."""
+
+
+def crossed(
+    search: Search, best: BoolArray, value: float, other: BoolArray, tried: set[bytes]
+) -> tuple[BoolArray, int]:
+    """Partition crossover (Whitley, Hains and Howe, 2009): the best subset, with what another one does better.
+
+    The edges in which two subsets differ fall into connected parts, whose effects on J nearly add up. Those that lower
+    J alone are taken together; with a budget a part is one that keeps the size, or two that do so together.
+
+    Parameters
+    ----------
+    best : ndarray of bool, shape (M,)
+        The subset to improve, with its J.
+    tried : set of bytes
+        Subsets that have been evaluated, which are left out; new ones are added.
+
+    Returns
+    -------
+    ndarray of bool, shape (M,)
+        The best subset itself where no part lowers J.
+    int
+        How many subsets were evaluated.
+    """
+    evaluator, graph, objective = search.evaluator, search.evaluator.graph, search.evaluator.objective
+    flips = [
+        flip
+        for flip in _parts(graph, best, other, search.sizes_vary)
+        if (best ^ flip).tobytes() not in tried and (best ^ flip).any() and not np.array_equal(best ^ flip, other)
+    ]
+    tried.update((best ^ flip).tobytes() for flip in flips)
+    flips = [flip for flip in flips if search.is_allowed(best ^ flip)]
+    if not flips:
+        return best, 0
+    least = tolerance(value, evaluator.beta)
+    values = objective.values(np.array([best ^ flip for flip in flips], np.float64))
+    together, first, first_value = best.copy(), best, value
+    for number in ascending(values, np.arange(values.size), search.unit):
+        flip = flips[number]
+        if values[number] >= value - least:
+            break
+        if first is best:
+            first, first_value = best ^ flip, float(values[number])
+        if not (flip & (together ^ best)).any():
+            together = together ^ flip
+    if np.array_equal(together, first) or not search.is_allowed(together):
+        return first, len(flips)
+    joint = objective.value(objective.selection(together))
+    return (together if joint < first_value - least else first), len(flips) + 1
+
+
+def _parts(graph: Graph, one: BoolArray, other: BoolArray, sizes_vary: bool) -> list[BoolArray]:
+    """Connected parts of the edges in which two subsets differ, the smallest first; of one size where sizes stay."""
+    differ = one != other
+    label = graph.components(differ)[1][graph.source]
+    found = [differ & (label == part) for part in np.unique(label[differ])]
+    found.sort(key=lambda part: int(part.sum()))
+    found = found[:MOST_PARTS]
+    if sizes_vary:
+        return found
+    more = [int((part & other).sum()) - int((part & one).sum()) for part in found]
+    pairs = [(i, j) for i, x in enumerate(more) if x for j in range(i) if more[j] == -x]
+    return [part for part, x in zip(found, more, strict=True) if not x] + [
+        found[i] | found[j] for i, j in pairs[:MOST_PARTS]
+    ]
 
 
 def _alternating_trail(search: Search) -> Edges:

@@ -550,12 +550,34 @@ class _BlockState:
         cross += 1
         # In single precision faster, but then rounding would decide between equal swaps.
         logs = np.log(cross)
-        # The tail above the last node is that of s⁻² where two edges share a node, not of the flips' s⁻³.
-        weights = self.weights.copy()
-        weights[:, -1] *= 1 + np.exp(-STEP)
+        weights = self._tailed_weights  # not the flips' s⁻³
         sides, nodes = weights.shape
         total = weights[:, None] @ logs.reshape(sides, nodes, -1)
         return total.reshape(sides, *logs.shape[1:])
+
+    def shared(self, out: Edges, into: Edges, mu_out: FloatArray, mu_into: FloatArray, one: FloatArray) -> FloatArray:
+        """What swaps of edges in `out` for those in `into`, one by one, change beyond their flips, (sides, swaps)."""
+        u, v = self.block.u, self.block.v
+        sides, nodes = self.weights.shape
+        logs = np.empty((sides, nodes, out.size))
+        scale = (mu_out / one[:, out] * mu_into / one[:, into]).reshape(logs.shape)
+        step = max(1, CHUNK // self.lam.shape[1])
+        for side, vectors in enumerate(self.vectors):
+            for low in range(0, out.size, step):
+                some = slice(low, low + step)
+                product = vectors[u[out[some]]] - vectors[v[out[some]]]
+                product *= vectors[u[into[some]]] - vectors[v[into[some]]]
+                logs[side, :, some] = self._inverse[side] @ product.T
+        logs *= logs
+        logs *= scale
+        return (self._tailed_weights[:, None] @ np.log1p(logs))[:, 0]
+
+    @property
+    def _tailed_weights(self) -> FloatArray:
+        """Weights where the tail above the last node is that of s⁻², as of two edges that share a node."""
+        weights = self.weights.copy()
+        weights[:, -1] *= 1 + np.exp(-STEP)
+        return weights
 
     def flip(self, edge: int, mu: float, sign: int) -> None:
         """Add or drop one edge of the block."""
@@ -679,6 +701,17 @@ class ExactEvaluator(MoveEvaluator):
             )
             terms[:, a[:, None], b] += cross
         return terms
+
+    def shared(self, out: Edges, into: Edges) -> FloatArray:
+        """Change of J by swaps, one by one, beyond their flips; right after a reset, and but for the trace's part."""
+        self._flip_terms()
+        terms = np.zeros((len(self.sides), out.size))
+        for number, state in enumerate(self._states):
+            rows = np.flatnonzero((self._home[out] == number) & (self._home[into] == number))
+            if rows.size:
+                a, b = out[rows], into[rows]
+                terms[:, rows] = state.shared(self._local[a], self._local[b], self.mu[a], self.mu[b], self._one[number])
+        return self._scale() @ terms
 
     def _flip(self, edge: int, sign: int) -> None:
         self._states[self._home[edge]].flip(int(self._local[edge]), float(self.mu[edge]), sign)
