@@ -689,16 +689,19 @@ def _perturb(search: Search, level: Effort) -> bool:
 
 
 def _flip_trails(search: Search, level: Effort) -> float:
-    """Flip trails of edges kept and dropped in turn, and descend, until none helps; returns the work in moves."""
+    """Flip trails of edges kept and dropped in turn, and descend, while that helps; returns the work in moves."""
     evaluator, moves = search.evaluator, 0.0
+    if search.is_costly:
+        return 0.0
     evaluator.reset(evaluator.mask)
-    while True:
+    while moves * search.seconds_per_move < level.work / 4:
         moves += 5 * max(1.0, evaluator.work**0.5 / 200) + 0.02 / search.seconds_per_move
         subset = alternating_trail(search)
         if subset is None:
             return moves
         search.reset(subset)
         moves += descend(search, level.widths[:1], most=60)
+    return moves
 
 
 def _restarted(search: Search, k: int, level: Effort) -> BoolArray:
