@@ -53,6 +53,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "symmetry": symmetry.symmetry,
         "karate-call": speed.karate_call,
         "jazz-time": speed.jazz_time,
+        "free-size": speed.free_size,
         "free-path": quality.free_path,
         "help-time": speed.help_time,
         "other-methods": quality.other_methods,

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 import graphpri
+import graphs
 from clock import time_checks, timed
+from graphpri import datasets
+from graphpri.graph import Graph
 from outcome import Cell, Check, Outcome
 from quality import Say, unweighted
 
@@ -56,6 +59,51 @@ def jazz_time(quick: bool, say: Say) -> Outcome:
         done = [cell for cell in outcome.cells if cell.case.endswith(f"connected={connected}")]
         wall, cpu = _most(done, "seconds"), _most(done, "CPU seconds")
         outcome.checks += time_checks(f"slowest call, connected={connected}", wall, cpu, 3.0)
+    return outcome
+
+
+def _weighing(graph: Graph, kind: str) -> Graph:
+    rng = np.random.default_rng(1)
+    drawn = rng.lognormal(0, 1, graph.n_edges) if kind == "lognormal" else 1 + rng.pareto(1.5, graph.n_edges)
+    return Graph.from_edges(graph.source, graph.target, drawn, n_nodes=graph.n_nodes)
+
+
+def _of_free_size() -> dict[str, Graph]:
+    """Real graphs and random ones of up to 500 nodes, sparse and dense, weighted and not."""
+    named = {
+        "karate, weighted": graphs.named("karate"),
+        **{name: unweighted(name) for name in ("madrid", "polbooks", "jazz")},
+        "lesmis, weighted": graphs.named("lesmis"),
+        "celegans, weighted": graphs.named("celegans"),
+        "us-airports, weighted": graphs.named("us-airports"),
+        "netscience, largest component": graphs.largest_component(graphs.named("netscience", weighted=False)),
+    }
+    random = {
+        "preferential": graphs.preferential(499),
+        "communities": datasets.stochastic_block_model((49,) * 10, 8 / 49, 2 / 450, seed=0),
+        "geometric": graphs.geometric(499),
+        "grid": graphs.grid(484),
+        "random, 200 nodes, mean degree 60": datasets.erdos_renyi(200, 60, seed=0),
+        "random, mean degree 50": datasets.erdos_renyi(499, 50, seed=0),
+        "random, mean degree 200": datasets.erdos_renyi(499, 200, seed=0),
+    }
+    weights = {"preferential": "Pareto", "geometric": "lognormal", "random, 200 nodes, mean degree 60": "Pareto"}
+    return named | random | {f"{name}, {kind}": _weighing(random[name], kind) for name, kind in weights.items()}
+
+
+def free_size(quick: bool, say: Say) -> Outcome:
+    """CPU time of a call without a budget, default settings otherwise, on graphs of up to 500 nodes."""
+    outcome = Outcome(notes=["Default settings: connected, beta 4. CPU time; compiled code is loaded before."])
+    every = _of_free_size()
+    graphpri.sparsify(every["communities"], keep=0.3)
+    for name, graph in list(every.items())[: 4 if quick else None]:
+        run = timed(partial(graphpri.sparsify, graph))
+        kept = {"K": run.result.kept.n_edges, "J": run.result.objective, "entropy": run.result.settings["entropy_by"]}
+        outcome.cells.append(
+            Cell(name, graph.n_nodes, graph.n_edges, kept | run.values | {"status": run.result.status})
+        )
+        say(f"{name}: J {run.result.objective:.6f}, K {run.result.kept.n_edges}, {run.cpu:.2f} s of CPU")
+    outcome.checks = [Check("slowest call without a budget, CPU time", _most(outcome.cells, "CPU seconds"), 5.0, "s")]
     return outcome
 
 
