@@ -226,14 +226,13 @@ def brute_force(effort: str, quick: bool, say: Say) -> Outcome:
             "A claim is wrong where the status says 'converged' and a swap, addition or removal lowers J.",
         ]
     )
-    for how, share, rule in (("as called", goal.called, nullcontext), ("search alone", goal.searched, searches_only)):
+    for how, share, rule in (("search alone", goal.searched, searches_only), ("as called", goal.called, nullcontext)):
         found: list[Trial] = []
         with rule():
             for seed in range(10 if quick else GRAPHS):
                 found += trials(seed, effort, share)
                 if seed % 20 == 19:
-                    worst = 100 * max(trial.gap for trial in found)
-                    say(f"{how}: {seed + 1} graphs, {len(found)} cells, worst {worst:.4f} %")
+                    say(f"{how}: {seed + 1} graphs, {_figures(found)}")
         for weights in WEIGHTS:
             for free in (False, True):
                 some = [trial for trial in found if trial.weights == weights and (trial.k is None) == free]
