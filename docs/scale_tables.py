@@ -45,7 +45,7 @@ TITLES = {
     "growth": "10⁷ and 10⁸ edges, degree entropy",
     "weighted": "2·10⁵ edges with weights, default effort against the best, 48 cells",
     "weighted-every": "the same, all 384 cells",
-    "weighted-million": "10⁶ edges with heavy weights, the same, 8 cells",
+    "weighted-million": "10⁶ edges with heavy weights, default effort against the best, 8 cells",
     "many-tasks": "multi-task regression with 23 812 tasks",
     "partitions": "10⁷ edges in parts, against the command in memory",
     "partitions-growth": "10⁷ and 10⁸ edges in parts",
