@@ -668,7 +668,9 @@ def _perturb(search: Search, level: Effort) -> bool:
                 monitor.offer(best, value)
                 current, away = best, 0
                 continue
-        better, evaluated = crossed(search, best, value, evaluator.mask, tried)
+        better, evaluated = best, 0
+        if search.sizes_vary:
+            better, evaluated = crossed(search, best, value, evaluator.mask, tried)
         moves += evaluated * search.evaluator.seconds_per_value / search.seconds_per_move
         if better is not best:
             evaluator.reset(better)
@@ -691,8 +693,8 @@ def _perturb(search: Search, level: Effort) -> bool:
 def _flip_trails(search: Search, level: Effort) -> float:
     """Flip trails of edges kept and dropped in turn, and descend, while that helps; returns the work in moves."""
     evaluator, moves = search.evaluator, 0.0
-    if search.is_costly:
-        return 0.0
+    if search.is_costly or not search.sizes_vary:
+        return 0.0  # with a budget they take more time than they save
     evaluator.reset(evaluator.mask)
     while moves * search.seconds_per_move < level.work / 4:
         moves += 5 * max(1.0, evaluator.work**0.5 / 200) + 0.02 / search.seconds_per_move
