@@ -659,7 +659,8 @@ def _perturb(search: Search, level: Effort) -> bool:
                 monitor.offer(best, value)
                 current, away = best, 0
                 continue
-        if evaluator.value < value + CLOSE * abs(value) and not np.array_equal(evaluator.mask, best):
+        close = evaluator.value < value + CLOSE * abs(value) and not np.array_equal(evaluator.mask, best)
+        if close and _has_trails(search):
             moves += _flip_trails(search, level)
             if evaluator.value < value - tolerance(value, evaluator.beta):
                 best, value, failures = evaluator.mask.copy(), evaluator.value, 0
@@ -690,11 +691,16 @@ def _perturb(search: Search, level: Effort) -> bool:
     return failures < patience
 
 
+def _has_trails(search: Search) -> bool:
+    """Whether trails are looked for: with a budget they take more time than they save."""
+    return search.sizes_vary and not search.is_costly
+
+
 def _flip_trails(search: Search, level: Effort) -> float:
     """Flip trails of edges kept and dropped in turn, and descend, while that helps; returns the work in moves."""
     evaluator, moves = search.evaluator, 0.0
-    if search.is_costly or not search.sizes_vary:
-        return 0.0  # with a budget they take more time than they save
+    if not _has_trails(search):
+        return moves
     evaluator.reset(evaluator.mask)
     while moves * search.seconds_per_move < level.work / 4:
         moves += 5 * max(1.0, evaluator.work**0.5 / 200) + 0.02 / search.seconds_per_move
