@@ -149,6 +149,43 @@ def mask_of(folder: Path) -> Any:
     return np.array([pair in pairs for pair in zip(*map(np.ndarray.tolist, ends()), strict=True)])
 
 
+WEIGHTS = np.random.default_rng(0).lognormal(0, 1.5, GRAPH.n_edges)
+HEAVY = Graph.from_edges(*ends(), weights=WEIGHTS)
+
+
+def write_weighted(folder: Path, cuts: tuple[int, ...], order: int, text: bool = False) -> str:
+    """Write the graph with weights in parts, its rows in another order and direction."""
+    rng = np.random.default_rng(order)
+    at, flip = rng.permutation(GRAPH.n_edges), rng.random(GRAPH.n_edges) < 0.5
+    u, v = ends()
+    u, v, w = np.where(flip, v, u)[at], np.where(flip, u, v)[at], WEIGHTS[at]
+    folder.mkdir()
+    for i, (start, stop) in enumerate(zip((0, *cuts), (*cuts, u.size), strict=True)):
+        rows = slice(start, stop)
+        if text:
+            lines = [
+                f"{a},{b},{c!r}" for a, b, c in zip(u[rows].tolist(), v[rows].tolist(), w[rows].tolist(), strict=True)
+            ]
+            (folder / f"{i}.csv").write_text("\n".join(["source,target,weight", *lines]))
+        else:
+            columns = {"weight": w[rows], "source": u[rows], "target": v[rows]}
+            pq.write_table(pa.table(columns), folder / f"{i}.parquet")
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def weighted_parts(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_weighted(tmp_path_factory.mktemp("weighted") / "edges", (400, 401), 0)
+
+
+@pytest.fixture(scope="module")
+def weighted_kept(weighted_parts: str, client: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one thread keeps of the weighted parts."""
+    folder = tmp_path_factory.mktemp("weighted") / "kept"
+    go(weighted_parts, folder, client, weight="weight", beta=50.0)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write_parts(tmp_path_factory.mktemp("parts") / "edges")
@@ -257,6 +294,77 @@ def test_all_edges_are_kept_where_all_are_asked_for(parts: str, client: Any, tmp
     found = go(parts, tmp_path / "kept", client, keep=1.0)
     assert (found.kept, found.divergence) == (GRAPH.n_edges, pytest.approx(0, abs=1e-12))
     assert edges_in(tmp_path / "kept").num_rows == GRAPH.n_edges
+
+
+# Weights.
+
+
+def weighted_mask(folder: Path) -> Any:
+    """Which edges are kept, checked to have the weights of the input."""
+    table, mask = edges_in(folder), mask_of(folder)
+    at = {pair: i for i, pair in enumerate(zip(*map(np.ndarray.tolist, ends()), strict=True))}
+    rows = [at[pair] for pair in zip(table["source"].to_pylist(), table["target"].to_pylist(), strict=True)]
+    assert np.array_equal(table["weight"].to_numpy(), WEIGHTS[rows])
+    return mask
+
+
+def test_weighted_edges_are_kept_with_their_weights_and_the_manifest_says_their_objective(weighted_kept: Path) -> None:
+    found, mask = Manifest.read(str(weighted_kept)), weighted_mask(weighted_kept)
+    assert mask.sum() == found.kept == count_edges(KEEP, GRAPH.n_edges)
+    terms = Objective(HEAVY, 50.0, entropy="degree").terms(mask.astype(float))
+    assert [found.objective, found.entropy, found.divergence] == pytest.approx(terms[:3], abs=1e-9)
+    in_memory = graphpri.sparsify(HEAVY, keep=KEEP, beta=50.0, entropy="degree", effort="fast").objective
+    at_random = graphpri.sparsify(HEAVY, keep=KEEP, beta=50.0, entropy="degree", method="random").objective
+    assert found.objective - in_memory < 0.1 * (at_random - in_memory)
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_the_weighted_result_is_the_same_for_any_threads_partition_order_and_format(
+    text: bool, weighted_kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHPRI_THREADS", "2" if text else "4")
+    source = write_weighted(tmp_path / "edges", (7,) if text else (), 2 + text, text)
+    go(source, tmp_path / "kept", None, weight="weight", beta=50.0)
+    assert contents(tmp_path / "kept") == contents(weighted_kept)
+
+
+@pytest.mark.usefixtures("few_blocks")
+def test_the_barrier_counts_weights_in_the_unit_of_the_graph(weighted_parts: str, client: Any, tmp_path: Path) -> None:
+    found = go(weighted_parts, tmp_path / "kept", client, weight="weight", alpha=0.01)
+    terms = Objective(HEAVY, BETA, 0.01, "degree").terms(mask_of(tmp_path / "kept").astype(float))
+    assert found.objective == pytest.approx(terms.objective, abs=1e-9)
+
+
+@pytest.mark.usefixtures("few_blocks")
+def test_the_heaviest_edges_are_those_of_the_method_weight(weighted_parts: str, client: Any, tmp_path: Path) -> None:
+    go(weighted_parts, tmp_path / "kept", client, weight="weight", method="weight")
+    assert np.array_equal(mask_of(tmp_path / "kept"), graphpri.sparsify(HEAVY, keep=KEEP, method="weight").mask)
+
+
+@pytest.mark.usefixtures("few_blocks")
+def test_of_equally_heavy_edges_exactly_k_are_kept_whatever_their_order(client: Any, tmp_path: Path) -> None:
+    rows, found = [f"{u},{v},{1 + (u + v) % 2}" for u, v in zip(*map(np.ndarray.tolist, ends()), strict=True)], []
+    for name, some in (("one", rows), ("other", rows[::-1])):
+        write_csv(tmp_path / name, some)  # without a header the third column is the weight
+        go(str(tmp_path / name), tmp_path / f"{name}.kept", client, weight="weight", method="weight")
+        found.append(contents(tmp_path / f"{name}.kept"))
+    assert found[0] == found[1]
+    weights = edges_in(tmp_path / "one.kept")["weight"].to_numpy()
+    assert weights.size == count_edges(KEEP, GRAPH.n_edges)
+    assert weights.min() == 2
+
+
+@pytest.mark.usefixtures("few_blocks")
+@pytest.mark.parametrize(("parallel", "weight"), [("sum", 5.5), ("max", 3.5)])
+def test_weights_of_repeated_edges_are_joined(parallel: str, weight: float, client: Any, tmp_path: Path) -> None:
+    source = write_csv(tmp_path / "edges", ["source,target,weight", "a,b,3.5", "b,c,1", "b,a,2"])
+    found = go(source, tmp_path / "kept", client, weight="weight", keep=1.0, parallel=parallel)
+    assert sorted(edges_in(tmp_path / "kept").to_pylist(), key=str) == [
+        {"source": "a", "target": "b", "weight": weight},
+        {"source": "b", "target": "c", "weight": 1},
+    ]
+    how = "weights added" if parallel == "sum" else "largest weight kept"
+    assert found.notes == [f"1 row that repeat an edge joined, {how}"]
 
 
 # The same bytes.
@@ -449,7 +557,13 @@ ROWS: list[tuple[str, list[str], dict[str, Any], str]] = [
     ("missing end", ["1,2", "3,"], {}, r"b.csv, row 2: an end of the edge is missing"),
     ("short row", ["1,2", "3"], {}, r"b.csv: the part is damaged"),
     ("one cell", ["1", "3"], {}, r"b.csv, line 1: no comma, tab, semicolon or space"),
-    ("weights", ["source,target,weight", "1,2,3"], {"weight": "weight"}, r"b.csv: its edges have weights.*weight=None"),
+    ("weights in a part", ["1,2,3"], {"weight": "weight"}, r"a.csv has no weights and b.csv has"),
+    ("bad weight", ["1,2,3", "3,4,0"], {"weight": "weight"}, r"b.csv, row 2: the weight 0; weights must be positive"),
+    ("no number", ["1,2,3", "3,4,x"], {"weight": "weight"}, r"b.csv, row 2: the weight 'x' is not a number"),
+    ("no weight", ["1,2,3", "3,4,"], {"weight": "weight"}, r"b.csv, row 2: the weight is missing"),
+    ("no column of weights", ["1,2"], {"weight": "calls"}, r"no column is called calls, named by weight="),
+    ("heaviest of none", ["1,2"], {"method": "weight"}, r"method='weight' needs weights"),
+    ("sum of none", ["1,2"], {"parallel": "sum"}, r"parallel='sum' is for weights"),
     ("unknown header", ["who,whom", "1,2"], {}, r"b.csv, line 1: the first row looks like a header.*pass source="),
     ("no such column", ["from,to", "1,2"], {"source": "x", "target": "to"}, r"no column is called x"),
     ("too many", ["1,2"], {"keep": 3}, r"keep=3 is not a count from 1 to the graph's 2 edges"),

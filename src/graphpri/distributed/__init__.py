@@ -7,7 +7,6 @@ and how a cluster is set up.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -15,15 +14,16 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from graphpri._arguments import WORDS, checked, real, whole
-from graphpri._objective import BUDGET_BETA, Terms, check_beta, divergence_between
+from graphpri._objective import BUDGET_BETA, check_beta
 from graphpri._runtime import workers
 from graphpri._selection import count_edges
 from graphpri._version import __version__
-from graphpri.distributed.moves import Setting, Sums, Wrote
+from graphpri.distributed.moves import Setting, Wrote
 from graphpri.distributed.parts import Reading, listed
 from graphpri.distributed.run import (
     Cluster,
     Journal,
+    Measured,
     Numbers,
     Policies,
     Search,
@@ -34,6 +34,8 @@ from graphpri.distributed.run import (
     read_all,
 )
 from graphpri.distributed.store import Store, find
+from graphpri.distributed.weighted import Weighted
+from graphpri.distributed.weighted_search import WeightedSearch
 from graphpri.errors import FileError, OptionError, argument, setting
 
 __all__ = ["Manifest", "Step", "connect", "sparsify"]
@@ -125,12 +127,12 @@ def sparsify(
     beta: float = BUDGET_BETA,
     alpha: float = 0.0,
     entropy: Literal["auto", "degree"] = "auto",
-    method: Literal["pri", "random"] = "pri",
+    method: Literal["pri", "random", "weight"] = "pri",
     seed: int = 0,
     weight: str | None = "weight",
     connected: bool = False,
     loops: Literal["refuse", "drop"] = "refuse",
-    parallel: Literal["refuse", "first"] = "refuse",
+    parallel: Literal["refuse", "first", "sum", "max"] = "refuse",
     source: str | None = None,
     target: str | None = None,
     client: Any = None,
@@ -149,8 +151,8 @@ def sparsify(
         knows. Parts are parquet, or delimited text (``.csv``, ``.tsv``, ``.txt``, zipped as well), a row an edge; ids
         are integers or text. CSV parts are read by a task each: many of moderate size are read faster than one.
     output : str
-        Folder for the kept edges: parquet with the columns ``source`` and ``target``, and ``manifest.json``, written
-        last. It must not exist, or be empty.
+        Folder for the kept edges: parquet with the columns ``source`` and ``target``, the weights under their name,
+        and ``manifest.json``, written last. It must not exist, or be empty.
     keep : float in (0, 1] or int
         Share or number of edges to keep.
     beta : float
@@ -160,17 +162,19 @@ def sparsify(
     entropy : {"auto", "degree"}
         Only the degree entropy is computed over parts.
     method : {"pri", "random"}
-        ``"random"`` keeps edges drawn by `seed` and the ids of their ends, to compare with.
+        To compare with: ``"random"`` keeps edges drawn by `seed` and the ids of their ends, ``"weight"`` the heaviest.
     seed : int
         For ``method="random"``.
     weight : str or None
-        Name of a column of weights. Parts with weights can't be sparsified yet: None takes every edge for 1.
+        Name of the column of weights, which all parts have or none; the third one of text without a header. None
+        takes every edge for 1.
     connected : bool
         Refused: a spanning forest of a graph in parts takes many rounds over all edges.
     loops : {"refuse", "drop"}
         What to do with self-loops.
-    parallel : {"refuse", "first"}
-        What to do with rows that repeat an edge, in either direction: ``"first"`` takes each edge once.
+    parallel : {"refuse", "first", "sum", "max"}
+        What to do with rows that repeat an edge, in either direction: ``"first"`` takes each edge once, and where
+        there are weights ``"sum"`` adds them and ``"max"`` takes the largest.
     source, target : str, optional
         Columns of the ends; by usual names where absent, and the first two of text without a header.
     client : dask.distributed.Client, optional
@@ -228,7 +232,7 @@ def sparsify(
     if client is not None and not isinstance(client, find("distributed").Client):
         raise OptionError(f"{argument('client', client)} must be a client of dask.distributed")
     asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": "degree", "method": method, "seed": seed}
-    settings = asked | {"loops": loops, "parallel": parallel, "source": source, "target": target}
+    settings = asked | {"loops": loops, "parallel": parallel, "weight": weight, "source": source, "target": target}
     job = _Job(input, Store(output), Store(scratch or f"{output.rstrip('/')}.scratch"), settings, weight, resume)
     job.check_output()
     parts = listed(input)
@@ -328,27 +332,31 @@ class _Job:
         """All stages."""
         reading = Reading(self.settings["source"], self.settings["target"], self.weight)
         if journal["numbers"] is None:
-            policies = Policies(self.settings["loops"], self.settings["parallel"])
+            policies = Policies(
+                *(self.settings[name] for name in ("loops", "parallel")), self.settings["method"] == "weight"
+            )
             numbers = read_all(cluster, self.scratch, parts, reading, policies)
             check_unchanged(parts, self.input)
             journal.note(numbers=numbers._replace(kinds=sorted(numbers.kinds))._asdict())
         facts = journal["numbers"]
         numbers = Numbers(**facts | {"kinds": frozenset(facts["kinds"])})
         k = count_edges(self.settings["keep"], numbers.edges)
-        how = Setting(self.settings["beta"], self.settings["alpha"], k, numbers.edges)
-        seed = self.settings["seed"] if self.settings["method"] == "random" else None
-        search = Search(cluster, self.scratch, numbers, how, journal, seed)
+        search = self._search(cluster, numbers, k, journal)
         last = search.run()
-        sums = search.sums(last)
-        terms, original = _terms(how, sums, journal["original"])
-        cut_off = sum(one.cut_off for one in sums)
-        wrote = search.write(self.output, last, COLUMNS)
+        measured = search.measured(last)
+        wrote = search.write(self.output, last, [*COLUMNS, str(self.weight)] if numbers.weighted else list(COLUMNS))
         check_unchanged(parts, self.input)
-        return self._finish(numbers, k, terms, original, cut_off, wrote)
+        return self._finish(numbers, k, measured, wrote)
 
-    def _finish(
-        self, numbers: Numbers, k: int, terms: Terms, original: float, cut_off: int, wrote: list[Wrote]
-    ) -> Manifest:
+    def _search(self, cluster: Cluster, numbers: Numbers, k: int, journal: Journal) -> Search:
+        beta, alpha, method = (self.settings[name] for name in ("beta", "alpha", "method"))
+        seed = self.settings["seed"] if method == "random" else None
+        if not numbers.weighted:
+            return Search(cluster, self.scratch, numbers, Setting(beta, alpha, k, numbers.edges), journal, seed)
+        how = Weighted(beta, alpha, k, numbers.edges, numbers.least, numbers.most, 0.0)
+        return WeightedSearch(cluster, self.scratch, numbers, how, journal, seed, heaviest=method == "weight")
+
+    def _finish(self, numbers: Numbers, k: int, measured: Measured, wrote: list[Wrote]) -> Manifest:
         rows = sum(one.rows for one in wrote)
         if rows != k:
             raise RuntimeError(f"{rows} edges were written and {k} asked for")
@@ -358,11 +366,11 @@ class _Job:
             numbers.nodes,
             numbers.edges,
             k,
-            cut_off,
-            terms.objective,
-            terms.entropy,
-            original,
-            terms.divergence,
+            measured.cut_off,
+            measured.terms.objective,
+            measured.terms.entropy,
+            measured.original,
+            measured.terms.divergence,
             self.settings,
             numbers.notes,
             {"graphpri": __version__} | versions,
@@ -377,19 +385,3 @@ class _Job:
         facts = self.scratch.facts("journal.json")
         if facts is None or facts.get("numbers") is None:
             self.scratch.remove()
-
-
-def _terms(how: Setting, sums: list[Sums], original: float) -> tuple[Terms, float]:
-    """J and its parts from the sums over nodes, and S of the original."""
-    kept_trace, mixed_trace, _ = how.traces
-    kept = _entropy(math.fsum(one.kept for one in sums), kept_trace)
-    mixed = _entropy(math.fsum(one.mixed for one in sums), mixed_trace)
-    total = _entropy(-original, 2.0 * how.edges)
-    barrier = -how.alpha * math.fsum(one.logs for one in sums) if how.alpha else 0.0
-    found = Terms.of(how.beta, kept, divergence_between(mixed, kept, total), barrier)
-    return found, total
-
-
-def _entropy(f: float, trace: float) -> float:
-    """S = ln T + F/T, as in :class:`graphpri._entropy.Side`."""
-    return math.log(trace) + f / trace

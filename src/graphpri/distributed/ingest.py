@@ -50,6 +50,7 @@ class Dealt(NamedTuple):
     kinds: frozenset[str]
     loops: int
     loop: int
+    weighted: bool
 
 
 def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
@@ -59,7 +60,9 @@ def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
     files: list[tuple[str, NDArray[np.int32]]] = []
     texts: list[tuple[str, NDArray[np.int32]]] = []
     kinds: set[str] = set()
-    for batch, (before, first, second) in enumerate(batches(piece, reading)):
+    weighted = False
+    for batch, (before, first, second, w) in enumerate(batches(piece, reading)):
+        weighted |= w is not None
         if first.type == pa.int64():
             u, v = (keys_of_integers(column.to_numpy()) for column in (first, second))
             kinds.add(INTEGERS)
@@ -77,20 +80,23 @@ def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
         if same.any():
             loop = loop or before + 1 + int(same.argmax())
             loops += int(np.count_nonzero(same))
-            u, v = u[~same], v[~same]
+            u, v, w = u[~same], v[~same], None if w is None else w[~same]
         rows += len(first)
-        files.append(_write_dealt(store, f"dealt/{number}.{batch}", np.minimum(u, v), np.maximum(u, v)))
-    return Dealt(rows, files, texts, frozenset(kinds), loops, loop)
+        files.append(_write_dealt(store, f"dealt/{number}.{batch}", np.minimum(u, v), np.maximum(u, v), w))
+    return Dealt(rows, files, texts, frozenset(kinds), loops, loop, weighted)
 
 
-def _write_dealt(store: Store, name: str, low: Keys, high: Keys) -> tuple[str, NDArray[np.int32]]:
+def _write_dealt(
+    store: Store, name: str, low: Keys, high: Keys, weights: NDArray[np.float64] | None
+) -> tuple[str, NDArray[np.int32]]:
     """The lower key's block never comes behind the other's, as blocks are the first bits."""
     place = place_of(block_of(low, FINE), block_of(high, FINE))
     order = np.argsort(place, kind="stable")  # a radix sort of 16 bits
-    both = np.empty((low.size, 2), np.uint64)
-    for side, of in enumerate((low, high)):
-        both[:, side] = of[order]
-    store.write(name, both.data.cast("B") if both.size else b"")
+    columns = [low, high] if weights is None else [low, high, weights.view(np.uint64)]
+    records = np.empty((low.size, len(columns)), np.uint64)
+    for i, of in enumerate(columns):
+        records[:, i] = of[order]
+    store.write(name, records.data.cast("B") if records.size else b"")
     counts = np.bincount(place, minlength=FINE * FINE)
     return name, np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
 
@@ -130,11 +136,16 @@ def dealt_slices(files: list[tuple[str, NDArray[np.int32]]], pair: Pair, blocks:
 
 
 class Sorted(NamedTuple):
-    """What :func:`sort_pair` found: different edges, further rows that repeat one, and the first of these."""
+    """What :func:`sort_pair` found: different edges, further rows that repeat one, and the first of these.
+
+    Where the edges are weighted, also the smallest and the largest weight.
+    """
 
     edges: int
     repeats: int
     repeated: tuple[int, int] | None
+    least: float
+    most: float
 
 
 def pair_name(pair: Pair) -> str:
@@ -142,13 +153,17 @@ def pair_name(pair: Pair) -> str:
     return f"{pair[0]}.{pair[1]}"
 
 
-def sort_pair(store: Store, pair: Pair, where: list[Slice]) -> Sorted:
+def sort_pair(store: Store, pair: Pair, where: list[Slice], weighted: bool, parallel: str) -> Sorted:
     """Sort the edges of a pair by the keys of their ends; those that are there several times are taken once.
 
-    Written are the keys at either side, how many edges each has, and the edges as places among these keys.
+    Written are the keys at either side, how many edges each has and the sum of their weights, and the edges as places
+    among these keys. Weights of an edge that is repeated are added in order of size, or the largest one is taken.
     """
-    data = b"".join(store.read(one.name, 16 * one.start, 16 * one.stop) for one in where)
-    keys = np.frombuffer(data, np.uint64).reshape(-1, 2)
+    size = 24 if weighted else 16
+    data = b"".join(store.read(one.name, size * one.start, size * one.stop) for one in where)
+    keys = np.frombuffer(data, np.uint64).reshape(-1, size // 8)
+    w = keys[:, 2].copy().view(np.float64) if weighted else None
+    keys = keys[:, :2]
     if pair[0] == pair[1]:
         low, places = distinct(keys.ravel())
         high, u, v = low, places[::2], places[1::2]
@@ -156,18 +171,29 @@ def sort_pair(store: Store, pair: Pair, where: list[Slice]) -> Sorted:
         (low, u), (high, v) = distinct(keys[:, 0]), distinct(keys[:, 1])
     edge = u * max(high.size, 1) + v  # as one number, which sorts fast
     del data, keys, u, v
-    edge.sort()
+    if w is None:
+        edge.sort()
+    else:
+        order = np.lexsort((w, edge))
+        edge, w = edge[order], w[order]
     new = np.concatenate([[True], edge[1:] != edge[:-1]])[: edge.size]
     repeated = None
     if not new.all():
         u, v = divmod(int(edge[~new][0]), high.size)
         repeated = int(low[u]), int(high[v])
+    if w is not None and not new.all():
+        last = np.append(new[1:], True)
+        w = np.bincount(np.cumsum(new) - 1, w) if parallel == "sum" else w[last]
     edge = edge[new]
     u, v = np.divmod(edge, max(high.size, 1))
     counts = [np.bincount(side, minlength=of.size).astype(np.int32) for side, of in ((u, low), (v, high))]
-    store.save(f"sorted/{pair_name(pair)}", low, high, *counts)
-    store.save(f"sorted/{pair_name(pair)}.edges", u.astype(np.int32), v.astype(np.int32))
-    return Sorted(int(edge.size), int(new.size - edge.size), repeated)
+    sums: list[NDArray[Any]] = []
+    if w is not None:
+        sums = [np.bincount(side, w, of.size) for side, of in ((u, low), (v, high))]
+    store.save(f"sorted/{pair_name(pair)}", low, high, *counts, *sums)
+    store.save(f"sorted/{pair_name(pair)}.edges", u.astype(np.int32), v.astype(np.int32), *([] if w is None else [w]))
+    range_of = (1.0, 1.0) if w is None else (float(w.min(initial=np.inf)), float(w.max(initial=0.0)))
+    return Sorted(int(edge.size), int(new.size - edge.size), repeated, *range_of)
 
 
 class Numbered(NamedTuple):
@@ -178,29 +204,33 @@ class Numbered(NamedTuple):
 
 
 def number(store: Store, block: int, blocks: int, texts: list[Slice]) -> Numbered:
-    """Number the nodes of a block in the order of their keys, and write their degrees."""
+    """Number the nodes of a block in the order of their keys, and write their degrees and the sums of their weights."""
     keys = np.empty(0, np.uint64)
-    for some, _ in _sides(store, block, blocks):
+    for some, _, _ in _sides(store, block, blocks):
         both = np.concatenate([keys, some])
         both.sort(kind="stable")  # merges what is sorted already
         keys = both[np.concatenate([[True], both[1:] != both[:-1]])[: both.size]]
-    degrees = np.zeros(keys.size, np.int64)
-    for some, count in _sides(store, block, blocks):
-        degrees[np.searchsorted(keys, some)] += count
-    store.save(f"blocks/{block}", keys, degrees)
+    degrees, strengths = np.zeros(keys.size, np.int64), np.zeros(keys.size)
+    for some, count, sums in _sides(store, block, blocks):
+        at = np.searchsorted(keys, some)
+        degrees[at] += count
+        if sums is not None:
+            strengths[at] += sums  # in the order of the blocks, so that roundings are the same
+    store.save(f"blocks/{block}", keys, degrees, strengths)
     clash = _number_texts(store, block, keys, texts) if texts else None
     return Numbered(int(keys.size), clash)
 
 
-def _sides(store: Store, block: int, blocks: int) -> Iterator[tuple[Keys, NDArray[Any]]]:
-    """Keys of a block's nodes in each of its pairs, and how many edges these have there."""
+def _sides(
+    store: Store, block: int, blocks: int
+) -> Iterator[tuple[Keys, NDArray[np.int32], NDArray[np.float64] | None]]:
+    """Keys of a block's nodes in each of its pairs, how many edges these have there, and the sums of their weights."""
     for a in range(blocks):
         pair = min(a, block), max(a, block)
-        low, high, at_low, at_high = store.load(f"sorted/{pair_name(pair)}")
-        if pair[0] == block:
-            yield low, at_low
-        if pair[1] == block:
-            yield high, at_high
+        found = store.load(f"sorted/{pair_name(pair)}")
+        for side in range(2):
+            if pair[side] == block:
+                yield found[side], found[2 + side], found[4 + side] if len(found) > 4 else None
 
 
 def _number_texts(store: Store, block: int, keys: Keys, where: list[Slice]) -> tuple[str, str] | None:
@@ -241,14 +271,14 @@ def _number_texts(store: Store, block: int, keys: Keys, where: list[Slice]) -> t
 
 def place(store: Store, pair: Pair) -> int:
     """Give the edges of a pair the numbers of their ends, those of the second block behind the first's."""
-    low, high, _, _ = store.load(f"sorted/{pair_name(pair)}")
-    u, v = store.load(f"sorted/{pair_name(pair)}.edges")
+    low, high = store.load(f"sorted/{pair_name(pair)}")[:2]
+    u, v, *w = store.load(f"sorted/{pair_name(pair)}.edges")
     a = store.load(f"blocks/{pair[0]}")[0]
     b = store.load(f"blocks/{pair[1]}")[0] if pair[1] != pair[0] else a
     behind = a.size if pair[1] != pair[0] else 0
     at_low = np.searchsorted(a, low).astype(np.int32)
     at_high = (np.searchsorted(b, high) + behind).astype(np.int32)
-    store.save(f"edges/{pair_name(pair)}", at_low[u], at_high[v])
+    store.save(f"edges/{pair_name(pair)}", at_low[u], at_high[v], *w)
     return int(u.size)
 
 
@@ -256,7 +286,7 @@ def rows_with(piece: Piece, reading: Reading, keys: tuple[int, int]) -> list[int
     """Rows of a piece that have an edge, given by its keys; read only where edges were found twice."""
     pa = find("pyarrow")
     found: list[int] = []
-    for before, first, second in batches(piece, reading):
+    for before, first, second, _ in batches(piece, reading):
         if first.type == pa.int64():
             u, v = (keys_of_integers(column.to_numpy()) for column in (first, second))
         else:

@@ -28,7 +28,8 @@ Nodes = NDArray[np.int32]
 Played = tuple[Nodes, ...]
 """The nodes of both blocks after a pair was played, or of the one block that was paired with itself."""
 
-_GAIN = 1e-13
+GAIN = 1e-13
+"""Share of J by which a swap must lower it."""
 
 
 class Setting(NamedTuple):
@@ -64,10 +65,10 @@ def tabulate(store: Store, block: int, setting: Setting, name: str) -> float:
     with in_threads(1):
         table.fill(setting.traces[2], setting.c)
     store.save(f"tables/{block}.{name}", table.rises, table.first.astype(np.int32))
-    return -_f(degrees.astype(np.float64))
+    return -plain_f(degrees.astype(np.float64))
 
 
-def _f(degrees: NDArray[np.float64]) -> float:
+def plain_f(degrees: NDArray[np.float64]) -> float:
     """−Σ d ln d."""
     return Side(0.0, degrees, np.log(np.where(degrees > 0, degrees, 1.0)), 0.0, 0.0, np.empty(0)).f
 
@@ -79,7 +80,7 @@ class _Pair:
         self, store: Store, pair: Pair, setting: Setting, table: str, of: str | None, a: Nodes, b: Nodes | None
     ) -> None:
         self.store, self.pair = store, pair
-        u, v = store.load(f"edges/{pair_name(pair)}")
+        u, v = store.load(f"edges/{pair_name(pair)}")[:2]
         self.ends = read_only(u), read_only(v)
         self.state = np.zeros(u.size, np.uint8)
         if of is not None:
@@ -111,11 +112,12 @@ class _Pair:
         nodes = self.model[1][:, 0]
         return (nodes,) if self.pair[0] == self.pair[1] else (nodes[: self.at].copy(), nodes[self.at :] - self.shift)
 
-    def hashes(self, edges: NDArray[np.int64]) -> NDArray[np.uint32]:
-        """A hash of each of some edges, 32 bits, which says who is first where prices are equal."""
-        numbers = edges.astype(np.uint64)
-        numbers += np.uint64(self.pair[0] * FINE + self.pair[1]) << np.uint64(40)
-        return (scrambled(numbers) >> np.uint64(32)).astype(np.uint32)
+
+def edge_hashes(pair: Pair, edges: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """A hash of each of some edges of a pair, 32 bits, which says who is first where prices are equal."""
+    numbers = edges.astype(np.uint64)
+    numbers += np.uint64(pair[0] * FINE + pair[1]) << np.uint64(40)
+    return (scrambled(numbers) >> np.uint64(32)).astype(np.uint32)
 
 
 class Pass(NamedTuple):
@@ -146,7 +148,7 @@ def draw(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) 
 
 def lots(store: Store, pair: Pair, seed: int) -> NDArray[np.uint64]:
     """A random number of 64 bits for each edge of a pair, which hangs on the seed and the ids of its ends alone."""
-    u, v = store.load(f"edges/{pair_name(pair)}")
+    u, v = store.load(f"edges/{pair_name(pair)}")[:2]
     keys = np.concatenate([store.load(f"blocks/{block}")[0] for block in dict.fromkeys(pair)])
     return scrambled(keys[u] ^ scrambled(keys[v] + scrambled(np.array([seed], np.uint64))))
 
@@ -191,7 +193,7 @@ def swap(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) 
     n = p.model[1].shape[0]
     cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), np.int32)
     sweeps.find_swaps(0, p.state.size, *p.edges, *p.model, cost, edge)
-    total, gain = cost.sum(axis=1), _GAIN * how.numbers[0]
+    total, gain = cost.sum(axis=1), GAIN * how.numbers[0]
     at = np.flatnonzero(total < -gain)
     at = at[np.argsort(total[at], kind="stable")]
     sweeps.swap(at, edge, gain, *p.edges, *p.model, p.drift)
@@ -228,8 +230,8 @@ def sample(store: Store, pair: Pair, how: Pass, stride: int) -> tuple[NDArray[np
 def probe(store: Store, pair: Pair, how: Pass, kept: int, low: float, high: float) -> tuple[int, NDArray[np.uint64]]:
     """How many flips cost less than `low`, and the ranks of those that cost up to `high`; writes all of them."""
     p = _at_rest(store, pair, how)
-    edges, costs = _costs(p, kept, high)
-    ranks = ranked(costs, p.hashes(edges))
+    edges, costs = costs_up_to(p.edges, p.model, kept, high)
+    ranks = ranked(costs, edge_hashes(pair, edges))
     store.save(f"flips/{pair_name(pair)}", edges.astype(np.int32), ranks)
     inside = costs >= np.float32(low)
     return int(np.count_nonzero(~inside)), ranks[inside]
@@ -240,10 +242,10 @@ def _at_rest(store: Store, pair: Pair, how: Pass) -> _Pair:
     return _Pair(store, pair, how.setting, how.table, how.before, a, b if pair[0] != pair[1] else None)
 
 
-def _costs(p: _Pair, kept: int, high: float) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def costs_up_to(pairs_edges: Any, model: Any, kept: int, high: float) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Kept or dropped edges whose flip costs at most `high`, and what it costs."""
-    costs = np.empty(p.state.size, np.float32)
-    sweeps.prices(0, costs.size, 1, 1 - kept, *p.edges, *p.model, costs)
+    costs = np.empty(pairs_edges[0].size, np.float32)
+    sweeps.prices(0, costs.size, 1, 1 - kept, *pairs_edges, *model, costs)
     if kept:
         np.negative(costs, out=costs)
     edges = np.flatnonzero((costs <= np.float32(high)) & (costs < np.inf))
@@ -278,7 +280,7 @@ def measure(store: Store, block: int, how: Pass) -> Sums:
     degrees = store.load(f"blocks/{block}")[1].astype(np.float64)
     kept = (load_nodes(store, block, str(how.before)) - first_nodes(store, block, how.table)).astype(np.float64)
     logs = float(np.log(np.maximum(kept, BARRIER_FLOOR)).sum()) if how.setting.alpha else 0.0
-    return Sums(_f(kept), _f(kept + how.setting.traces[2] * degrees), logs, int(np.count_nonzero(kept == 0)))
+    return Sums(plain_f(kept), plain_f(kept + how.setting.traces[2] * degrees), logs, int(np.count_nonzero(kept == 0)))
 
 
 class Wrote(NamedTuple):
@@ -291,13 +293,13 @@ class Wrote(NamedTuple):
 
 
 def write(
-    store: Store, output: Store, pair: Pair, of: str, name: str, kinds: frozenset[str], columns: tuple[str, str]
+    store: Store, output: Store, pair: Pair, of: str, name: str, kinds: frozenset[str], columns: list[str]
 ) -> Wrote:
-    """Write the kept edges of a pair as parquet, with the ids of the input."""
+    """Write the kept edges of a pair as parquet, with the ids and weights of the input."""
     from hashlib import sha256
 
     pa = find("pyarrow")
-    u, v = store.load(f"edges/{pair_name(pair)}")
+    u, v, *w = store.load(f"edges/{pair_name(pair)}")
     bits = np.frombuffer(store.read(f"states/{pair_name(pair)}.{of}"), np.uint8)
     kept = np.unpackbits(bits, count=u.size).view(np.bool_)
     names = [_names(store, block, kinds) for block in dict.fromkeys(pair)]
@@ -305,7 +307,7 @@ def write(
     ends = [ids.take(pa.array(end[kept])) for end in (u, v)]
     low = find("pyarrow.compute").less_equal(*ends)
     first, second = (find("pyarrow.compute").if_else(low, *some) for some in (ends, ends[::-1]))
-    table = pa.table([first, second], names=list(columns))
+    table = pa.table([first, second, *(some[kept] for some in w)], names=list(columns))
     sink = pa.BufferOutputStream()
     find("pyarrow.parquet").write_table(table, sink)
     data = sink.getvalue().to_pybytes()

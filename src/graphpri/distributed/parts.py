@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphpri.distributed.store import find
 from graphpri.errors import FileError, setting
@@ -14,6 +17,13 @@ ROWS = 1 << 18
 """Rows of a batch."""
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist", ".csv.gz", ".tsv.gz", ".txt.gz")
+WEIGHT = "weight"
+"""The column that has the weights where no other is named, and where there are any."""
+
+MOST = 1e290
+"""Largest weight: the sum of all must be finite."""
+
+_IGNORE = f"pass {setting('weight', None)} to take each edge for 1"
 _HEAD = 1 << 16
 _BLOCK = 1 << 23
 
@@ -41,19 +51,22 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """Which columns are the ends, by their usual names where absent, and what a column of weights would be called."""
+    """Which columns are the ends, by their usual names where absent, and what a column of weights is called."""
 
     source: str | None = None
     target: str | None = None
     weight: str | None = None
 
-    def refuse_weights(self, names: list[str], part: Part) -> None:
-        """Refuse a part that has weights, which would otherwise be ignored unasked."""
+    def columns(self, ends: Sequence[str], names: list[str], part: Part) -> list[str]:
+        """The columns to read: both ends, and the weights where there are any."""
         if self.weight in names:
+            return [*ends, self.weight]
+        if self.weight not in (None, WEIGHT):
             raise FileError(
-                f"{part.name}: its edges have weights, {self.weight!r}, which can't be used over parts yet: "
-                f"pass {setting('weight', None)} to take each edge for 1"
+                f"{part.name}: no column is called {self.weight}, named by {setting('weight', self.weight)} "
+                f"(columns: {', '.join(names[:20])})"
             )
+        return list(ends)
 
 
 def listed(url: str) -> list[Part]:
@@ -153,8 +166,8 @@ def _damaged(part: Part, error: BaseException) -> FileError:
     return FileError(f"{part.name}: the part is damaged, or not what its name says ({' '.join(str(error).split())})")
 
 
-def batches(piece: Piece, reading: Reading) -> Iterator[tuple[int, Any, Any]]:
-    """Row before each batch, and its two columns of ends, both ``int64`` or both ``large_string``.
+def batches(piece: Piece, reading: Reading) -> Iterator[tuple[int, Any, Any, NDArray[np.float64] | None]]:
+    """Row before each batch, its two columns of ends, both ``int64`` or both ``large_string``, and its weights.
 
     Raises
     ------
@@ -175,8 +188,45 @@ def batches(piece: Piece, reading: Reading) -> Iterator[tuple[int, Any, Any]]:
             if column.null_count:
                 row = before + 1 + column.is_null().to_pylist().index(True)
                 raise FileError(f"{piece.part.name}, row {row}: an end of the edge is missing")
-        yield before, *columns
+        yield before, *columns, None if batch.num_columns < 3 else _weights(pa, batch.column(2), piece.part, before)
         before += batch.num_rows
+
+
+def _weights(pa: Any, column: Any, part: Part, before: int) -> NDArray[np.float64]:
+    """The weights of a batch, all positive.
+
+    Raises
+    ------
+    FileError
+        For the first one that is missing, no number, or can't be used.
+    """
+    if column.null_count:
+        row = column.is_null().to_pylist().index(True)
+        raise FileError(f"{part.name}, row {before + row + 1}: the weight is missing: fill it in, or drop the row")
+    if pa.types.is_boolean(column.type):
+        raise FileError(f"{part.name}: its weights are true or false, not numbers: {_IGNORE}")
+    try:
+        weights = column.cast(pa.float64()).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        row = next((i for i, text in enumerate(column.to_pylist()) if not _is_number(text)), 0)
+        what = f"the weight {str(column[row].as_py())!r} is not a number: correct it, or {_IGNORE}"
+        raise FileError(f"{part.name}, row {before + row + 1}: {what}") from None
+    wrong = ~((weights > 0) & (weights <= MOST))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise FileError(
+            f"{part.name}, row {before + row + 1}: the weight {weights[row]:g}; weights must be positive and at most "
+            f"{MOST:g}: correct it, or {_IGNORE}"
+        )
+    return weights
+
+
+def _is_number(text: Any) -> bool:
+    try:
+        float(text)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _plain(pa: Any, column: Any, part: Part) -> Any:
@@ -211,24 +261,24 @@ def _parquet_batches(piece: Piece, reading: Reading) -> Iterator[Any]:
     with _opened(piece.part) as file:
         names = list(file.schema_arrow.names)
         ends = _chosen(names, reading, piece.part)
-        reading.refuse_weights(names, piece.part)
         if ends is None:
             raise FileError(
                 f"{piece.part.name}: no columns are called source and target, or the like (columns: "
                 f"{', '.join(names[:20]) or 'none'}): pass {setting('source')} and {setting('target')}"
             )
-        stream = file.iter_batches(ROWS, row_groups=list(piece.groups or ()), columns=list(ends), use_threads=False)
+        wanted = reading.columns(ends, names, piece.part)
+        stream = file.iter_batches(ROWS, row_groups=list(piece.groups or ()), columns=wanted, use_threads=False)
         for batch in stream:
-            yield batch.select(list(ends))
+            yield batch.select(wanted)
 
 
 class Layout(NamedTuple):
-    """How a part of text is written: lines before the rows, the delimiter, names of the columns, and the two ends."""
+    """How a part of text is written: lines before the rows, the delimiter, names of the columns, and which to read."""
 
     skip: int
     delimiter: str
     names: list[str]
-    ends: list[str]
+    wanted: list[str]
 
 
 def layout(part: Part, head: str, reading: Reading) -> Layout | None:
@@ -252,16 +302,16 @@ def layout(part: Part, head: str, reading: Reading) -> Layout | None:
         raise FileError(f"{part.name}, line {skip + 1}: no comma, tab, semicolon or space between two ends")
     ends = _chosen(cells[0], reading, part)
     if ends is not None:
-        reading.refuse_weights(cells[0], part)
-        return Layout(skip + 1, delimiter, cells[0], list(ends))
+        return Layout(skip + 1, delimiter, cells[0], reading.columns(ends, cells[0], part))
     whole = [[cell.lstrip("-").isdecimal() for cell in row[:2]] for row in cells]
     if len(cells) > 1 and not any(whole[0]) and all(whole[1]):
         raise FileError(
             f"{part.name}, line {skip + 1}: the first row looks like a header of names that are not known "
             f"({', '.join(cells[0][:20])}): pass {setting('source')} and {setting('target')}"
         )
-    names = [f"column {i}" for i in range(len(cells[0]))]
-    return Layout(skip, delimiter, names, names[:2])
+    names = [f"column {i + 1}" for i in range(len(cells[0]))]
+    names[2:3] = [WEIGHT] * len(names[2:3])  # as in a file that is read whole
+    return Layout(skip, delimiter, names, reading.columns(names[:2], names, part))
 
 
 def _text_batches(piece: Piece, reading: Reading) -> Iterator[Any]:
@@ -275,9 +325,9 @@ def _text_batches(piece: Piece, reading: Reading) -> Iterator[Any]:
         if found is None:
             return
         how = csv.ReadOptions(use_threads=False, block_size=_BLOCK, skip_rows=found.skip, column_names=found.names)
-        kinds = dict.fromkeys(found.ends, pa.string())
+        kinds = dict.fromkeys(found.wanted, pa.string())
         convert = csv.ConvertOptions(
-            column_types=kinds, include_columns=found.ends, null_values=[""], strings_can_be_null=True
+            column_types=kinds, include_columns=found.wanted, null_values=[""], strings_can_be_null=True
         )
         with fs.open(path, "rb", compression=zipped) as stream:
             yield from csv.open_csv(stream, how, csv.ParseOptions(delimiter=found.delimiter), convert)

@@ -16,6 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from graphpri._arguments import checked
+from graphpri._objective import Terms, divergence_between
 from graphpri._runtime import size_text
 from graphpri.distributed import ingest, moves
 from graphpri.distributed.ingest import Dealt, Pair, dealt_slices, pairs_of, slices
@@ -23,7 +24,8 @@ from graphpri.distributed.keys import FINE, blocks_for
 from graphpri.distributed.moves import Pass, Setting
 from graphpri.distributed.parts import Part, Piece, Reading, changed, listed, pieces
 from graphpri.distributed.store import Store, find
-from graphpri.errors import ClusterError, FileError, GraphError, GraphPRIError, setting
+from graphpri.distributed.weighted import Weighted
+from graphpri.errors import ClusterError, FileError, GraphError, GraphPRIError, OptionError, argument, setting
 from graphpri.solvers.tournament import rounds_of
 
 JOURNAL = "journal.json"
@@ -299,7 +301,7 @@ class Journal:
 
 
 class Numbers(NamedTuple):
-    """How large the graph is, in how many blocks it lies, and what its nodes are called by."""
+    """How large the graph is, in how many blocks it lies, what its nodes are called by, and the range of weights."""
 
     blocks: int
     edges: int
@@ -307,13 +309,17 @@ class Numbers(NamedTuple):
     pair_edges: list[int]
     kinds: frozenset[str]
     notes: list[str]
+    least: float
+    most: float
+    weighted: bool
 
 
 class Policies(NamedTuple):
-    """What to do with self-loops, and with rows that repeat an edge."""
+    """What to do with self-loops, with rows that repeat an edge, and whether there must be weights."""
 
     loops: str
     parallel: str
+    weights: bool = False
 
 
 def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading, policies: Policies) -> Numbers:
@@ -334,6 +340,7 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
         "reading", _WEIGHTS["reading"], 0, [(ingest.deal, store, piece, i, reading) for i, piece in enumerate(every)]
     )
     notes = _about_loops(every, dealt, policies.loops)
+    weighted = _about_weights(every, dealt, policies)
     rows = sum(one.rows - one.loops for one in dealt)
     if not rows:
         raise GraphError(f"the {len(parts)} parts have no edges")
@@ -344,13 +351,17 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
         "sorting",
         _WEIGHTS["sorting"],
         rows,
-        [(ingest.sort_pair, store, pair, dealt_slices(files, pair, blocks)) for pair in pairs],
+        [
+            (ingest.sort_pair, store, pair, dealt_slices(files, pair, blocks), weighted, policies.parallel)
+            for pair in pairs
+        ],
     )
     if repeats := sum(one.repeats for one in order):
         if policies.parallel == "refuse":
             keys = next(one.repeated for one in order if one.repeated is not None)
-            _refuse_repeats(cluster, every, reading, keys, repeats)
-        notes.append(f"{repeats} {'row' if repeats == 1 else 'rows'} that repeat an edge left out")
+            _refuse_repeats(cluster, every, reading, keys, repeats, ("sum", "max") if weighted else ("first",))
+        how = {"sum": "joined, weights added", "max": "joined, largest weight kept", "first": "left out"}
+        notes.append(f"{repeats} {'row' if repeats == 1 else 'rows'} that repeat an edge {how[policies.parallel]}")
     texts = [file for one in dealt for file in one.texts]
     width = FINE // blocks
     numbered = cluster.all(
@@ -368,7 +379,34 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
     kinds = frozenset().union(*(one.kinds for one in dealt))
     for folder in ("dealt", "texts", "sorted"):
         store.remove(folder)
-    return Numbers(blocks, sum(pair_edges), sum(one.nodes for one in numbered), pair_edges, kinds, notes)
+    nodes, least, most = sum(one.nodes for one in numbered), min(o.least for o in order), max(o.most for o in order)
+    return Numbers(blocks, sum(pair_edges), nodes, pair_edges, kinds, notes, least, most, weighted)
+
+
+def _about_weights(every: list[Piece], dealt: list[Dealt], policies: Policies) -> bool:
+    """Whether the edges have weights, which either all parts have or none."""
+    with_weights = [(piece, one.weighted) for piece, one in zip(every, dealt, strict=True) if one.rows]
+    weighted = any(has for _, has in with_weights)
+    if weighted and not all(has for _, has in with_weights):
+        (has, _), (lacks, _) = (next(o for o in with_weights if o[1] == wanted) for wanted in (True, False))
+        raise FileError(
+            f"{lacks.part.name} has no weights and {has.part.name} has: add them, or pass {setting('weight', None)} "
+            "to take each edge for 1"
+        )
+    parallel = policies.parallel
+    if policies.weights and not weighted:
+        raise OptionError(f"{argument('method', 'weight')} needs weights, and the edges have none")
+    if weighted and parallel == "first":
+        raise OptionError(
+            f"{argument('parallel', 'first')} can't be kept to where edges have weights: which row comes first hangs "
+            f"on the partition: pass {setting('parallel', 'sum', 'max')}"
+        )
+    if not weighted and parallel in ("sum", "max"):
+        raise OptionError(
+            f"{argument('parallel', parallel)} is for weights, and the edges have none: pass "
+            f"{setting('parallel', 'first')} to take each edge once"
+        )
+    return weighted
 
 
 def _about_loops(every: list[Piece], dealt: list[Dealt], policy: str) -> list[str]:
@@ -383,14 +421,30 @@ def _about_loops(every: list[Piece], dealt: list[Dealt], policy: str) -> list[st
 
 
 def _refuse_repeats(
-    cluster: Cluster, every: list[Piece], reading: Reading, keys: tuple[int, int], repeats: int
+    cluster: Cluster,
+    every: list[Piece],
+    reading: Reading,
+    keys: tuple[int, int],
+    repeats: int,
+    remedies: tuple[str, ...],
 ) -> None:
     rows = cluster.all("looking for repeats", 0.0, 0, [(ingest.rows_with, piece, reading, keys) for piece in every])
     places = [f"{piece.part.name}, row {row}" for piece, some in zip(every, rows, strict=True) for row in some]
     what = f"{repeats} {'row repeats' if repeats == 1 else 'rows repeat'} an edge of another"
-    raise GraphError(
-        f"{what}, such as {places[1]}, that in {places[0]}: pass {setting('parallel', 'first')} to take each edge once"
-    )
+    remedy = setting("parallel", *remedies)
+    raise GraphError(f"{what}, such as {places[1]}, that in {places[0]}: pass {remedy} to take each edge once")
+
+
+class Measured(NamedTuple):
+    """J with its parts, the entropy of the graph, and how many nodes have lost all edges."""
+
+    terms: Terms
+    original: float
+    cut_off: int
+
+
+Look = Callable[[Pair], Any]
+"""What a task that looks at a pair is to go by."""
 
 
 class Search:
@@ -412,11 +466,11 @@ class Search:
         cluster: Cluster,
         store: Store,
         numbers: Numbers,
-        setting: Setting,
+        setting: Setting | Weighted,
         journal: Journal,
         seed: int | None = None,
     ) -> None:
-        self.seed = seed
+        self.seed, self.tasks = seed, moves
         self.cluster, self.store, self.numbers, self.setting, self.journal = cluster, store, numbers, setting, journal
         self.pairs = pairs_of(numbers.blocks)
         b = numbers.blocks
@@ -441,11 +495,8 @@ class Search:
     def run(self) -> str:
         """Go through the passes that are not done yet; returns the name of the last one."""
         plan, done = self.plan(), int(self.journal["passes"] or 0)
-        sums = self.journal["original"]
-        if sums is None:
-            calls = [(moves.tabulate, self.store, b, self.setting, "k") for b in range(self.numbers.blocks)]
-            sums = self.cluster.all("tables", _WEIGHTS["tables"], 0, calls)
-            self.journal.note(original=math.fsum(sums))
+        if self.journal["original"] is None:
+            self._look_at_original()
         self.size = int(self.journal["size"] or 0)
         before = self.journal["pass"]
         if done:
@@ -459,13 +510,19 @@ class Search:
             how = Pass(self.setting, "k", before, str(step))
             label = kind if kind != "sweep" else f"sweep {sum(w == 'sweep' for w, _ in plan[: step + 1])} of {sweeps}"
             last = all(what != "exact" for what, _ in plan[step + 1 :])
-            self._play(kind, label, how, k, at_any_cost=last)
-            self.journal.note(passes=step + 1, size=self.size, **{"pass": how.name})
-            self._forget(before)
-            before = how.name
+            name = self._play(kind, label, how, k, at_any_cost=last)
+            self.journal.note(passes=step + 1, size=self.size, **{"pass": name})
+            self._forget(before, name)
+            before = name
         return str(before)
 
-    def _play(self, kind: str, label: str, how: Pass, k: int, *, at_any_cost: bool) -> None:
+    def _look_at_original(self) -> None:
+        """Note what is needed of the graph, and make the tables."""
+        calls = [(moves.tabulate, self.store, b, self.setting, "k") for b in range(self.numbers.blocks)]
+        self.journal.note(original=math.fsum(self.cluster.all("tables", _WEIGHTS["tables"], 0, calls)))
+
+    def _play(self, kind: str, label: str, how: Pass, k: int, *, at_any_cost: bool) -> str:
+        """Make one pass; returns the name of what it leads to."""
         if kind == "spread":
             counts = np.cumsum([0, *self.numbers.pair_edges])
             quota = np.diff(counts * self.setting.k // self.setting.edges)
@@ -474,12 +531,13 @@ class Search:
         elif kind == "draw":
             self._through(moves.draw, "drawing", how._replace(numbers=self._drawn()))
         elif kind == "sweep":
-            self._through(moves.sweep, label, how._replace(numbers=(self._price(how, k),)))
+            self._through(moves.sweep, label, how._replace(numbers=(self._price(lambda _: how, k),)))
         elif kind == "exact":
-            self._through(moves.take, "exact size", how._replace(numbers=self._cut(how, at_any_cost)))
+            self._through(moves.take, "exact size", how._replace(numbers=self._cut(lambda _: how, at_any_cost)))
         else:
             scale = max(1.0, abs(self.setting.beta))
             self._through(moves.swap, "swaps", how._replace(numbers=(scale,)))
+        return how.name
 
     def _through(
         self, task: Any, label: str, how: Pass, extra: Callable[[Pair], tuple[Any, ...]] = lambda _: ()
@@ -500,7 +558,7 @@ class Search:
         del nodes
         self.size = sum(self.cluster.wait(label, 1.0, self.setting.edges, saved)) // 2
 
-    def _sample(self, how: Pass) -> list[Any]:
+    def _sample(self, look: Look) -> list[Any]:
         edges, among = dict(zip(self.pairs, self.numbers.pair_edges, strict=True)), 0
         some: list[Pair] = []
         # Every round has all blocks, and a hash has dealt these: a few rounds are as good a sample as all of them.
@@ -509,20 +567,24 @@ class Search:
                 break
             some.append(pair)
             among += edges[pair]
-        stride = max(1, among // SAMPLE)
-        return self.cluster.all("prices", 0.0, 0, [(moves.sample, self.store, pair, how, stride) for pair in some])
+        calls = [(self.tasks.sample, self.store, pair, look(pair), max(1, among // SAMPLE)) for pair in some]
+        return self.cluster.all("prices", 0.0, 0, calls)
 
-    def _price(self, how: Pass, k: int) -> float:
+    def _price(self, look: Look, k: int) -> float:
         """The price below which `k` edges lie, from a sample."""
-        found = np.concatenate([prices for prices, _ in self._sample(how)])
+        found = np.concatenate([prices for prices, _ in self._sample(look)])
         place = min(int(k / self.setting.edges * found.size), found.size - 1)
-        return float(np.partition(found, place)[place])
+        price = float(np.partition(found, place)[place])
+        if math.isfinite(price):
+            return price
+        finite = found[np.isfinite(found)]
+        return float(finite.max(initial=0.0) if price > 0 else finite.min(initial=0.0))
 
-    def _cut(self, how: Pass, at_any_cost: bool) -> tuple[float, ...]:
+    def _cut(self, look: Look, at_any_cost: bool) -> tuple[float, ...]:
         """The rank up to which flips bring the size to K exactly, were they all made at once."""
         need = self.setting.k - self.size
         kept = int(need < 0)
-        some = self._sample(how)
+        some = self._sample(look)
         costs = np.concatenate([(prices if not kept else -prices)[state == kept] for prices, state in some])
         costs.sort()
         share = abs(need) / max(self.setting.edges - self.size if not kept else self.size, 1)
@@ -530,7 +592,7 @@ class Search:
         while True:
             low = float(costs[int(at - wide)]) if at - wide >= 1 else -math.inf
             high = float(costs[int(at + wide)]) if at + wide < costs.size else math.inf
-            calls = [(moves.probe, self.store, pair, how, kept, low, high) for pair in self.pairs]
+            calls = [(self.tasks.probe, self.store, pair, look(pair), kept, low, high) for pair in self.pairs]
             found = self.cluster.all("prices", 0.0, self.setting.edges, calls)
             below = sum(count for count, _ in found)
             ranks = np.concatenate([some for _, some in found])
@@ -550,22 +612,31 @@ class Search:
         place = k - sum(count for count, _ in found) - 1
         return self.seed or 0, int(np.partition(np.concatenate([some for _, some in found]), place)[place])
 
-    def _forget(self, name: str | None) -> None:
-        if name is None:
+    def _forget(self, name: str | None, following: str) -> None:
+        if name in (None, following):
             return
         files = [f"states/{ingest.pair_name(pair)}.{name}" for pair in self.pairs]
         files += [f"nodes/{block}.{name}" for block in range(self.numbers.blocks)]
         with suppress(FileNotFoundError):
             self.store.fs.rm([self.store.path(file) for file in files])
 
-    def sums(self, name: str) -> list[moves.Sums]:
-        """The parts of J, block by block."""
+    def measured(self, name: str) -> Measured:
+        """J and its parts after a pass."""
         how = Pass(self.setting, "k", name, "")
-        return self.cluster.all(
-            "measuring", 0.0, 0, [(moves.measure, self.store, b, how) for b in range(self.numbers.blocks)]
-        )
+        calls = [(moves.measure, self.store, b, how) for b in range(self.numbers.blocks)]
+        traces = (*self.setting.traces[:2], 2.0 * self.setting.edges)
+        return self._measured(self.cluster.all("measuring", 0.0, 0, calls), traces)
 
-    def write(self, output: Store, name: str, columns: tuple[str, str]) -> list[moves.Wrote]:
+    def _measured(self, sums: list[moves.Sums], traces: tuple[float, float, float]) -> Measured:
+        fs = math.fsum(one.kept for one in sums), math.fsum(one.mixed for one in sums), -float(self.journal["original"])
+        # S = ln T + F/T, as in :class:`graphpri._entropy.Side`.
+        kept, mixed, original = (math.log(t) + f / t for f, t in zip(fs, traces, strict=True))
+        beta, alpha = self.setting.beta, self.setting.alpha
+        barrier = -alpha * math.fsum(one.logs for one in sums) if alpha else 0.0
+        terms = Terms.of(beta, kept, divergence_between(mixed, kept, original), barrier)
+        return Measured(terms, original, sum(one.cut_off for one in sums))
+
+    def write(self, output: Store, name: str, columns: list[str]) -> list[moves.Wrote]:
         """Write the kept edges, a part a pair."""
         files = [(pair, f"part-{i:05}.parquet") for i, pair in enumerate(self.pairs) if self.numbers.pair_edges[i]]
         output.make()

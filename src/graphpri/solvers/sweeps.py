@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -570,6 +570,52 @@ def swap(
     return done, at.size
 
 
+class TraceSums(NamedTuple):
+    """What the coefficients of moves hang on: sums over the nodes, where the largest weight is 1.
+
+    Attributes
+    ----------
+    trace, mixed_trace : float
+        Of the kept graph and of the mixture.
+    kappa : float
+        κ, by which the mixture has more of each weight.
+    f, mixed_f : float
+        F of both.
+    along : float
+        Derivative of the mixture's F in κ.
+    bend : float
+        Σ a²/m over the degrees m of the mixture, a = κ times those of the graph.
+    total : float
+        Trace of the graph.
+    """
+
+    trace: float
+    mixed_trace: float
+    kappa: float
+    f: float
+    mixed_f: float
+    along: float
+    bend: float
+    total: float
+
+
+def trace_slope(beta: float, mixture: str, s: TraceSums) -> float:
+    """Derivative of J in the trace, the matrix of the kept graph held."""
+    of_kept, of_mixed, _ = coefficients(beta)
+    t, m = s.trace, s.mixed_trace
+    slope = of_kept * (1 - s.f / t) / t
+    if mixture == "listing":
+        return slope + of_mixed * (1 - s.mixed_f / m) / m
+    return slope + of_mixed * (1 / t + (s.along / s.total - s.mixed_f / t) / m)
+
+
+def beyond_slope(beta: float, s: TraceSums) -> tuple[float, float, float]:
+    """The trace, and the two factors of what the slope leaves out: see :func:`at_new_trace`."""
+    of_kept, of_mixed, _ = coefficients(beta)
+    of_kappa = -s.mixed_f + s.kappa * s.along + 0.5 * s.bend
+    return s.trace, of_kept + of_mixed, -of_kept * s.f / s.trace + of_mixed * of_kappa / s.mixed_trace
+
+
 _SAMPLE = 50_000
 _SMALL_SAMPLE = 12_500  # within a sweep
 _SIZES = 0.8  # ratio of one size to the next where the search comes down from all edges
@@ -792,14 +838,16 @@ class Sweeps:
         o, (t, m) = self.objective, self.entropies.traces(kept)
         of_kept, of_mixed, _ = coefficients(o.beta)
         self._trace, self._drift[:3] = t, 0.0
-        slope = self._trace_slope(kept, mixed, t, m) if self.moves_trace else 0.0
+        original, slope, exact = self.entropies.original_degrees, 0.0, (np.inf, 0.0, 0.0)
+        is_exact = not self.equal and o.mixture == "equation"
+        if self.moves_trace:
+            added = mixed.kappa * original
+            bend = float((added * (added / np.maximum(mixed.degrees, LIGHTEST))).sum()) if is_exact else 0.0
+            along = self._along(mixed) if o.mixture == "equation" else 0.0
+            sums = TraceSums(t, m, mixed.kappa, kept.f, mixed.f, along, bend, float(original.sum()))
+            slope = trace_slope(o.beta, o.mixture, sums)
+            exact = beyond_slope(o.beta, sums) if is_exact else exact
         floor = o.barrier.floor / self._unit if o.alpha else 1.0
-        exact = np.inf, 0.0, 0.0
-        if not self.equal and o.mixture == "equation":
-            added = mixed.kappa * self.entropies.original_degrees
-            bend = float((added * (added / np.maximum(mixed.degrees, LIGHTEST))).sum())
-            of_kappa = -mixed.f + mixed.kappa * self._along(mixed) + 0.5 * bend
-            exact = t, of_kept + of_mixed, -of_kept * kept.f / t + of_mixed * of_kappa / m
         self._c = (of_kept / t, of_mixed / m, o.alpha, floor, slope, 1 + 2 * mixed.kappa, *exact, float(self.local))
         self._drift[3] = DRIFT * self._c[6]
         if self._table is None:
@@ -827,15 +875,6 @@ class Sweeps:
     @property
     def _edges(self) -> tuple[Any, Any, Any, Extra, State]:
         return *self.sums.ends, self.extra, self.state
-
-    def _trace_slope(self, kept: Side, mixed: Side, t: float, m: float) -> float:
-        """Derivative of J in the trace, the matrix of the kept graph held."""
-        of_kept, of_mixed, _ = coefficients(self.objective.beta)
-        slope = of_kept * (1 - kept.f / t) / t
-        if self.objective.mixture == "listing":
-            return slope + of_mixed * (1 - mixed.f / m) / m
-        total = float(self.entropies.original_degrees.sum())
-        return slope + of_mixed * (1 / t + (self._along(mixed) / total - mixed.f / t) / m)
 
     def _along(self, mixed: Side) -> float:
         """Derivative of F of the mixture in κ."""
