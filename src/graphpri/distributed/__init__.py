@@ -256,7 +256,8 @@ class _connected:
     """
 
     def __init__(self, client: Any) -> None:
-        self.given, self.client = client, client
+        self.given = client
+        self.client: Any = client
         self.cluster: Any = None
 
     def __enter__(self) -> Any:
@@ -332,9 +333,8 @@ class _Job:
         """All stages."""
         reading = Reading(self.settings["source"], self.settings["target"], self.weight)
         if journal["numbers"] is None:
-            policies = Policies(
-                *(self.settings[name] for name in ("loops", "parallel")), self.settings["method"] == "weight"
-            )
+            needs = self.settings["method"] == "weight"
+            policies = Policies(self.settings["loops"], self.settings["parallel"], needs)
             numbers = read_all(cluster, self.scratch, parts, reading, policies)
             check_unchanged(parts, self.input)
             journal.note(numbers=numbers._replace(kinds=sorted(numbers.kinds))._asdict())

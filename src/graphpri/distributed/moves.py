@@ -28,6 +28,12 @@ Nodes = NDArray[np.int32]
 Played = tuple[Nodes, ...]
 """The nodes of both blocks after a pair was played, or of the one block that was paired with itself."""
 
+PairEdges = tuple[Any, Any, Any, None, Any]
+"""Ends of the edges of a pair, their weights, what each costs besides, and their state."""
+
+Model = tuple[Any, Any, Any, Coefficients]
+"""What is known of nodes, see :mod:`graphpri.solvers.sweeps`."""
+
 GAIN = 1e-13
 """Share of J by which a swap must lower it."""
 
@@ -91,11 +97,11 @@ class _Pair:
         near = np.concatenate(rises) if b is not None else rises[0].copy()
         nodes = a.copy() if b is None else np.concatenate([a, b + np.int32(rises[0].size)])
         self.shift = np.int32(0 if b is None else rises[0].size)
-        self.model: tuple[Any, Any, Any, Coefficients] = near, nodes[:, None], np.empty((0, 4), np.float32), setting.c
+        self.model: Model = near, nodes[:, None], np.empty((0, 4), np.float32), setting.c
         self.drift = np.zeros(4)
 
     @property
-    def edges(self) -> tuple[Any, Any, None, None, Any]:
+    def edges(self) -> PairEdges:
         """Ends, weights, what each costs besides, and state."""
         return *self.ends, None, None, self.state
 
@@ -242,10 +248,12 @@ def _at_rest(store: Store, pair: Pair, how: Pass) -> _Pair:
     return _Pair(store, pair, how.setting, how.table, how.before, a, b if pair[0] != pair[1] else None)
 
 
-def costs_up_to(pairs_edges: Any, model: Any, kept: int, high: float) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def costs_up_to(
+    of_pair: PairEdges, model: Model, kept: int, high: float
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Kept or dropped edges whose flip costs at most `high`, and what it costs."""
-    costs = np.empty(pairs_edges[0].size, np.float32)
-    sweeps.prices(0, costs.size, 1, 1 - kept, *pairs_edges, *model, costs)
+    costs = np.empty(of_pair[0].size, np.float32)
+    sweeps.prices(0, costs.size, 1, 1 - kept, *of_pair, *model, costs)
     if kept:
         np.negative(costs, out=costs)
     edges = np.flatnonzero((costs <= np.float32(high)) & (costs < np.inf))

@@ -471,7 +471,8 @@ class Search:
         seed: int | None = None,
     ) -> None:
         self.seed, self.tasks = seed, moves
-        self.cluster, self.store, self.numbers, self.setting, self.journal = cluster, store, numbers, setting, journal
+        self.cluster, self.store, self.numbers, self.journal = cluster, store, numbers, journal
+        self.setting: Any = setting
         self.pairs = pairs_of(numbers.blocks)
         b = numbers.blocks
         self.order: list[Pair] = [(int(p) // b, int(p) % b) for one in rounds_of(b) for p in one]
@@ -624,8 +625,8 @@ class Search:
         """J and its parts after a pass."""
         how = Pass(self.setting, "k", name, "")
         calls = [(moves.measure, self.store, b, how) for b in range(self.numbers.blocks)]
-        traces = (*self.setting.traces[:2], 2.0 * self.setting.edges)
-        return self._measured(self.cluster.all("measuring", 0.0, 0, calls), traces)
+        kept, mixed, _ = self.setting.traces
+        return self._measured(self.cluster.all("measuring", 0.0, 0, calls), (kept, mixed, 2.0 * self.setting.edges))
 
     def _measured(self, sums: list[moves.Sums], traces: tuple[float, float, float]) -> Measured:
         fs = math.fsum(one.kept for one in sums), math.fsum(one.mixed for one in sums), -float(self.journal["original"])
