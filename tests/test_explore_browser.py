@@ -292,7 +292,7 @@ def test_address_restores_what_is_shown(karate: Any, open_tab: Any) -> None:
     tab = open_tab(karate[1])
     tab("graphpri.go(3, 2)")
     tab.page.select_option("#baseline", "2")
-    tab.page.click("#drawing summary")
+    tab("(document.querySelector('#drawing').open = true)")
     tab.page.select_option("#edgeBy", "weight")
     tab.page.wait_for_function("() => location.hash.includes('edges=weight')")
     address = tab("location.href")
@@ -706,7 +706,7 @@ def test_between_two_groups_of_a_large_graph_there_is_one_line(open_tab: Any, fo
     tab.page.select_option("#baseline", "0")
     assert lines()["bundle-only"] == 3
     tab.page.select_option("#baseline", "")
-    tab.page.click("#drawing summary")
+    tab("(document.querySelector('#drawing').open = true)")
     tab.page.select_option("#bundles", "0")
     assert lines()["kept"] == len(tab("graphpri.kept()"))
     tab.page.select_option("#bundles", "")

@@ -16,9 +16,9 @@ HEAVY = ("igraph", "matplotlib", "networkit", "networkx", "pandas", "pyarrow", "
 ESTIMATORS = (
     "graphpri.estimator",
     *("graphpri.apps.mtl", "graphpri.apps.mtl_protocol", "graphpri.apps.mtl_report", "graphpri.apps.scalar"),
-    *("graphpri.studies.mtl_real", "graphpri.studies.mtl_synthetic"),
+    *("graphpri.studies.mtl_real", "graphpri.studies.mtl_synthetic", "graphpri.studies.task_graphs"),
     *("graphpri.studies.brain_planted", "graphpri.studies.brain_real"),
-    "graphpri.studies.node_classification",  # its models derive from PyTorch's classes
+    *("graphpri.studies.costs", "graphpri.studies.node_classification"),  # what they define derives from PyTorch's
 )
 LATE = ("graphpri.__main__", *ESTIMATORS)
 FOUND = [module.name for module in walk_packages(graphpri.__path__, "graphpri.", onerror=lambda name: None)]
