@@ -485,11 +485,10 @@ def test_five_tasks_are_done_from_the_page_alone(karate: Any, open_tab: Any, tmp
     assert "loses its last edge" in told
     assert all(str(k) in told for k in without[-1:])
     # 5. A link: copied by its button, it opens what is shown.
-    tab.page.wait_for_function("() => document.querySelector('#link').hash.includes('beside=local-degree')")
     tab.page.click("[data-copies=link]")
     tab.page.fill("#search", "")
     tab.page.press("#search", "Control+v")
-    assert tab.page.input_value("#search") == f"{path.as_uri()}#beta=0&keep=23&beside=local-degree&along=beta"
+    assert tab.page.input_value("#search") == f"{path.as_uri()}#beta=0&keep=23&beside=local-degree&along=beta&node=11"
 
 
 def test_picture_downloaded_is_the_one_shown(ring: Any, open_tab: Any, tmp_path: Path) -> None:

@@ -66,7 +66,9 @@ class App {
     for (const pane of this.panes) this.point(pane);
     for (const name of ["keptOnly", "changes"]) $(name).addEventListener("change", () => this.go({ [name]: $(name).checked }));
     for (const id of ["edgeBy", "bundles"]) $(id).addEventListener("change", () => this.go({ [id]: $(id).value }));
-    for (const button of document.querySelectorAll("[data-copies]")) button.addEventListener("click", () => copy(button));
+    for (const button of document.querySelectorAll("[data-copies]")) {
+      button.addEventListener("click", () => { this.writeNow(); copy(button); });
+    }
     const number = (id) => ($(id).value === "" ? null : +$(id).value);
     for (const id of ["size", "part", "layout"]) $(id).addEventListener("change", () => this.go({ [id]: number(id) }));
     $("least").addEventListener("input", () => { $("leastNow").textContent = $("least").value; this.go({ least: +$("least").value }); });
@@ -404,12 +406,15 @@ class App {
   /* Write the state into the address, soon: browsers allow only so many changes a second. */
   write() {
     clearTimeout(this.writing);
-    this.writing = setTimeout(() => {
-      this.written = this.address();
-      $("link").href = this.written;
-      $("link").textContent = this.written;
-      try { history.replaceState(null, "", this.written); } catch { /* a frame without an address of its own */ }
-    }, 120);
+    this.writing = setTimeout(() => this.writeNow(), 120);
+  }
+
+  writeNow() {
+    clearTimeout(this.writing);
+    this.written = this.address();
+    $("link").href = this.written;
+    $("link").textContent = this.written;
+    try { history.replaceState(null, "", this.written); } catch { /* a frame without an address of its own */ }
   }
 
   /* The first rows of nodes or edges; those in the lasso, where there is one. */
