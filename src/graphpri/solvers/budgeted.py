@@ -117,6 +117,9 @@ is again."""
 CLOSE = 1e-3
 """Share of J by which a local minimum may lie above the best and still be improved by trails of edges."""
 
+TRAIL = 0.035
+"""Nominal seconds of one search for a trail."""
+
 COSTLY = 4
 """Share of the time of checks, as its inverse, that is spent on them where moves are costly."""
 
@@ -456,8 +459,6 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
         for mask in _eliminated(search, start, level.share / 2)[: level.sizes]:
             search.reset(mask)
             descend(search, widths, passed=passed)
-            if level.patience:
-                _flip_trails(search, level)
     elif evaluator.graph.n_edges > SWAP_LIMIT:
         search.reset(_eliminated(search, start, _share(level, evaluator))[0])
     else:
@@ -646,6 +647,7 @@ def _perturb(search: Search, level: Effort) -> bool:
         number += 1
         failures += 1
         if np.array_equal(subset, current):
+            moves += reset_moves  # of a restart that came back
             continue
         evaluator.reset(subset)
         moves += reset_moves + descend(search, level.widths[:1], most=60, beat=(best, value), passed=passed)
@@ -703,7 +705,7 @@ def _flip_trails(search: Search, level: Effort) -> float:
         return moves
     evaluator.reset(evaluator.mask)
     while moves * search.seconds_per_move < level.work / 4:
-        moves += 5 * max(1.0, evaluator.work**0.5 / 200) + 0.02 / search.seconds_per_move
+        moves += 5 * max(1.0, evaluator.work**0.5 / 200) + TRAIL / search.seconds_per_move
         subset = alternating_trail(search)
         if subset is None:
             return moves

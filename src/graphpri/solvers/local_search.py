@@ -81,6 +81,20 @@ class BridgeFinder:
         return Bridges(self._graph, bridge, np.array(first), np.array(last), np.array(child, np.int64))
 
 
+def _number_of_components(graph: Graph, mask: BoolArray) -> int:
+    """By joining sets (Tarjan 1975): on the graphs of single moves sooner done than a matrix for SciPy is built."""
+    parent, left = list(range(graph.n_nodes)), graph.n_nodes
+    for u, v in zip(graph.source[mask].tolist(), graph.target[mask].tolist(), strict=True):
+        while parent[u] != u:
+            parent[u] = u = parent[parent[u]]
+        while parent[v] != v:
+            parent[v] = v = parent[parent[v]]
+        if u != v:
+            parent[v] = u
+            left -= 1
+    return left
+
+
 class Bridges:
     """Which kept edges are bridges, and which edges would reconnect the two sides of one.
 
@@ -231,7 +245,7 @@ class Search:
         """Whether a subset of free and protected edges satisfies the constraints."""
         graph = self.evaluator.graph
         if self.constraints.connected:
-            return graph.components(mask)[0] == graph.components()[0]
+            return _number_of_components(graph, mask) == graph.components()[0]
         if self.constraints.cover is not None:
             ends = np.concatenate([graph.source[mask], graph.target[mask]])
             return bool((np.bincount(ends, minlength=graph.n_nodes)[graph.degrees() > 0] > 0).all())
