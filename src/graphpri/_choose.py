@@ -205,7 +205,7 @@ class Choice:
 
     @property
     def message(self) -> str:
-        """The text with arguments marked; see :func:`graphpri.errors.worded`."""
+        """The text with arguments marked."""
         columns, shown = self._table()
         lines = [f"for {self.purpose}: {_in_words(self.best)}", *aligned([columns, *shown], left=2), *self._remarks()]
         return "\n".join(lines + [f"note: {marked(note)}" for note in self.result.notes])

@@ -116,7 +116,7 @@ class Comparison(Sequence[dict[str, Any]]):
 
     @property
     def message(self) -> str:
-        """The text with arguments marked; see :func:`graphpri.errors.worded`."""
+        """The text with arguments marked."""
         hidden = {"status", "edges", *self._errors()}
         columns = [c for c in self.columns if c not in hidden and not self._says_nothing(c)]
         head = dict.fromkeys(("beta", "keep", "K", "seed", "seconds")) | {"method": "(original)", "options": ""}
