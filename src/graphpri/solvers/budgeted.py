@@ -652,32 +652,21 @@ def _perturb(search: Search, level: Effort) -> bool:
         evaluator.reset(subset)
         moves += reset_moves + descend(search, level.widths[:1], most=60, beat=(best, value), passed=passed)
         search.step("perturb", number, max(failures / patience, moves / budget))
-        if evaluator.value < value - search.gain:
+        is_better = evaluator.value < value - search.gain
+        if is_better:
             evaluator.reset(evaluator.mask)
-            if evaluator.value < value - search.gain:
-                best, value, failures = evaluator.mask.copy(), evaluator.value, 0
-                near = min(near, value + NEAR * abs(value))
-                flips = evaluator.swap_changes()
-                monitor.offer(best, value)
-                current, away = best, 0
-                continue
+            is_better = evaluator.value < value - search.gain
         close = evaluator.value < value + CLOSE * abs(value) and not np.array_equal(evaluator.mask, best)
-        if close and _has_trails(search):
+        if not is_better and close and _has_trails(search):
             moves += _flip_trails(search, level)
-            if evaluator.value < value - tolerance(value, evaluator.beta):
-                best, value, failures = evaluator.mask.copy(), evaluator.value, 0
-                near = min(near, value + NEAR * abs(value))
-                flips = evaluator.swap_changes()
-                monitor.offer(best, value)
-                current, away = best, 0
-                continue
-        better, evaluated = best, 0
-        if search.sizes_vary:
+            is_better = evaluator.value < value - tolerance(value, evaluator.beta)
+        if not is_better and search.sizes_vary:
             better, evaluated = crossed(search, best, value, evaluator.mask, tried)
-        moves += evaluated * search.evaluator.seconds_per_value / search.seconds_per_move
-        if better is not best:
-            evaluator.reset(better)
-            moves += reset_moves + descend(search, level.widths[:1], most=60)
+            moves += evaluated * search.evaluator.seconds_per_value / search.seconds_per_move
+            if is_better := better is not best:
+                evaluator.reset(better)
+                moves += reset_moves + descend(search, level.widths[:1], most=60)
+        if is_better:
             best, value, failures = evaluator.mask.copy(), evaluator.value, 0
             near = min(near, value + NEAR * abs(value))
             flips = evaluator.swap_changes()
