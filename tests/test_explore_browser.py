@@ -467,7 +467,7 @@ def test_five_tasks_are_done_from_the_page_alone(karate: Any, open_tab: Any, tmp
         at = {"x": box["width"] * (31 + 125 * b / 3) / 160, "y": box["height"] / 2}
         chart.locator("svg").click(position=at)
         tab.page.wait_for_function("(beta) => graphpri.state().beta === beta", arg=page.betas[b])
-        assert chart.locator("b").first.inner_text() == str(count)
+        sync_api.expect(chart.locator("b").first).to_have_text(str(count))
     assert f"minimum 0 at {split:g}" in chart.locator("svg").text_content()
     tab.page.locator("#beta").fill("0")
     tab.page.locator("#keep").fill("1")
