@@ -444,9 +444,9 @@ def test_edges_between_groups_are_those_of_the_groups_shown(karate: Any, open_ta
         for j, k in enumerate(page.budgets):
             tab("(j) => graphpri.go(2, j)", j)
             wanted = (page.mask(4, k, method) if method else page.mask(4, k))[between_clubs(page)].sum()
-            assert count.nth(int(bool(method))).inner_text() == str(wanted)
+            sync_api.expect(count.nth(int(bool(method)))).to_have_text(str(wanted))
     tab.page.click("#legend .group >> nth=0")
-    assert count.first.inner_text() == "0"
+    sync_api.expect(count.first).to_have_text("0")
     tab.page.select_option("#colour", label="degree in the original")
     assert count.first.is_hidden()
 
