@@ -228,15 +228,29 @@ def first_nodes(store: Store, block: int, table: str) -> Nodes:
 def sample(store: Store, pair: Pair, how: Pass, stride: int) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
     """What keeping each stride-th edge costs, and whether it is kept."""
     p = _at_rest(store, pair, how)
-    found = np.empty(-(-p.state.size // stride), np.float32)
-    sweeps.prices(0, found.size, stride, -1, *p.edges, *p.model, found)
-    return found, p.state[::stride].copy()
+    return sample_of(p.edges, p.model, p.state, stride)
+
+
+def sample_of(
+    of_pair: PairEdges, model: Model, state: NDArray[np.uint8], stride: int
+) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    """What keeping each stride-th edge of a pair costs, and whether it is kept."""
+    found = np.empty(-(-state.size // stride), np.float32)
+    sweeps.prices(0, found.size, stride, -1, *of_pair, *model, found)
+    return found, state[::stride].copy()
 
 
 def probe(store: Store, pair: Pair, how: Pass, kept: int, low: float, high: float) -> tuple[int, NDArray[np.uint64]]:
     """How many flips cost less than `low`, and the ranks of those that cost up to `high`; writes all of them."""
     p = _at_rest(store, pair, how)
-    edges, costs = costs_up_to(p.edges, p.model, kept, high)
+    return probe_of(store, pair, p.edges, p.model, kept, low, high)
+
+
+def probe_of(
+    store: Store, pair: Pair, of_pair: PairEdges, model: Model, kept: int, low: float, high: float
+) -> tuple[int, NDArray[np.uint64]]:
+    """As :func:`probe`, of a pair that is loaded."""
+    edges, costs = costs_up_to(of_pair, model, kept, high)
     ranks = ranked(costs, edge_hashes(pair, edges))
     store.save(f"flips/{pair_name(pair)}", edges.astype(np.int32), ranks)
     inside = costs >= np.float32(low)

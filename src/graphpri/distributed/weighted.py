@@ -18,7 +18,7 @@ from graphpri._entropy import LIGHTEST, read_only
 from graphpri._objective import BARRIER_FLOOR, coefficients, mixture_scale
 from graphpri.distributed import moves
 from graphpri.distributed.ingest import Pair, pair_name
-from graphpri.distributed.moves import GAIN, Sums, cost_of, edge_hashes, plain_f, ranked
+from graphpri.distributed.moves import GAIN, Sums, cost_of, plain_f
 from graphpri.distributed.store import Store
 from graphpri.solvers import sweeps
 from graphpri.solvers.sweeps import Coefficients, TraceSums
@@ -233,19 +233,13 @@ def digits(store: Store, pair: Pair, sign: int, tie: int | None, before: int, le
 def sample(store: Store, pair: Pair, how: Play, stride: int) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
     """What keeping each stride-th edge costs, and whether it is kept."""
     p = _Pair(store, pair, how)
-    found = np.empty(-(-p.state.size // stride), np.float32)
-    sweeps.prices(0, found.size, stride, -1, *p.edges, *p.model, found)
-    return found, p.state[::stride].copy()
+    return moves.sample_of(p.edges, p.model, p.state, stride)
 
 
 def probe(store: Store, pair: Pair, how: Play, kept: int, low: float, high: float) -> tuple[int, NDArray[np.uint64]]:
     """How many flips cost less than `low`, and the ranks of those that cost up to `high`; writes all of them."""
     p = _Pair(store, pair, how)
-    edges, costs = moves.costs_up_to(p.edges, p.model, kept, high)
-    ranks = ranked(costs, edge_hashes(pair, edges))
-    store.save(f"flips/{pair_name(pair)}", edges.astype(np.int32), ranks)
-    inside = costs >= np.float32(low)
-    return int(np.count_nonzero(~inside)), ranks[inside]
+    return moves.probe_of(store, pair, p.edges, p.model, kept, low, high)
 
 
 def strength(store: Store, block: int, setting: Weighted) -> tuple[float, float]:
