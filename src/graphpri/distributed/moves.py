@@ -7,7 +7,7 @@ that a task can be run again.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,41 +169,73 @@ def probe_lots(store: Store, pair: Pair, seed: int, low: int, high: int) -> tupl
 def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
     """Keep each edge exactly where that costs J less than the price, one after the other."""
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
-    price, size = float(how.numbers[0]), p.state.size
-    sweeps.sweep(sweeps.ONE_BY_ONE, 0, size, *p.edges, *p.model, price, sweeps.tie_of(price), size, p.drift)
+    swept(p, float(how.numbers[0]))
     return p.done(how.name)
 
 
 def take(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
-    """Flip the edges up to a cut, by what their flip costs and their hashes, that still cost no more in their turn.
-
-    `how.numbers` has the cut, whether to drop kept edges or add dropped ones, and whether to flip them at any cost.
-    Costs that are cut are those before the pass, which :func:`probe` wrote, so that it doesn't matter which pairs are
-    played first.
-    """
-    cut, kept, at_any_cost = (int(number) for number in how.numbers)
+    """Flip the edges up to a cut, see :func:`taken`."""
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
-    limit = cost_of(cut)
-    edges, ranks = store.load(f"flips/{pair_name(pair)}")
-    chosen = np.flatnonzero(ranks <= np.uint64(cut))
-    order = edges[chosen[np.argsort(ranks[chosen], kind="stable")]].astype(np.int64)
-    most = np.inf if at_any_cost else limit + 1e-6 * abs(limit)  # costs are rounded
-    price = -most if kept else most
-    sweeps.sweep(order, 0, order.size, *p.edges, *p.model, price, 0.0, order.size, p.drift)
+    taken(p, how.numbers)
     return p.done(how.name)
 
 
 def swap(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
-    """At each node swap the kept edge of the pair that is worth least for the dropped one worth most, where J falls."""
+    """At each node swap two edges of the pair, see :func:`swapped`."""
     p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
-    n = p.model[1].shape[0]
+    swapped(p, how.numbers)
+    return p.done(how.name)
+
+
+class Loaded(Protocol):
+    """A pair of blocks as the compiled loops take it: its edges with their state, and what is known of the nodes."""
+
+    store: Store
+    pair: Pair
+    state: NDArray[np.uint8]
+    drift: NDArray[np.float64]
+    model: Model
+
+    @property
+    def edges(self) -> PairEdges:
+        """Ends, weights, what each costs besides, and state."""
+        ...
+
+
+def swept(p: Loaded, price: float) -> None:
+    """Sweep a pair at a price."""
+    size = p.state.size
+    sweeps.sweep(sweeps.ONE_BY_ONE, 0, size, *p.edges, *p.model, price, sweeps.tie_of(price), size, p.drift)
+
+
+def taken(p: Loaded, numbers: tuple[float, ...]) -> None:
+    """Flip the edges up to a cut, by what their flip costs and their hashes, that still cost no more in their turn.
+
+    `numbers` has the cut, whether to drop kept edges or add dropped ones, and whether to flip them at any cost.
+    Costs that are cut are those before the pass, which :func:`probe` wrote, so that it doesn't matter which pairs are
+    played first.
+    """
+    cut, kept, at_any_cost = (int(number) for number in numbers)
+    limit = cost_of(cut)
+    edges, ranks = p.store.load(f"flips/{pair_name(p.pair)}")
+    chosen = np.flatnonzero(ranks <= np.uint64(cut))
+    order = edges[chosen[np.argsort(ranks[chosen], kind="stable")]].astype(np.int64)
+    most = np.inf if at_any_cost else limit + 1e-6 * abs(limit)  # costs are rounded
+    sweeps.sweep(order, 0, order.size, *p.edges, *p.model, -most if kept else most, 0.0, order.size, p.drift)
+
+
+def swapped(p: Loaded, numbers: tuple[float, ...]) -> None:
+    """At each node swap the kept edge of the pair that is worth least for the dropped one worth most, where J falls.
+
+    `numbers` has the scale of J, of which a swap must gain a share.
+    """
+    n, gain = p.model[1].shape[0], GAIN * numbers[0]
     cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), np.int32)
     sweeps.find_swaps(0, p.state.size, *p.edges, *p.model, cost, edge)
-    total, gain = cost.sum(axis=1), GAIN * how.numbers[0]
+    total = cost.sum(axis=1)
     at = np.flatnonzero(total < -gain)
     at = at[np.argsort(total[at], kind="stable")]
     sweeps.swap(at, edge, gain, *p.edges, *p.model, p.drift)
-    return p.done(how.name)
 
 
 # Looks at the edges between passes.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from graphpri._entropy import LIGHTEST, read_only
 from graphpri._objective import BARRIER_FLOOR, coefficients, mixture_scale
 from graphpri.distributed import moves
 from graphpri.distributed.ingest import Pair, pair_name
-from graphpri.distributed.moves import GAIN, Sums, cost_of, plain_f
+from graphpri.distributed.moves import Model, PairEdges, Sums, plain_f
 from graphpri.distributed.store import Store
 from graphpri.solvers import sweeps
 from graphpri.solvers.sweeps import Coefficients, TraceSums
@@ -93,7 +93,7 @@ class _Pair:
         if how.states is not None:
             bits = np.frombuffer(store.read(f"states/{pair_name(pair)}.{how.states}"), np.uint8)
             self.state = np.unpackbits(bits, count=u.size)
-        self.edges = read_only(u), read_only(v), self.mu, None, self.state
+        self.ends = read_only(u), read_only(v)
         blocks = dict.fromkeys(pair)
         degrees = [degrees_of(store, block, how.nodes) for block in blocks]
         self.first = degrees[0].size
@@ -105,7 +105,12 @@ class _Pair:
             self.nodes[:, sweeps.ADDED] = kappa * np.concatenate([strengths_of(store, b, how.setting) for b in blocks])
             self.nodes[:, sweeps.LOG] = logs_of(d)
             self.nodes[:, sweeps.LOG_MIXED] = logs_of(d + self.nodes[:, sweeps.ADDED])
-            self.model: tuple[Any, Any, Any, Coefficients] = None, self.nodes, np.empty((0, 4)), how.c
+            self.model: Model = None, self.nodes, np.empty((0, 4)), how.c
+
+    @property
+    def edges(self) -> PairEdges:
+        """Ends, weights, what each costs besides, and state."""
+        return *self.ends, self.mu, None, self.state
 
     def done(self) -> Played:
         """Write what is kept, and the degrees."""
@@ -120,7 +125,7 @@ class _Pair:
     def begun(self) -> Played:
         """Add what is kept to the degrees, and be done."""
         kept, degrees = self.state > 0, self.nodes[:, sweeps.DEGREE]
-        for end in self.edges[:2]:
+        for end in self.ends:
             degrees += np.bincount(end[kept], self.mu[kept], degrees.size)
         return self.done()
 
@@ -178,34 +183,22 @@ def recount(store: Store, pair: Pair, how: Play) -> Played:
 
 def sweep(store: Store, pair: Pair, how: Play) -> Played:
     """Keep each edge exactly where that costs J less than the price, one after the other."""
-    p, price = _Pair(store, pair, how), float(how.numbers[0])
-    size = p.state.size
-    sweeps.sweep(sweeps.ONE_BY_ONE, 0, size, *p.edges, *p.model, price, sweeps.tie_of(price), size, p.drift)
+    p = _Pair(store, pair, how)
+    moves.swept(p, float(how.numbers[0]))
     return p.done()
 
 
 def take(store: Store, pair: Pair, how: Play) -> Played:
-    """Flip the edges up to a cut, as :func:`graphpri.distributed.moves.take` does."""
-    cut, kept, at_any_cost = (int(number) for number in how.numbers)
-    p, limit = _Pair(store, pair, how), cost_of(cut)
-    edges, ranks = store.load(f"flips/{pair_name(pair)}")
-    chosen = np.flatnonzero(ranks <= np.uint64(cut))
-    order = edges[chosen[np.argsort(ranks[chosen], kind="stable")]].astype(np.int64)
-    most = np.inf if at_any_cost else limit + 1e-6 * abs(limit)  # costs are rounded
-    sweeps.sweep(order, 0, order.size, *p.edges, *p.model, -most if kept else most, 0.0, order.size, p.drift)
+    """Flip the edges up to a cut, see :func:`graphpri.distributed.moves.taken`."""
+    p = _Pair(store, pair, how)
+    moves.taken(p, how.numbers)
     return p.done()
 
 
 def swap(store: Store, pair: Pair, how: Play) -> Played:
-    """Swap two edges at a node, as :func:`graphpri.distributed.moves.swap` does."""
+    """At each node swap two edges of the pair, see :func:`graphpri.distributed.moves.swapped`."""
     p = _Pair(store, pair, how)
-    n = p.nodes.shape[0]
-    cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), np.int32)
-    sweeps.find_swaps(0, p.state.size, *p.edges, *p.model, cost, edge)
-    total, gain = cost.sum(axis=1), GAIN * how.numbers[0]
-    at = np.flatnonzero(total < -gain)
-    at = at[np.argsort(total[at], kind="stable")]
-    sweeps.swap(at, edge, gain, *p.edges, *p.model, p.drift)
+    moves.swapped(p, how.numbers)
     return p.done()
 
 
