@@ -218,7 +218,7 @@ def variances(n: int = 2000) -> Iterator[dict[str, Any]]:
             z = np.random.default_rng(0).integers(0, 2, (graph.n_nodes, 256), dtype=np.int8) * np.int8(2) - np.int8(1)
             with single_thread():
                 sample = weighting.sample(z, None, lambda alone, _: alone.bias <= 0.02 * alone.chance)
-            plain = sample.value + _stochastic.edge_form(graph, weighting.first, z)
+            plain = sample.value + _stochastic.edge_form(graph.source, graph.target, weighting.first, z)
             x, t = sample.control - sample.control.mean(), sample.value - sample.value.mean()
             both = t - float(x @ t) / float(x @ x) * x
             figures = (float(v.std()) * np.sqrt(graph.n_nodes) for v in (plain, sample.value, both))

@@ -190,7 +190,7 @@ OTHERS = {
 """Functions that take what other functions of the library made, for those who extend it."""
 
 
-CLUSTERS = {"distributed.connect", "distributed.sparsify"}
+CLUSTERS = {"distributed.connect", "distributed.estimate", "distributed.sparsify"}
 """What needs a cluster or its files: tests/test_distributed.py calls these."""
 
 METHODS = {"interop.Policies.for_type"}

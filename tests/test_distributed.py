@@ -30,7 +30,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from graphpri.distributed import Manifest, Step, keys, moves, run, sparsify, store  # noqa: E402
+from graphpri.distributed import Manifest, Step, estimate, keys, moves, run, sparsify, store  # noqa: E402
 
 GRAPH = datasets.barabasi_albert(300, 5, seed=0)
 KEEP, BETA = 0.3, 4.0
@@ -365,6 +365,99 @@ def test_weights_of_repeated_edges_are_joined(parallel: str, weight: float, clie
     ]
     how = "weights added" if parallel == "sum" else "largest weight kept"
     assert found.notes == [f"1 row that repeat an edge joined, {how}"]
+
+
+# Estimates.
+
+
+def estimates(folder: str, kept: Path | str | None, **options: Any) -> list[Any]:
+    """Estimates by 16 probes, or as asked for; their values, and all errors."""
+    found = estimate(folder, None if kept is None else str(kept), **({"weight": None, "probes": 16} | options))
+    return [value for value in vars(found).values() if value is not None]
+
+
+@pytest.mark.usefixtures("few_blocks", "client")
+def test_estimates_hold_the_exact_values(parts: str, kept: Path, tmp_path: Path) -> None:
+    found = estimates(parts, kept, beta=BETA, alpha=0.01, scratch=str(tmp_path / "scratch"))
+    terms = Objective(GRAPH, BETA, 0.01, "exact").terms(mask_of(kept).astype(float))
+    original = graphpri.von_neumann_entropy(GRAPH)
+    exact = [terms.entropy, original, terms.divergence, terms.objective]
+    for value, true in zip(found, exact, strict=True):
+        assert abs(value.value - true) <= 4 * value.error
+        assert value.error < 0.01
+    assert found[2].error < 0.5 * found[0].error
+    assert list(tmp_path.iterdir()) == []
+    (alone,) = estimates(parts, None, unit="bits")
+    assert abs(alone.value - original / np.log(2)) <= 4 * alone.error
+
+
+@pytest.mark.usefixtures("few_blocks", "client")
+def test_estimates_take_the_weights_of_either_graph(weighted_parts: str, tmp_path: Path) -> None:
+    mask = np.random.default_rng(0).random(GRAPH.n_edges) < 0.5
+    (tmp_path / "kept").mkdir()
+    u, v = ends()
+    w = WEIGHTS[mask] * np.random.default_rng(1).uniform(1, 3, np.count_nonzero(mask))
+    table = pa.table({"source": v[mask], "target": u[mask], "weight": w})
+    pq.write_table(table, tmp_path / "kept" / "a.parquet")
+    half = Graph.from_edges(u[mask], v[mask], w, n_nodes=GRAPH.n_nodes)
+    for mixture in ("equation", "listing"):
+        found = estimates(weighted_parts, tmp_path / "kept", weight="weight", mixture=mixture)
+        exact = graphpri.von_neumann_entropy(half), graphpri.divergence(HEAVY, half, mixture=mixture)
+        for value, true in zip((found[0], found[2]), exact, strict=True):
+            assert abs(value.value - true) <= 4 * value.error
+            assert value.error < 0.03
+
+
+def test_estimates_are_the_same_for_any_threads_partition_and_order(
+    parts: str, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHPRI_THREADS", "4")
+    several = estimates(parts, kept)
+    monkeypatch.setenv("GRAPHPRI_THREADS", "1")
+    other = estimates(write_parts(tmp_path / "edges", (7,), order=3), kept)
+    assert several == other
+    assert estimates(parts, kept, seed=1) != other
+
+
+@pytest.mark.usefixtures("few_blocks", "client")
+def test_what_can_not_be_estimated_is_refused_and_named(
+    parts: str, weighted_parts: str, kept: Path, tmp_path: Path
+) -> None:
+    stray = write_csv(tmp_path / "stray", ["0,1", "0,999"])
+    with pytest.raises(graphpri.GraphError, match=r"a.csv, row 2: .*edges doesn't have that edge"):
+        estimates(parts, stray)
+    with pytest.raises(graphpri.FileError, match=r"part-.* has no weights and .* has: pass weight=None"):
+        estimates(weighted_parts, kept, weight="weight")
+    with pytest.raises(graphpri.FileError, match=r"exists already: name another place by scratch="):
+        estimates(parts, kept, scratch=str(tmp_path))
+    with pytest.raises(graphpri.OptionError, match=r"pattern has no place beside it: pass scratch="):
+        estimates(f"{parts}/*.parquet", None)
+    with pytest.raises(graphpri.OptionError, match=r"probes=7 must be a whole number, 8 or more"):
+        estimates(parts, kept, probes=7)
+    assert [path.name for path in tmp_path.iterdir()] == ["stray"]
+
+
+@pytest.mark.usefixtures("few_blocks", "client")
+def test_the_command_measures_what_the_call_estimates(parts: str, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphpri.distributed.estimates, "MOST_PROBES", 8)
+    common = ["measure", parts, str(kept), "--distributed", "--weight", "none", "--beta", str(BETA)]
+    found = call(*common, "--json")
+    assert (found.code, found.err) == (0, "")
+    expected = estimate(parts, str(kept), weight=None, beta=BETA)
+    told = json.loads(found.out)["measures"]
+    assert (told["divergence"], told["divergence_error"]) == tuple(expected.divergence or ())
+    assert told["objective"] == getattr(expected.objective, "value", None)
+    text = call(*common, "--measures", "divergence").out
+    assert str(expected.divergence) in text
+    assert "entropy   " not in text
+    for option, message in (
+        (["--measures", "modularity"], "--measures modularity is not for --distributed"),
+        (["--entropy", "degree"], "--entropy degree is not for --distributed"),
+        (["--resume"], "--resume is for sparsify"),
+        (["--directed", "average"], "--directed is not for --distributed"),
+    ):
+        refused = call(*common, *option)
+        assert (refused.code, message in refused.err) == (2, True)
 
 
 # The same bytes.

@@ -124,6 +124,11 @@ class Terms(NamedTuple):
         return Terms.of(beta, self.entropy, self.divergence, self.barrier)
 
 
+def barrier_floor(least: float) -> float:
+    """Smallest degree inside the barrier's logarithm, for the smallest weight of a graph."""
+    return max(BARRIER_FLOOR * least, float(np.finfo(np.float64).tiny))
+
+
 @dataclass(frozen=True, eq=False)
 class Barrier:
     """The degree barrier −α Σ ln d_i(w) over the nodes that have an edge in the graph.
@@ -138,7 +143,7 @@ class Barrier:
     @cached_property
     def floor(self) -> float:
         """Smallest degree inside the logarithm."""
-        return max(BARRIER_FLOOR * float(self.graph.weights.min()), float(np.finfo(np.float64).tiny))
+        return barrier_floor(float(self.graph.weights.min()))
 
     def degrees(self, w: FloatArray) -> FloatArray:
         """Degrees in σ(w) of the nodes that have an edge in the graph, 1 elsewhere, shape (N,)."""

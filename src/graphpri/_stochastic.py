@@ -25,9 +25,9 @@ away and added back exactly, common neighbours included. Its noise is then shrun
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -262,23 +262,62 @@ class LanczosStep(NamedTuple):
     beta: FloatArray
 
 
-def steps(laplacian: Laplacian, start: FloatArray) -> Iterator[LanczosStep]:
-    """Lanczos steps from a block of vectors, which it overwrites; the x of a step is valid until the next.
+class Vectors(Protocol):
+    """A block of vectors x and the block before, on which Lanczos steps are made."""
+
+    def multiply(self, scale: FloatArray, back: FloatArray) -> FloatArray:
+        """Put L x scale − before back in the place of the block before; returns ⟨x scale, it⟩ of each vector."""
+        ...
+
+    def subtract(self, factor: FloatArray) -> FloatArray:
+        """Take x factor away from that; returns the squares of the lengths."""
+        ...
+
+    def turn(self) -> None:
+        """Let both blocks change places."""
+        ...
+
+
+class _InMemory:
+    """Vectors as arrays of shape (N, B), the first of which it overwrites."""
+
+    def __init__(self, laplacian: Laplacian, x: FloatArray) -> None:
+        self.laplacian, self.x, self.before = laplacian, x, np.zeros_like(x)
+
+    def multiply(self, scale: FloatArray, back: FloatArray) -> FloatArray:
+        return self.laplacian.multiply(self.x, scale, self.before, back)
+
+    def subtract(self, factor: FloatArray) -> FloatArray:
+        return self.laplacian.subtract(self.x, factor, self.before)
+
+    def turn(self) -> None:
+        self.x, self.before = self.before, self.x
+
+
+def recurrence(
+    vectors: Vectors, squares: FloatArray, largest: float
+) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
+    """Scale, α and β of each Lanczos step from vectors of given squared lengths; `largest` is the largest degree.
 
     A vector whose space is exhausted goes on with zeros. There is no reorthogonalisation: copies of converged
     eigenvalues that rounding brings in share the weight of the one they copy, and quadrature doesn't see them.
     """
-    x, before = start, np.zeros_like(start)
-    norm = np.sqrt(_dots(x, x))
-    floor = 1e-14 * float(laplacian.degrees.max())
+    norm, floor = np.sqrt(squares), 1e-14 * largest
     scale, beta, earlier = _inverse(norm), np.zeros_like(norm), np.zeros_like(norm)
     while True:
-        alpha = laplacian.multiply(x, scale, before, beta * earlier)
-        norm = np.sqrt(laplacian.subtract(x, alpha * scale, before))
+        alpha = vectors.multiply(scale, beta * earlier)
+        norm = np.sqrt(vectors.subtract(alpha * scale))
         norm[norm < floor] = 0.0
-        yield LanczosStep(x, scale, alpha, norm)
-        x, before = before, x
+        yield scale, alpha, norm
+        vectors.turn()
         scale, earlier, beta = _inverse(norm), scale, norm
+
+
+def steps(laplacian: Laplacian, start: FloatArray) -> Iterator[LanczosStep]:
+    """Lanczos steps from a block of vectors, which it overwrites; the x of a step is valid until the next."""
+    vectors = _InMemory(laplacian, start)
+    for scale, alpha, beta in recurrence(vectors, _dots(start, start), float(laplacian.degrees.max())):
+        yield LanczosStep(vectors.x, scale, alpha, beta)
 
 
 def _inverse(x: FloatArray) -> FloatArray:
@@ -329,14 +368,24 @@ def entropy_forms(
     elsewhere, as much is open.
     """
     weight = _dots(start, start)
+    return forms_of(((step.alpha, step.beta) for step in steps(laplacian, start)), weight, enough, most)
+
+
+def forms_of(
+    recurrence: Iterable[tuple[FloatArray, FloatArray]],
+    weight: FloatArray,
+    enough: Callable[[FloatArray, FloatArray], bool],
+    most: int,
+) -> Forms:
+    """As :func:`entropy_forms`, from the coefficients α and β of each step and the squares of the vectors' lengths."""
     alphas: list[FloatArray] = []
     betas: list[FloatArray] = []
     look = 4
-    for step in steps(laplacian, start):
-        alphas.append(step.alpha)
-        betas.append(step.beta)
+    for coefficients in recurrence:
+        alphas.append(coefficients[0])
+        betas.append(coefficients[1])
         k = len(alphas)
-        last = k >= most or not step.beta.any()
+        last = k >= most or not betas[-1].any()
         if k >= look or last:
             look = k + max(2, k // 6)
             alpha, beta = np.array(alphas).T, np.array(betas).T
@@ -537,18 +586,58 @@ def estimate(
         return [Estimate(float(c @ values), 0.0) for c in factors]
     goals = np.broadcast_to(np.asarray(target, np.float64), len(factors)) if probes is None else np.zeros(len(factors))
     pattern = Pattern(graph)
-    effort = _Effort(factors, goals, MOST_PROBES if probes is None else probes, pattern.large and probes is None)
     # Large graphs make one weighting at a time, for the memory.
     ready = [] if pattern.large else [_Weighting(pattern, y) for y in ys]
+
+    def weightings() -> Iterable[_Weighting]:
+        return ready or (_Weighting(pattern, y) for y in ys)
+
+    most = MOST_PROBES if probes is None else probes
+    return estimate_by(weightings, _signs(pattern, most, rng), factors, goals, probes, is_large=pattern.large)
+
+
+class Sampled(Protocol):
+    """A weighting of a graph, whose entropy blocks of probes tell."""
+
+    def sample(self, signs: Any, rule: Rule | None, is_enough: Callable[[Estimate, int], bool]) -> Sample:
+        """Take a block of probes by a rule; without one, until the estimate from it is enough."""
+        ...
+
+
+def estimate_by(
+    weightings: Callable[[], Iterable[Sampled]],
+    draws: Iterable[Any],
+    factors: FloatArray,
+    goals: FloatArray,
+    probes: int | None,
+    *,
+    is_large: bool,
+) -> list[Estimate]:
+    """Estimate linear combinations of the entropies of weightings, see :func:`estimate`.
+
+    Parameters
+    ----------
+    weightings : callable
+        Gives all weightings, in their order, whenever a block of probes is to be taken.
+    draws : iterable
+        What samples take for blocks of probes; no more blocks than there are here.
+    factors : ndarray of float64, shape (C, W)
+    goals : ndarray of float64, shape (C,)
+        Errors in nats.
+    probes : int or None
+        A fixed number, which the draws have, in place of the goals.
+    is_large : bool
+        Whether a block says so much that quadratures may stop at the error asked for.
+    """
+    effort = _Effort(factors, goals, MOST_PROBES if probes is None else probes, is_large and probes is None)
     blocks: list[list[Sample]] = []
     with single_thread():
-        for z in _signs(pattern, effort.most, rng):
+        for z in draws:
             begun = time.monotonic()
             block: list[Sample] = []
             while not block or (not blocks and effort.tightened(block)):
-                rules = [sample.rule for sample in blocks[0]] if blocks else [None] * len(ys)
-                weightings = ready or (_Weighting(pattern, y) for y in ys)
-                block = [w.sample(z, rule, effort.enough) for w, rule in zip(weightings, rules, strict=True)]
+                rules = [sample.rule for sample in blocks[0]] if blocks else [None] * factors.shape[1]
+                block = [w.sample(z, rule, effort.enough) for w, rule in zip(weightings(), rules, strict=True)]
             blocks.append(block)
             if probes is None and (
                 deadline().is_over(in_seconds=time.monotonic() - begun)  # with another block
@@ -638,8 +727,8 @@ class _Weighting:
         graph, a = pattern.graph, y / (2 * y.sum())
         d = graph.strengths(a)
         self.graph, self.laplacian, self.parts = graph, Laplacian(pattern, a, d), _Components(graph, a)
-        self._root = _power(d, -1 / 3)
-        self.first, self._trace = _orders(graph, a, d, self._root)
+        self._root = root_of(d)
+        self.first, self._trace = orders(graph.source, graph.target, a, d, self._root)
 
     def sample(self, signs: NDArray[np.int8], rule: Rule | None, is_enough: Callable[[Estimate, int], bool]) -> Sample:
         """Take a block of probes, shape (N, B), by a rule; without one, until the estimate from it is enough."""
@@ -647,20 +736,41 @@ class _Weighting:
         second = self.laplacian.without_degrees().times(self._root[:, None] * z)
         control = np.einsum("i,ij,ij->j", self._root, second, second) - self._trace
         del second
-        known = edge_form(self.graph, self.first, signs)
+        known = edge_form(self.graph.source, self.graph.target, self.first, signs)
+        start = self.parts.centred(z)
+        return sample_of(known, control, lambda *how: entropy_forms(self.laplacian, start, *how), rule, is_enough)
 
-        def placed(low: FloatArray, high: FloatArray, by: Rule) -> Sample:
-            gap = high - low
-            return Sample(high - by.place * gap - known, control, by.wrong * float(gap.mean()), by)
 
-        def enough(low: FloatArray, high: FloatArray) -> bool:
-            if rule is not None:
-                return False
-            sample = placed(low, high, Rule(0, _PLACE, _MISPLACED))
-            return is_enough(_combined([[sample]], np.ones(1)), low.size)
+def sample_of(
+    known: FloatArray,
+    control: FloatArray,
+    forms: Callable[[Callable[[FloatArray, FloatArray], bool], int], Forms],
+    rule: Rule | None,
+    is_enough: Callable[[Estimate, int], bool],
+) -> Sample:
+    """A sample from what is known of its forms, their control variate, and their bounds.
 
-        forms = entropy_forms(self.laplacian, self.parts.centred(z), enough, rule.steps if rule else _STEPS)
-        return placed(forms.low, forms.high, rule or forms.rule)
+    Parameters
+    ----------
+    known, control : ndarray of float64, shape (B,)
+    forms : callable
+        Takes what :func:`forms_of` does to say when bounds are tight enough.
+    rule, is_enough
+        See :class:`Sampled`.
+    """
+
+    def placed(low: FloatArray, high: FloatArray, by: Rule) -> Sample:
+        gap = high - low
+        return Sample(high - by.place * gap - known, control, by.wrong * float(gap.mean()), by)
+
+    def enough(low: FloatArray, high: FloatArray) -> bool:
+        if rule is not None:
+            return False
+        sample = placed(low, high, Rule(0, _PLACE, _MISPLACED))
+        return is_enough(_combined([[sample]], np.ones(1)), low.size)
+
+    found = forms(enough, rule.steps if rule else _STEPS)
+    return placed(found.low, found.high, rule or found.rule)
 
 
 class _Components:
@@ -677,31 +787,31 @@ class _Components:
         return z - sums[self.member]
 
 
-def _orders(graph: Graph, a: FloatArray, d: FloatArray, root: FloatArray) -> tuple[FloatArray, float]:
-    """Twice the first order −a f[d_u, d_v] of each edge, and the trace of M A M A M, a piece at a time."""
+def orders(u: IntArray, v: IntArray, a: FloatArray, d: FloatArray, root: FloatArray) -> tuple[FloatArray, float]:
+    """Twice the first order −a f[d_u, d_v] of each edge (u, v), and the trace of M A M A M, a piece at a time."""
     first = np.zeros_like(a)
 
     def piece(i: int, j: int) -> float:
         on = i + np.flatnonzero(a[i:j])
-        u, v, w = graph.source[on], graph.target[on], a[on]
-        first[on] = 2 * w * (d[u] * log_mean_inverse(d[u], d[v]) + np.log(d[v]))
-        return float(((w * root[u]) * (w * root[v]) * (root[u] + root[v])).sum())
+        at_u, at_v, w = u[on], v[on], a[on]
+        first[on] = 2 * w * (d[at_u] * log_mean_inverse(d[at_u], d[at_v]) + np.log(d[at_v]))
+        return float(((w * root[at_u]) * (w * root[at_v]) * (root[at_u] + root[at_v])).sum())
 
     return first, sum(in_chunks(piece, a.size, _EDGES))
 
 
-def _power(x: FloatArray, exponent: float) -> FloatArray:
-    """The power, and 0 where x is."""
-    return np.where(x > 0, np.maximum(x, np.finfo(float).tiny) ** exponent, 0.0)
+def root_of(d: FloatArray) -> FloatArray:
+    """The diagonal of M, degrees to the power −⅓; 0 where there is no edge."""
+    return np.where(d > 0, np.maximum(d, np.finfo(float).tiny) ** (-1 / 3), 0.0)
 
 
-def edge_form(graph: Graph, values: FloatArray, signs: NDArray[np.int8]) -> FloatArray:
+def edge_form(u: IntArray, v: IntArray, values: FloatArray, signs: NDArray[np.int8]) -> FloatArray:
     """Σ values z_u z_v over the edges (u, v), for each z, shape (B,)."""
 
     def piece(i: int, j: int) -> FloatArray:
-        return values[i:j] @ (signs[graph.source[i:j]] * signs[graph.target[i:j]])
+        return values[i:j] @ (signs[u[i:j]] * signs[v[i:j]])
 
-    return cast("FloatArray", sum(in_chunks(piece, graph.n_edges, _EDGES)))
+    return cast("FloatArray", sum(in_chunks(piece, values.size, _EDGES)))
 
 
 def log_term(

@@ -1,8 +1,9 @@
-"""``graphpri sparsify --distributed``: graphs in parts, on the workers of a Dask cluster."""
+"""``graphpri sparsify`` and ``measure --distributed``: graphs in parts, on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from graphpri.errors import OptionError
 if TYPE_CHECKING:
     from graphpri.cli.progress import Watch
     from graphpri.distributed import Step
+    from graphpri.measures import Report
 
 MACHINES = Group("Many machines", sort_key=35)
 
@@ -23,15 +25,15 @@ MACHINES = Group("Many machines", sort_key=35)
 @Parameter(name="*", group=MACHINES)
 @dataclass(frozen=True, kw_only=True)
 class Machines:
-    """Whether and where to sparsify over parts of a graph."""
+    """Whether and where to work on parts of a graph."""
 
     distributed: Annotated[
         bool,
         Parameter(
             negative="",
             show_default=False,
-            help="INPUT is a folder of parts, parquet or CSV, and -o a folder to write: the graph need not fit into "
-            "memory. On all cores of this machine where no scheduler is named.",
+            help="Graphs are folders of parts, parquet or CSV, as what -o writes: they need not fit into memory. On "
+            "all cores of this machine where no scheduler is named.",
         ),
     ] = False
     scheduler: Annotated[
@@ -41,7 +43,7 @@ class Machines:
         str | None,
         Parameter(
             metavar="URL",
-            help="Folder that all workers can reach, about 30 bytes an edge; beside the output if absent.",
+            help="Folder that all workers can reach, 30 to 40 bytes an edge; beside the output if absent.",
         ),
     ] = None
     resume: Annotated[
@@ -74,7 +76,7 @@ _TAKEN = {
 
 
 def refuse_without(machines: Machines) -> None:
-    """Refuse options of many machines where the graph is to be sparsified in memory."""
+    """Refuse options of many machines where the graph is to be read into memory."""
     for field in fields(machines):
         if getattr(machines, field.name) != field.default:
             raise OptionError(f"--{field.name} is for --distributed: pass that as well")
@@ -113,10 +115,43 @@ def sparsify(
         raise OptionError("--distributed writes a folder: pass -o DIR/")
     if options["keep"] is None:
         raise OptionError("--distributed needs --keep: sizes are not searched for over parts")
-    names = ("beta", "alpha", "method", "seed", "loops", "parallel", "source", "target")
+    names = ("beta", "alpha", "method", "seed")
     asked = {name: options[name] for name in names if options[name] is not None}
-    weight = options["weight"]
+    with _running(machines, options, watch) as common:
+        found = distributed.sparsify(
+            inputs[0],
+            output,
+            keep=parse_keep(options["keep"]),
+            entropy=options["entropy"],
+            connected=bool(options["connected"]),
+            resume=machines.resume,
+            **asked,
+            **common,
+        )
+    return {**vars(found), "output": output}
+
+
+@contextmanager
+def _running(machines: Machines, options: Mapping[str, Any], watch: Watch) -> Generator[dict[str, Any]]:
+    """Arguments about the input and the cluster; the connection to one is closed at the end."""
+    from graphpri import distributed
+
+    names = ("loops", "parallel", "source", "target")
+    asked = {name: options[name] for name in names if options[name] is not None}
+    weight = None if options["weight"] == "none" else options["weight"]
     watch.stage("connecting")
+    client: Any = None
+    if machines.scheduler is not None:
+        client = distributed.connect(machines.scheduler)
+    try:
+        yield {"weight": weight, "client": client, "scratch": machines.scratch, "callback": _teller(watch)} | asked
+    finally:
+        if client is not None:
+            client.close()
+
+
+def _teller(watch: Watch) -> Callable[[Step], None]:
+    """Shows steps, and the address of the dashboard once."""
     told = False
 
     def tell(step: Step) -> None:
@@ -126,27 +161,43 @@ def sparsify(
             told = True
         watch.show(str(step), step.share)
 
-    client: Any = None
-    if machines.scheduler is not None:
-        client = distributed.connect(machines.scheduler)
-    try:
-        found = distributed.sparsify(
-            inputs[0],
-            output,
-            keep=parse_keep(options["keep"]),
-            entropy=options["entropy"],
-            weight=None if weight == "none" else weight,
-            connected=bool(options["connected"]),
-            client=client,
-            scratch=machines.scratch,
-            resume=machines.resume,
-            callback=tell,
-            **asked,
+    return tell
+
+
+MEASURED = ("entropy", "divergence", "objective")
+"""Measures that there are over parts."""
+
+
+def measure(original: str, kept: str, machines: Machines, options: Mapping[str, Any], watch: Watch) -> Report:
+    """Estimate what a graph in parts keeps of another; options by their names.
+
+    Raises
+    ------
+    OptionError
+        For measures and entropies that there are not over parts.
+    """
+    from graphpri import distributed
+    from graphpri.measures import Report
+
+    wanted = options["measures"]
+    names = MEASURED if wanted in (["all"], ["core"]) else tuple(wanted)
+    if unknown := [name for name in names if name not in MEASURED]:
+        raise OptionError(f"--measures {unknown[0]} is not for --distributed: {', '.join(MEASURED)} are")
+    if options["entropy"] not in ("auto", "stochastic"):
+        raise OptionError(
+            f"--entropy {options['entropy']} is not for --distributed, which estimates the exact one; the "
+            "manifest of what sparsify wrote has that by which it was made"
         )
-    finally:
-        if client is not None:
-            client.close()
-    return {**vars(found), "output": output}
+    if machines.resume:
+        raise OptionError("--resume is for sparsify: estimates begin anew")
+    settings = {name: options[name] for name in ("beta", "alpha", "mixture", "unit", "seed")}
+    with _running(machines, options, watch) as common:
+        found = distributed.estimate(original, kept, **settings, **common)
+    values: dict[str, float] = {}
+    for name, value in vars(found).items():
+        if name.removesuffix("_original") in names:
+            values |= {name: value.value, f"{name}_error": value.error}
+    return Report(values, {}, (), settings | {"entropy": "stochastic"})
 
 
 def report(r: Mapping[str, Any]) -> str:

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from graphpri.cli import show
+from graphpri.cli import machines, show
 from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, matched, naming
+from graphpri.cli.machines import DEFAULT_MACHINES, Machines
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     DEFAULT_MEASURING,
@@ -26,7 +27,8 @@ app = App(
     help_epilogue="""\
 Examples:
   graphpri measure graph.csv small.csv
-  graphpri measure karate small.graphml --beta 2 --measures core --json""",
+  graphpri measure karate small.graphml --beta 2 --measures core --json
+  graphpri measure edges/ kept/ --distributed        S, D and J with error bars""",
 )
 
 
@@ -48,15 +50,25 @@ def measure(
     measuring: Measuring = DEFAULT_MEASURING,
     reading: Reading = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
+    many: Machines = DEFAULT_MACHINES,
 ) -> None:
     """Measure what a sparsified graph keeps of the original.
 
     Information, connectivity, spectrum, clustering, communities, distances and
     centralities. Nodes are matched by their labels; the options that read
-    graphs hold for both of them.
+    graphs hold for both of them. With --distributed both are folders of parts,
+    and entropy, divergence and objective are estimated with error bars.
     """
     from graphpri.measures import report
 
+    if many.distributed:
+        machines.refuse_others(reading)
+        asked = {"measures": split_names(measures), "beta": beta, "seed": seed, **vars(measuring), **vars(reading)}
+        with limits.held(), Watch() as watch:
+            found = machines.measure(original, kept, many, asked, watch)
+        print(show.as_json({"original": original, "kept": kept, **found.to_dict()}) if json else found)
+        return
+    machines.refuse_without(many)
     if original == kept == "-":
         raise OptionError("only one of ORIGINAL and KEPT can be standard input (-)")
     with limits.held(), Watch() as watch:

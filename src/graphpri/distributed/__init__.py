@@ -14,13 +14,16 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from graphpri._arguments import WORDS, checked, real, whole
-from graphpri._objective import BUDGET_BETA, check_beta
+from graphpri._objective import BUDGET_BETA, Mixture, check_beta
 from graphpri._runtime import workers
 from graphpri._selection import count_edges
+from graphpri._stochastic import TARGET
 from graphpri._version import __version__
+from graphpri.distributed.estimates import STEP, STEPS, Probing
 from graphpri.distributed.moves import Setting, Wrote
 from graphpri.distributed.parts import Reading, listed
 from graphpri.distributed.run import (
+    READING,
     Cluster,
     Journal,
     Measured,
@@ -31,14 +34,17 @@ from graphpri.distributed.run import (
     check_unchanged,
     connect,
     failures_in_words,
+    mark_all,
     read_all,
 )
 from graphpri.distributed.store import Store, find
 from graphpri.distributed.weighted import Weighted
 from graphpri.distributed.weighted_search import WeightedSearch
 from graphpri.errors import FileError, OptionError, argument, setting
+from graphpri.measures.information import Estimates, check_estimate
+from graphpri.measures.registry import Unit
 
-__all__ = ["Manifest", "Step", "connect", "sparsify"]
+__all__ = ["Manifest", "Step", "connect", "estimate", "sparsify"]
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -225,12 +231,7 @@ def sparsify(
             f"{argument('connected', True)} can't be kept to over parts: a spanning forest of what is kept takes "
             "rounds over all edges, each waiting for the one before. Sparsify without it, or in memory on one machine"
         )
-    if (source is None) != (target is None):
-        raise OptionError(f"{setting('source')} and {setting('target')} go together: pass both")
-    for library in ("dask", "pyarrow", "fsspec"):
-        find(library)
-    if client is not None and not isinstance(client, find("distributed").Client):
-        raise OptionError(f"{argument('client', client)} must be a client of dask.distributed")
+    _check_running(source, target, client)
     asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": "degree", "method": method, "seed": seed}
     settings = asked | {"loops": loops, "parallel": parallel, "weight": weight, "source": source, "target": target}
     job = _Job(input, Store(output), Store(scratch or f"{output.rstrip('/')}.scratch"), settings, weight, resume)
@@ -246,6 +247,111 @@ def sparsify(
             raise
     job.scratch.remove()
     return result
+
+
+@checked
+def estimate(
+    input: str,
+    kept: str | None = None,
+    *,
+    beta: float = BUDGET_BETA,
+    alpha: float = 0.0,
+    error: float = TARGET,
+    probes: int | None = None,
+    seed: int = 0,
+    mixture: Mixture = "equation",
+    unit: Unit = "nats",
+    weight: str | None = "weight",
+    loops: Literal["refuse", "drop"] = "refuse",
+    parallel: Literal["refuse", "first", "sum", "max"] = "refuse",
+    source: str | None = None,
+    target: str | None = None,
+    client: Any = None,
+    scratch: str | None = None,
+    callback: Callable[[Step], object] | None = None,
+) -> Estimates:
+    """Von Neumann entropy of a graph in parts, and divergence and objective of what is kept of it, with error bars.
+
+    The method of :func:`graphpri.estimate`, on vectors that lie in files. The result is the same for any number of
+    workers, and for any order and partition of the rows.
+
+    Parameters
+    ----------
+    input : str
+        As in :func:`sparsify`.
+    kept : str, optional
+        Another input, whose edges are edges of the first: what :func:`sparsify` wrote, or any folder of parts.
+        Weights there may be new ones. Without it only the entropy of `input` is estimated.
+    beta, alpha : float
+        Of the objective.
+    error, probes, mixture, unit
+        As in :func:`graphpri.estimate`; probes come in blocks of 8.
+    seed : int
+        For the probes, which hang on it and on the ids of the nodes.
+    weight, loops, parallel, source, target
+        As in :func:`sparsify`, for both inputs.
+    client, callback
+        As in :func:`sparsify`.
+    scratch : str, optional
+        Folder for what is needed meanwhile, about 40 bytes an edge and 200 a node, a path or URL that all workers can
+        reach. Beside `kept` or, without it, `input` where absent. It is removed at the end.
+
+    Returns
+    -------
+    Estimates
+        As :func:`graphpri.estimate`; of small components too it gives estimates.
+
+    Raises
+    ------
+    OptionError, FileError, ClusterError, MissingExtraError
+        As :func:`sparsify`.
+    GraphError
+        As :func:`sparsify`, and for an edge of `kept`, named by part and row, that `input` doesn't have.
+
+    Examples
+    --------
+    >>> import graphpri.distributed
+    >>> graphpri.distributed.estimate("edges/", error=0.0)
+    Traceback (most recent call last):
+        ...
+    graphpri.errors.OptionError: error=0.0 must be a number above 0
+    """
+    in_unit = check_estimate(beta, alpha, error, probes, seed, unit)
+    _check_running(source, target, client)
+    url = scratch or f"{(kept or input).rstrip('/')}.scratch"
+    if scratch is None and ("*" in url or "?" in url):
+        raise OptionError(f"an input given by a pattern has no place beside it: pass {setting('scratch')}")
+    store, reading, policies = Store(url), Reading(source, target, weight), Policies(loops, parallel)
+    if store.exists():
+        raise FileError(f"{store.url}: exists already: name another place by {setting('scratch')}, or remove it")
+    inputs = {url: listed(url) for url in (input, kept) if url is not None}
+    asked: dict[str, Any] = {"target": error * in_unit, "probes": probes, "seed": seed}
+    with failures_in_words(store, lambda: ""), _connected(client) as own:
+        store.make()
+        try:
+            cluster = Cluster(own, callback, READING * len(inputs) + 3 * STEP * STEPS)
+            numbers = read_all(cluster, store, inputs[input], reading, policies)
+            if kept is not None:
+                mark_all(cluster, store, inputs[kept], reading, policies, numbers, input)
+            for url, parts in inputs.items():
+                check_unchanged(parts, url)
+            run = Probing(cluster, store, numbers, is_pair=kept is not None)
+            if kept is None:
+                return Estimates(run.alone(**asked).over(in_unit))
+            s, original, d, j = (value.over(in_unit) for value in run.joint(mixture, beta, **asked))
+            return Estimates(s, original, d, j.plus(-alpha * run.logs if alpha else 0.0))
+        finally:
+            store.remove()
+
+
+def _check_running(source: str | None, target: str | None, client: Any) -> None:
+    """Refuse columns and clients that can't be used, and a missing library."""
+    if (source is None) != (target is None):
+        raise OptionError(f"{setting('source')} and {setting('target')} go together: pass both")
+    for library in ("dask", "pyarrow", "fsspec"):
+        find(library)
+    if client is not None and not isinstance(client, find("distributed").Client):
+        raise OptionError(f"{argument('client', client)} must be a client of dask.distributed")
 
 
 class _connected:

@@ -282,6 +282,46 @@ def place(store: Store, pair: Pair) -> int:
     return int(u.size)
 
 
+class Marked(NamedTuple):
+    """How many of a pair's edges another graph has, and the keys of one that only the other has."""
+
+    kept: int
+    missing: tuple[int, int] | None
+
+
+def mark(store: Store, pair: Pair) -> Marked:
+    """Write what each edge of a pair weighs in another graph, whose edges :func:`sort_pair` has sorted; 0 without it.
+
+    A byte an edge where edges have no weights.
+    """
+    low, high = store.load(f"sorted/{pair_name(pair)}")[:2]
+    u, v, *w = store.load(f"sorted/{pair_name(pair)}.edges")
+    first, second = store.load(f"edges/{pair_name(pair)}")[:2]
+    a = store.load(f"blocks/{pair[0]}")[0]
+    b = store.load(f"blocks/{pair[1]}")[0] if pair[1] != pair[0] else a
+    behind = a.size if pair[1] != pair[0] else 0
+    width = behind + b.size
+    at_low, at_high = (_places(keys, some) for keys, some in ((a, low), (b, high)))
+    edges = first.astype(np.int64) * width + second  # in order
+    wanted = np.where((at_low[u] < 0) | (at_high[v] < 0), -1, at_low[u] * width + at_high[v] + behind)
+    at = _places(edges, wanted)
+    if (at < 0).any():
+        one = int((at < 0).argmax())
+        return Marked(0, (int(low[u[one]]), int(high[v[one]])))
+    marks = np.zeros(edges.size, np.float64 if w else np.uint8)
+    marks[at] = w[0] if w else 1
+    store.save(f"marks/{pair_name(pair)}", marks)
+    return Marked(int(at.size), None)
+
+
+def _places(among: NDArray[Any], some: NDArray[Any]) -> NDArray[np.int64]:
+    """Place of each of some numbers among those in order; −1 where it is not there."""
+    at = np.searchsorted(among, some)
+    at[at == among.size] = 0
+    found = among[at] == some if among.size else np.zeros(some.size, bool)
+    return np.where(found, at, -1)
+
+
 def rows_with(piece: Piece, reading: Reading, keys: tuple[int, int]) -> list[int]:
     """Rows of a piece that have an edge, given by its keys; read only where edges were found twice."""
     pa = find("pyarrow")

@@ -23,7 +23,7 @@ WEIGHT = "weight"
 MOST = 1e290
 """Largest weight: the sum of all must be finite."""
 
-_IGNORE = f"pass {setting('weight', None)} to take each edge for 1"
+IGNORE_WEIGHTS = f"pass {setting('weight', None)} to take each edge for 1"
 _HEAD = 1 << 16
 _BLOCK = 1 << 23
 
@@ -204,19 +204,19 @@ def _weights(pa: Any, column: Any, part: Part, before: int) -> NDArray[np.float6
         row = column.is_null().to_pylist().index(True)
         raise FileError(f"{part.name}, row {before + row + 1}: the weight is missing: fill it in, or drop the row")
     if pa.types.is_boolean(column.type):
-        raise FileError(f"{part.name}: its weights are true or false, not numbers: {_IGNORE}")
+        raise FileError(f"{part.name}: its weights are true or false, not numbers: {IGNORE_WEIGHTS}")
     try:
         weights = column.cast(pa.float64()).to_numpy()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         row = next((i for i, text in enumerate(column.to_pylist()) if not _is_number(text)), 0)
-        what = f"the weight {str(column[row].as_py())!r} is not a number: correct it, or {_IGNORE}"
+        what = f"the weight {str(column[row].as_py())!r} is not a number: correct it, or {IGNORE_WEIGHTS}"
         raise FileError(f"{part.name}, row {before + row + 1}: {what}") from None
     wrong = ~((weights > 0) & (weights <= MOST))
     if wrong.any():
         row = int(wrong.argmax())
         raise FileError(
             f"{part.name}, row {before + row + 1}: the weight {weights[row]:g}; weights must be positive and at most "
-            f"{MOST:g}: correct it, or {_IGNORE}"
+            f"{MOST:g}: correct it, or {IGNORE_WEIGHTS}"
         )
     return weights
 

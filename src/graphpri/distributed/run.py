@@ -22,7 +22,7 @@ from graphpri.distributed import ingest, moves
 from graphpri.distributed.ingest import Dealt, Pair, dealt_slices, pairs_of, slices
 from graphpri.distributed.keys import FINE, blocks_for
 from graphpri.distributed.moves import Pass, Setting
-from graphpri.distributed.parts import Part, Piece, Reading, changed, listed, pieces
+from graphpri.distributed.parts import IGNORE_WEIGHTS, Part, Piece, Reading, changed, listed, pieces
 from graphpri.distributed.store import Store, find
 from graphpri.distributed.weighted import Weighted
 from graphpri.errors import ClusterError, FileError, GraphError, GraphPRIError, OptionError, argument, setting
@@ -94,6 +94,8 @@ Told = Callable[[Step], object]
 
 # Shares of the whole run, in CPU time.
 _WEIGHTS = {"reading": 3.0, "sorting": 3.0, "numbering": 1.0, "placing": 1.0, "tables": 0.2, "writing": 2.0}
+READING = 8.0
+"""What reading an input and numbering its nodes weighs."""
 _ALL = sum(_WEIGHTS.values()) + 3 * SWINGS + ROUGHLY + ATTEMPTS + 4
 
 
@@ -148,10 +150,12 @@ class Cluster:
         Of workers, or threads of this process.
     tell : callable, optional
         Called with a :class:`Step`, at most some times a second.
+    whole : float
+        The work of the run, in the unit of what each stage weighs.
     """
 
-    def __init__(self, client: Any, tell: Told | None) -> None:
-        self.client, self.tell, self.run = client, tell, uuid4().hex[:8]
+    def __init__(self, client: Any, tell: Told | None, whole: float = _ALL) -> None:
+        self.client, self.tell, self.whole, self.run = client, tell, whole, uuid4().hex[:8]
         self._begun = time.monotonic()
         self._share, self._resumed, self._calls = 0.0, 0.0, 0
         self._graph: dict[str, Any] = {}
@@ -169,7 +173,7 @@ class Cluster:
 
     def skip(self, weight: float) -> None:
         """Count work that an earlier run has done."""
-        self._share += weight / _ALL
+        self._share += weight / self.whole
         self._resumed = self._share
 
     def all(self, stage: str, weight: float, edges: int, calls: Iterable[tuple[Any, ...]]) -> list[Any]:
@@ -187,7 +191,7 @@ class Cluster:
             done, now = done + 1, time.monotonic()
             if self.tell is not None and (now - told >= INTERVAL or done == len(wanted)):
                 told, part = now, done / len(wanted)
-                share = min(self._share + weight / _ALL * part, 1.0)
+                share = min(self._share + weight / self.whole * part, 1.0)
                 passed, worked = now - self._begun, share - self._resumed
                 left = passed / worked * (1 - share) if worked > 0.02 else math.nan
                 speed = edges * part / max(now - begun, 1e-3)
@@ -197,7 +201,7 @@ class Cluster:
             results = self._in_threads(graph, list(keys), count)
         else:
             results = self._on_workers(graph, list(keys), count)
-        self._share += weight / _ALL
+        self._share += weight / self.whole
         return results
 
     def _in_threads(self, graph: dict[str, Any], keys: list[str], count: Callable[[], None]) -> list[Any]:
@@ -332,7 +336,75 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
     GraphError
         For self-loops and repeated edges, named by part and row, unless the policies allow them.
     """
-    store.make("dealt", "texts", "sorted", "blocks", "names", "edges", "tables", "states", "nodes", "flips")
+    store.make("blocks", "names", "edges", "tables", "states", "nodes", "flips")
+    r = _sorted_rows(cluster, store, parts, reading, policies)
+    width = FINE // r.blocks
+    numbered = cluster.all(
+        "numbering",
+        _WEIGHTS["numbering"],
+        r.rows,
+        [
+            (ingest.number, store, block, r.blocks, slices(r.texts, block * width, (block + 1) * width))
+            for block in range(r.blocks)
+        ],
+    )
+    if clash := next((one.clash for one in numbered if one.clash is not None), None):
+        raise GraphError(f"the nodes {clash[0]!r} and {clash[1]!r} have the same 64-bit hash: rename one of them")
+    calls = [(ingest.place, store, pair) for pair in pairs_of(r.blocks)]
+    pair_edges = cluster.all("placing", _WEIGHTS["placing"], r.rows, calls)
+    _remove_rows(store)
+    nodes, least, most = sum(one.nodes for one in numbered), min(o.least for o in r.order), max(o.most for o in r.order)
+    return Numbers(r.blocks, sum(pair_edges), nodes, pair_edges, r.kinds, r.notes, least, most, r.weighted)
+
+
+def mark_all(
+    cluster: Cluster, store: Store, parts: list[Part], reading: Reading, policies: Policies, numbers: Numbers, url: str
+) -> int:
+    """Find the edges of another input, a part of the graph, and note what each weighs there; returns their number.
+
+    Raises
+    ------
+    FileError
+        For parts that are damaged or can't be read, and where one of both graphs has weights.
+    GraphError
+        As :func:`read_all`; and for an edge that the graph, read from `url`, doesn't have.
+    """
+    store.make("marks")
+    r = _sorted_rows(cluster, store, parts, reading, policies, numbers.blocks)
+    if r.weighted != numbers.weighted:
+        which = ("has weights", "has none") if r.weighted else ("has no weights", "has")
+        raise FileError(f"{parts[0].name} {which[0]} and {url} {which[1]}: {IGNORE_WEIGHTS}")
+    found = cluster.all("placing", 1.0, r.rows, [(ingest.mark, store, pair) for pair in pairs_of(numbers.blocks)])
+    if keys := next((one.missing for one in found if one.missing is not None), None):
+        where = _rows_with(cluster, r.every, reading, keys)[0]
+        raise GraphError(f"{where}: {url} doesn't have that edge, and over parts the kept graph must be a part of it")
+    _remove_rows(store)
+    return sum(one.kept for one in found)
+
+
+class _Rows(NamedTuple):
+    """An input whose rows were dealt to pairs of blocks, and these sorted."""
+
+    every: list[Piece]
+    rows: int
+    blocks: int
+    order: list[Any]
+    texts: list[Any]
+    kinds: frozenset[str]
+    notes: list[str]
+    weighted: bool
+
+
+def _sorted_rows(
+    cluster: Cluster,
+    store: Store,
+    parts: list[Part],
+    reading: Reading,
+    policies: Policies,
+    blocks: int | None = None,
+) -> _Rows:
+    """Deal the rows of an input to pairs of blocks, as many as their number asks for if that isn't given, and sort."""
+    store.make("dealt", "texts", "sorted")
     found = cluster.all("looking at parts", 0.0, 0, [(pieces, part) for part in parts])
     every: list[Piece] = [piece for some in found for piece in some]
     check_room(store, sum(piece.rows for piece in every))
@@ -344,16 +416,15 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
     rows = sum(one.rows - one.loops for one in dealt)
     if not rows:
         raise GraphError(f"the {len(parts)} parts have no edges")
-    blocks = blocks_for(rows)
+    blocks = blocks_for(rows) if blocks is None else blocks
     files = [file for one in dealt for file in one.files]
-    pairs = pairs_of(blocks)
     order = cluster.all(
         "sorting",
         _WEIGHTS["sorting"],
         rows,
         [
             (ingest.sort_pair, store, pair, dealt_slices(files, pair, blocks), weighted, policies.parallel)
-            for pair in pairs
+            for pair in pairs_of(blocks)
         ],
     )
     if repeats := sum(one.repeats for one in order):
@@ -362,25 +433,13 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
             _refuse_repeats(cluster, every, reading, keys, repeats, ("sum", "max") if weighted else ("first",))
         how = {"sum": "joined, weights added", "max": "joined, largest weight kept", "first": "left out"}
         notes.append(f"{repeats} {'row' if repeats == 1 else 'rows'} that repeat an edge {how[policies.parallel]}")
-    texts = [file for one in dealt for file in one.texts]
-    width = FINE // blocks
-    numbered = cluster.all(
-        "numbering",
-        _WEIGHTS["numbering"],
-        rows,
-        [
-            (ingest.number, store, block, blocks, slices(texts, block * width, (block + 1) * width))
-            for block in range(blocks)
-        ],
-    )
-    if clash := next((one.clash for one in numbered if one.clash is not None), None):
-        raise GraphError(f"the nodes {clash[0]!r} and {clash[1]!r} have the same 64-bit hash: rename one of them")
-    pair_edges = cluster.all("placing", _WEIGHTS["placing"], rows, [(ingest.place, store, pair) for pair in pairs])
     kinds = frozenset().union(*(one.kinds for one in dealt))
+    return _Rows(every, rows, blocks, order, [file for one in dealt for file in one.texts], kinds, notes, weighted)
+
+
+def _remove_rows(store: Store) -> None:
     for folder in ("dealt", "texts", "sorted"):
         store.remove(folder)
-    nodes, least, most = sum(one.nodes for one in numbered), min(o.least for o in order), max(o.most for o in order)
-    return Numbers(blocks, sum(pair_edges), nodes, pair_edges, kinds, notes, least, most, weighted)
 
 
 def _about_weights(every: list[Piece], dealt: list[Dealt], policies: Policies) -> bool:
@@ -428,11 +487,16 @@ def _refuse_repeats(
     repeats: int,
     remedies: tuple[str, ...],
 ) -> None:
-    rows = cluster.all("looking for repeats", 0.0, 0, [(ingest.rows_with, piece, reading, keys) for piece in every])
-    places = [f"{piece.part.name}, row {row}" for piece, some in zip(every, rows, strict=True) for row in some]
+    places = _rows_with(cluster, every, reading, keys)
     what = f"{repeats} {'row repeats' if repeats == 1 else 'rows repeat'} an edge of another"
     remedy = setting("parallel", *remedies)
     raise GraphError(f"{what}, such as {places[1]}, that in {places[0]}: pass {remedy} to take each edge once")
+
+
+def _rows_with(cluster: Cluster, every: list[Piece], reading: Reading, keys: tuple[int, int]) -> list[str]:
+    """Where an edge, given by its keys, stands in the input."""
+    rows = cluster.all("looking for rows", 0.0, 0, [(ingest.rows_with, piece, reading, keys) for piece in every])
+    return [f"{piece.part.name}, row {row}" for piece, some in zip(every, rows, strict=True) for row in some]
 
 
 class Measured(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._entropy import LIGHTEST, read_only
-from graphpri._objective import BARRIER_FLOOR, coefficients, mixture_scale
+from graphpri._objective import barrier_floor, coefficients, mixture_scale
 from graphpri.distributed import moves
 from graphpri.distributed.ingest import Pair, pair_name
 from graphpri.distributed.moves import Model, PairEdges, Sums, plain_f
@@ -43,7 +43,7 @@ class Weighted(NamedTuple):
     @property
     def floor(self) -> float:
         """Smallest degree inside the barrier's logarithm, as in :class:`graphpri._objective.Barrier`."""
-        return max(BARRIER_FLOOR * self.least, float(np.finfo(np.float64).tiny))
+        return barrier_floor(self.least)
 
     def kappa(self, trace: float) -> float:
         """κ of the mixture."""

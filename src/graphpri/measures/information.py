@@ -127,11 +127,14 @@ def joint_estimate(
 ) -> Joint:
     """Estimate S, D and J of the two graphs of an overlay; `target` is the error of S and of D."""
     ys = scaled(over.kept), scaled(over.original), scaled(overlay_mixture(over, mixture))
+    combinations, goals = joint_combinations(beta, target)
+    return Joint(*estimate_entropies(over.graph, ys, combinations, target=goals, probes=probes, rng=seed))
+
+
+def joint_combinations(beta: float, target: float) -> tuple[list[list[float]], tuple[float, ...]]:
+    """:class:`Joint` as combinations of the entropies of the kept graph, the original and the mixture; their goals."""
     of_kept, of_mixed, of_original = coefficients(beta)
-    combinations = [[1, 0, 0], [0, 1, 0], [-0.5, -0.5, 1], [of_kept, of_original, of_mixed]]
-    goals = target, target, target, np.inf
-    s, original, d, j = estimate_entropies(over.graph, ys, combinations, target=goals, probes=probes, rng=seed)
-    return Joint(s, original, d, j)
+    return [[1, 0, 0], [0, 1, 0], [-0.5, -0.5, 1], [of_kept, of_original, of_mixed]], (target, target, target, np.inf)
 
 
 def barrier_of(original: Graph, kept: Graph, alpha: float) -> float:
@@ -546,15 +549,7 @@ def estimate(
     >>> found.divergence.error < 0.0005
     True
     """
-    in_unit = check_unit(unit)
-    real("error", error, above=True)
-    check_beta(beta)
-    real("alpha", alpha)
-    whole("seed", seed)
-    if probes is not None and probes < 8:
-        raise OptionError(
-            f"{argument('probes', probes)} must be a whole number, 8 or more: fewer say nothing about their error"
-        )
+    in_unit = check_estimate(beta, alpha, error, probes, seed, unit)
     policies = Policies(weight, directed, loops, parallel, negative, zero, source, target)
     asked: dict[str, Any] = {"target": error * in_unit, "probes": probes, "seed": seed}
     if H is None:
@@ -567,6 +562,20 @@ def estimate(
     found = joint_estimate(overlay(graph, kept), checked.mixture, checked.beta, **asked)
     s, original, d, j = (value.over(in_unit) for value in found)
     return Estimates(s, original, d, j.plus(barrier_of(graph, kept, checked.alpha)))
+
+
+def check_estimate(beta: float, alpha: float, error: float, probes: int | None, seed: int, unit: str) -> float:
+    """Refuse options of an estimate that can't be used; returns the nats in one of the unit."""
+    in_unit = check_unit(unit)
+    real("error", error, above=True)
+    check_beta(beta)
+    real("alpha", alpha)
+    whole("seed", seed)
+    if probes is not None and probes < 8:
+        raise OptionError(
+            f"{argument('probes', probes)} must be a whole number, 8 or more: fewer say nothing about their error"
+        )
+    return in_unit
 
 
 def estimate_alone(graph: Graph, *, target: float = TARGET, probes: int | None = None, seed: int = 0) -> Estimate:
