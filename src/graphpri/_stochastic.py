@@ -738,7 +738,9 @@ class _Weighting:
         del second
         known = edge_form(self.graph.source, self.graph.target, self.first, signs)
         start = self.parts.centred(z)
-        return sample_of(known, control, lambda *how: entropy_forms(self.laplacian, start, *how), rule, is_enough)
+        return sample_of(
+            known, control, lambda enough, most: entropy_forms(self.laplacian, start, enough, most), rule, is_enough
+        )
 
 
 def sample_of(
