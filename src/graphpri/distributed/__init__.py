@@ -314,7 +314,7 @@ def estimate(
     >>> graphpri.distributed.estimate("edges/", error=0.0)
     Traceback (most recent call last):
         ...
-    graphpri.errors.OptionError: error=0.0 must be a number above 0
+    graphpri.errors.OptionError: error=0.0 must be a finite number above 0
     """
     in_unit = check_estimate(beta, alpha, error, probes, seed, unit)
     _check_running(source, target, client)
