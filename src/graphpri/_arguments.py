@@ -120,16 +120,15 @@ def checked(function: F) -> F:
 def _wrapped(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     @lru_cache(maxsize=1)
     def rules() -> _Rules:
-        known = dict(inspect.signature(function).parameters)
-        others = [p.name for p in known.values() if p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-        takes_others = any(known[n].kind is inspect.Parameter.VAR_KEYWORD for n in others)
-        for other in others:
-            del known[other]
+        parameters = inspect.signature(function).parameters.values()
+        kinds = {p.kind for p in parameters}
+        known = {p.name: p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
         placed = tuple(p.name for p in known.values() if p.kind is not p.KEYWORD_ONLY)
         hints = _hints(function)
         found = {n: (_rule(hints.get(n, Any)), p.default) for n, p in known.items() if n not in ("self", "cls")}
-        more = any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(function).parameters.values())
-        return _Rules(name, placed, found, takes_others, more)
+        return _Rules(
+            name, placed, found, inspect.Parameter.VAR_KEYWORD in kinds, inspect.Parameter.VAR_POSITIONAL in kinds
+        )
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
