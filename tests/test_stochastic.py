@@ -182,17 +182,32 @@ def test_bias_is_small_beside_chance_in_differences_too(name, asked):
         assert one.error == pytest.approx(np.hypot(one.bias, one.chance))
 
 
+def share_inside(draw, probes: int) -> tuple[float, float]:
+    """How often 1.96 errors hold the mean 0 of values that regress on controls, and their mean length."""
+    rng, rule = np.random.default_rng(0), Rule(10, 0.3, 0.1)
+    drawn = (draw(rng, probes) for _ in range(2000))
+    found = [_combined([[Sample(value, control, 0.0, rule)]], np.ones(1)) for value, control in drawn]
+    return float(np.mean([abs(one.value) <= 1.96 * one.error for one in found])), float(
+        np.mean([one.error for one in found])
+    )
+
+
 def test_few_probes_have_the_longer_interval_of_students_t():
-    rng = np.random.default_rng(0)
-    rule = Rule(10, 0.3, 0.1)
-    inside, lengths = 0, []
-    for _ in range(2000):
-        control = rng.standard_normal(8)
-        one = _combined([[Sample(rng.standard_normal(8) + 0.7 * control, control, 0.0, rule)]], np.ones(1))
-        inside += abs(one.value) <= 1.96 * one.error
-        lengths.append(one.error)
-    assert 0.935 < inside / 2000 < 0.965  # without Student's t: 0.90
-    assert np.mean(lengths) > 1.1 / np.sqrt(8)
+    def draw(rng, probes):
+        control = rng.standard_normal(probes)
+        return rng.standard_normal(probes) + 0.7 * control, control
+
+    inside, length = share_inside(draw, 8)
+    assert 0.935 < inside < 0.975  # without Student's t: 0.92
+    assert length > 1.1 / np.sqrt(8)
+
+
+def test_intervals_hold_the_mean_where_values_scatter_most_where_controls_are_far_out():
+    def draw(rng, probes):
+        control = rng.standard_normal(probes) ** 2 - 1
+        return (0.7 + rng.standard_normal(probes)) * control, control
+
+    assert 0.93 < share_inside(draw, 64)[0] < 0.97  # by the usual error of a regression: 0.91
 
 
 def test_common_probes_make_differences_more_precise_than_their_parts():

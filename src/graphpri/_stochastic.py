@@ -699,10 +699,12 @@ def _signs(pattern: Pattern, count: int, rng: np.random.Generator | int) -> Iter
 
 
 def _combined(blocks: Sequence[Sequence[Sample]], factors: FloatArray) -> Estimate:
-    """A combination: the intercept of the regression of its values on its controls, with the usual error.
+    """A combination: the intercept of the regression of its values on its controls, with its error.
 
-    Student's t makes the error longer where there are few probes, so that 1.96 of them are an interval of 95 %. The
-    biases of the weightings are taken to be independent: each knows its own place between its own bounds.
+    The error is the larger of the usual one and of the one that lets values scatter more where controls are far out,
+    as they do where a few probes say most (HC2: J. MacKinnon, H. White, J. Econometrics 29, 1985). Student's t makes
+    it longer where there are few probes, so that 1.96 of them are an interval of 95 %. The biases of the weightings
+    are taken to be independent: each knows its own place between its own bounds.
     """
     value, control = (
         np.concatenate([sum(c * part[i] for c, part in zip(factors, block, strict=True)) for block in blocks])
@@ -712,12 +714,16 @@ def _combined(blocks: Sequence[Sequence[Sample]], factors: FloatArray) -> Estima
     n, mean, offset = value.size, float(value.mean()), float(control.mean())
     t, x = value - mean, control - offset
     spread = float(x @ x)
-    slope = float(x @ t) / spread if spread > 0 else 0.0
+    x = x / np.sqrt(spread) if spread > 0 else np.zeros(n)
+    slope = float(x @ t)
     rest = t - slope * x
-    variance = float(rest @ rest) / (n - 2) * (1 / n + (offset**2 / spread if spread > 0 else 0.0))
-    chance = float(stdtrit(n - 2, 0.975) / ndtri(0.975) * np.sqrt(variance))
+    at = offset / np.sqrt(spread) if spread > 0 else 0.0
+    usual = float(rest @ rest) / (n - 2) * (1 / n + at**2)
+    leverage = np.minimum(1 / n + x**2, 1 - 1e-6)  # of a probe that no other is like, whose rest is 0
+    robust = float((((1 / n - at * x) * rest) ** 2 / (1 - leverage)).sum())
+    chance = float(stdtrit(n - 2, 0.975) / ndtri(0.975) * np.sqrt(max(usual, robust)))
     total = float(np.linalg.norm(factors * bias))
-    return Estimate(mean - slope * offset, float(np.hypot(chance, total)), total)
+    return Estimate(mean - slope * at, float(np.hypot(chance, total)), total)
 
 
 class _Weighting:
