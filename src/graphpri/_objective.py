@@ -33,7 +33,7 @@ from graphpri._entropy import (
 )
 from graphpri._stochastic import TARGET, Estimate, edge_term_by_probes, estimate
 from graphpri.errors import GraphError, OptionError, argument
-from graphpri.graph import BoolArray, FloatArray, Graph, edge_values
+from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, edge_values
 
 Mixture = Literal["equation", "listing"]
 
@@ -289,6 +289,14 @@ class LargeEntropies(_Entropies):
     def original_degrees(self) -> FloatArray:
         """Degrees of the original graph in scaled weights, shape (N,)."""
         return self._everything.degrees
+
+    def renumbered(self, graph: Graph, weights: FloatArray, node: IntArray) -> LargeEntropies:
+        """The same where nodes and edges stand in another order; `node` was the number of each node."""
+        other = LargeEntropies(graph, weights, self.entropy, self.mixture)
+        every = self._everything
+        everything = every._replace(degrees=every.degrees[node], logs=every.logs[node])
+        object.__setattr__(other, "_everything", everything)
+        return other
 
     def selection(self, mask: BoolArray) -> Kept:
         """A subset as a selection w, in the type that takes the least time and memory."""
@@ -567,9 +575,10 @@ class Objective:
         return np.array(values), np.array(slopes)
 
 
-def renumbered(objective: Objective, graph: Graph) -> Objective:
-    """The same where nodes and edges stand in another order; computed as this one is."""
+def renumbered(objective: Objective, graph: Graph, node: IntArray) -> Objective:
+    """The same, of a large graph, where nodes and edges stand in another order; `node` was the number of each node."""
     other = replace(objective, graph=graph)
-    kind = type(objective.entropies)
-    object.__setattr__(other, "entropies", kind(graph, other.weights, objective.entropy, objective.mixture))
+    assert isinstance(objective.entropies, LargeEntropies)
+    object.__setattr__(other, "entropies", objective.entropies.renumbered(graph, other.weights, node))
+    object.__setattr__(other, "original_entropy", objective.original_entropy)
     return other

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from graphpri._entropy import LIGHTEST, EdgeSums, Side, weight_of
 from graphpri._objective import LargeEntropies, Objective, coefficients, mixture_scale, renumbered
 from graphpri._runtime import compiled, in_chunks, inlined, require
-from graphpri._selection import best_forest_by, cover_by, tolerance
+from graphpri._selection import best_forest_by, cover_by, stable_order, tolerance
 from graphpri.graph import BoolArray, FloatArray, IntArray
 from graphpri.solvers.local_search import ENTROPY_RULES, Constraints
 from graphpri.solvers.solution import Ending, Monitor
@@ -651,9 +651,11 @@ class Table:
     """
 
     def __init__(self, degrees: NDArray[np.int64]) -> None:
-        self.distinct, row = np.unique(degrees, return_inverse=True)
+        self.distinct = np.flatnonzero(np.bincount(degrees))
         self.begin = np.concatenate([[0], np.cumsum(self.distinct + 1)])
-        self.first = self.begin[row].astype(np.int32 if self.begin[-1] < 2**31 else np.int64)
+        row = np.zeros(int(self.distinct.max(initial=0)) + 1, np.int32 if self.begin[-1] < 2**31 else np.int64)
+        row[self.distinct] = self.begin[:-1]
+        self.first = row[degrees]
         self.rises = np.zeros(int(self.begin[-1]), np.float32)
 
     def fill(self, kappa: float, c: Coefficients) -> None:
@@ -688,7 +690,7 @@ class Sweeps:
         require(needed, f"the search on {m} edges and {n} nodes", "free memory, or sparsify a part of the graph")
         self.given, self.constraints = objective.graph, constraints
         self.order = Tournament(objective.graph)
-        self.objective, self.graph = renumbered(objective, self.order.graph), self.order.graph
+        self.objective, self.graph = renumbered(objective, self.order.graph, self.order.node), self.order.graph
         assert isinstance(self.objective.entropies, LargeEntropies)
         self.entropies = self.objective.entropies
         self.sums: EdgeSums = self.entropies.sums
@@ -709,7 +711,7 @@ class Sweeps:
         for mask, code in ((constraints.protect, 3), (constraints.forbid, 2)):
             if mask is not None:
                 self._fixed[self.order.dealt(mask)] = code
-        self._table = Table(self.graph.degrees()) if self.equal and not self.local else None
+        self._table = Table(self.entropies.original_degrees.astype(np.int64)) if self.equal and not self.local else None
         self._nodes: Nodes
         if self._table is None:
             self._nodes = np.zeros((n, 4), kind)
@@ -803,6 +805,8 @@ class Sweeps:
     @cached_property
     def _mean_weights(self) -> FloatArray:
         """Mean weight of the edges at each node."""
+        if self.equal:
+            return np.minimum(self.entropies.original_degrees, 1.0)
         return np.asarray(self.entropies.original_degrees / np.maximum(self.graph.degrees(), 1))
 
     def _sides_now(self) -> tuple[Side, Side]:
@@ -979,7 +983,7 @@ class Sweeps:
         edges = np.flatnonzero(flips <= min(limit, _FINITE))
         changes = flips[edges]
         if self.objective.beta < _SPREAD_BETA:
-            return edges[np.argsort(changes, kind="stable")], limit
+            return edges[stable_order(changes)], limit
         # Equal prices by a hash: in the order of the list, edges of the first blocks would crowd there.
         return edges[np.lexsort((scrambled(edges.astype(np.uint64)), changes))], limit
 
@@ -1018,7 +1022,7 @@ class Sweeps:
             self.order.side_by_side(find, pairs)
         total = cost.sum(axis=1)
         at = np.flatnonzero(total < -gain)
-        at = at[np.argsort(total[at], kind="stable")]
+        at = at[stable_order(total[at])]
         done = place = 0
         while place < at.size:
             found, on = swap(at[place:], edge, gain, *self._edges, *self._model, self._drift)

@@ -93,6 +93,13 @@ def deal(
         u[at], v[at] = i, j
 
 
+@compiled
+def seats(start: int, stop: int, n: int, blocks: int, near: bool, node: IntArray) -> None:
+    """Note at each new number which node has it."""
+    for i in range(start, stop):
+        node[seat(i, n, blocks, near)[1]] = i
+
+
 def scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A hash of 64-bit numbers: the finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014)."""
     x = numbers + np.uint64(0x9E3779B97F4A7C15)
@@ -125,8 +132,8 @@ class Tournament:
     ----------
     graph : Graph
         The same graph, nodes numbered block by block and edges listed pair by pair: not in canonical form.
-    edge : ndarray of int, shape (M,)
-        The given graph's number of each edge.
+    edge, node : ndarray of int, shapes (M,) and (N,)
+        The given graph's number of each edge and of each node.
     first : ndarray of int64
         Where the edges of each pair begin, and where the last ones end.
     rounds : list of ndarray of int64
@@ -148,6 +155,8 @@ class Tournament:
         before = np.cumsum(counts.T.ravel()).reshape(counts.T.shape).T - counts
         self.edge, u, v = np.empty(m, id_dtype(m)), np.empty(m, id_dtype(n)), np.empty(m, id_dtype(n))
         in_chunks(lambda a, b: deal(a, b, *how, before[a // piece], self.edge, u, v), m, piece)
+        self.node = np.empty(n, id_dtype(n))
+        in_chunks(lambda a, b: seats(a, b, n, blocks, near, self.node), n)
         self.first = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
         weights = graph.weights[self.edge] if graph.is_weighted else unit_weights(m)
         self.graph = Graph(n, u, v, weights, weight_name=graph.weight_name)
@@ -156,12 +165,18 @@ class Tournament:
 
     def dealt(self, per_edge: NDArray[Any]) -> NDArray[Any]:
         """What the given graph has for each edge, in the order of the tournament."""
-        return per_edge[self.edge]
+        out = np.empty(self.edge.size, per_edge.dtype)
+        in_chunks(lambda a, b: np.take(per_edge, self.edge[a:b], out=out[a:b], mode="clip"), out.size)
+        return out
 
     def listed(self, mask: NDArray[Any]) -> NDArray[Any]:
         """What there is for each edge, in the order of the given graph."""
         out = np.empty_like(mask)
-        out[self.edge] = mask
+
+        def put(a: int, b: int) -> None:
+            out[self.edge[a:b]] = mask[a:b]
+
+        in_chunks(put, out.size)
         return out
 
     def side_by_side(self, task: Callable[[Places], None], pairs: Places) -> None:
