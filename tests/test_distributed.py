@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import graphpri
 from commands import call
-from graphpri import datasets
+from graphpri import baselines, datasets
 from graphpri._objective import Objective
-from graphpri._selection import count_edges
+from graphpri._selection import count_edges, settle
 from graphpri.graph import Graph
 
 pa = pytest.importorskip("pyarrow")
@@ -30,7 +30,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from graphpri.distributed import Manifest, Step, estimate, keys, moves, run, sparsify, store  # noqa: E402
+from graphpri.distributed import Manifest, Step, choices, estimate, keys, moves, run, sparsify, store  # noqa: E402
 
 GRAPH = datasets.barabasi_albert(300, 5, seed=0)
 KEEP, BETA = 0.3, 4.0
@@ -294,6 +294,28 @@ def test_all_edges_are_kept_where_all_are_asked_for(parts: str, client: Any, tmp
     found = go(parts, tmp_path / "kept", client, keep=1.0)
     assert (found.kept, found.divergence) == (GRAPH.n_edges, pytest.approx(0, abs=1e-12))
     assert edges_in(tmp_path / "kept").num_rows == GRAPH.n_edges
+
+
+@pytest.mark.usefixtures("few_blocks", "client")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_local_degree_keeps_the_edges_of_the_method_in_memory(
+    weighted: bool, parts: str, weighted_parts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seed, k = 3, count_edges(KEEP, GRAPH.n_edges)
+    monkeypatch.setattr(choices, "ARCS", 300)  # several slices of each block
+    options: dict[str, Any] = {"method": "local-degree", "seed": seed, "weight": "weight" if weighted else None}
+    assert go(weighted_parts if weighted else parts, tmp_path / "kept", None, **options).kept == k
+    mask = mask_of(tmp_path / "kept")
+    salt = keys.scrambled(np.array([seed], np.uint64))
+    ties = keys.scrambled(keys.keys_of_integers(np.arange(GRAPH.n_nodes)) + salt)
+    monkeypatch.setattr(baselines, "tie_keys", lambda *_: ties)  # neighbours of equal degree in the same order
+    scores = settle(baselines.local_degree_scores(GRAPH))
+    last = np.sort(scores)[-k]
+    assert mask.sum() == k
+    assert mask[scores > last].all()
+    assert not mask[scores < last].any()
+    found = graphpri.sparsify(GRAPH, keep=KEEP, method="local-degree", seed=0).mask
+    assert np.mean(found[mask]) > 0.9
 
 
 # Weights.
@@ -761,7 +783,7 @@ def test_the_command_writes_what_the_call_does(parts: str, kept: Path, dask_clie
         (["--distributed", "-o", "x", "--keep", "0.3", "--solver", "gumbel"], "--solver is not for --distributed"),
         (
             ["--distributed", "-o", "x", "--keep", "0.3", "--method", "scan"],
-            "--method scan: choose from 'pri', 'random'",
+            "--method scan: choose from 'pri', 'random', 'weight', 'local-degree'",
         ),
         (
             ["--distributed", "-o", "x", "--keep", "0.3", "--scheduler", "tcp://127.0.0.1:1"],

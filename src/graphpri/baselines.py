@@ -266,7 +266,7 @@ def local_degree_scores(graph: Graph, rng: np.random.Generator | None = None) ->
     by_source = np.searchsorted(graph.source, np.arange(n + 1, dtype=graph.source.dtype))
     nodes = np.lexsort((ties, -degree))
     ends, counts = (graph.source, graph.target), _counts(degree, ids)
-    return rank_by_node(nodes, (by_target, by_source), below, ends, counts, _logarithms(degree))
+    return rank_by_node(nodes, (by_target, by_source), below, ends, counts, logarithms(degree))
 
 
 def local_similarity_scores(graph: Graph, rng: np.random.Generator | None = None) -> FloatArray:
@@ -281,7 +281,7 @@ def local_similarity_scores(graph: Graph, rng: np.random.Generator | None = None
         place[order] = np.arange(graph.n_edges)
         return _rank_exponents(graph, place, place)
     counts = _counts(degree, id_dtype(graph.n_nodes))
-    return rank_by_edge(order, graph.source, graph.target, counts, _logarithms(degree))
+    return rank_by_edge(order, graph.source, graph.target, counts, logarithms(degree))
 
 
 def _counts(degree: NDArray[np.int64], ids: np.dtype[Any]) -> NDArray[Any]:
@@ -291,18 +291,23 @@ def _counts(degree: NDArray[np.int64], ids: np.dtype[Any]) -> NDArray[Any]:
 
 def _rank_exponents(graph: Graph, of_target: NDArray[Any], of_source: NDArray[Any]) -> FloatArray:
     """1 − ln r / ln d of each edge, the better side; each end stands at its place among the neighbours of the other."""
-    degree, m = graph.degrees(), graph.n_edges
-    tails = np.concatenate([graph.source, graph.target])
-    order = np.lexsort((np.concatenate([of_target, of_source]), tails))
-    degrees, log = degree[tails[order]], _logarithms(degree)
-    place = np.arange(2 * m) - np.repeat(np.cumsum(degree) - degree, degree)
-    share = np.divide(log[place + 1], log[degrees], out=np.zeros(2 * m), where=degrees > 1)
-    exponents = np.empty(2 * m)
-    exponents[order] = 1 - share
-    return np.maximum(exponents[:m], exponents[m:])
+    tails, keys = np.concatenate([graph.source, graph.target]), np.concatenate([of_target, of_source])
+    found = exponents(tails, keys, graph.n_nodes, logarithms(graph.degrees()))
+    return np.maximum(found[: graph.n_edges], found[graph.n_edges :])
 
 
-def _logarithms(degree: NDArray[np.int64]) -> FloatArray:
+def exponents(tails: NDArray[Any], keys: NDArray[Any], n: int, log: FloatArray) -> FloatArray:
+    """1 − ln r / ln d of each arc, which is the r-th by its key of the d arcs of its tail, one of n nodes."""
+    order, degree = np.lexsort((keys, tails)), np.bincount(tails, minlength=n)
+    degrees = np.repeat(degree, degree)
+    place = np.arange(tails.size) - np.repeat(np.cumsum(degree) - degree, degree)
+    share = np.divide(log[place + 1], log[degrees], out=np.zeros(tails.size), where=degrees > 1)
+    found = np.empty(tails.size)
+    found[order] = 1 - share
+    return found
+
+
+def logarithms(degree: NDArray[np.int64]) -> FloatArray:
     """Natural logarithms of 0 (as 0) to the largest degree; the C library's, the same on every processor."""
     top = int(degree.max(initial=1))
     return np.fromiter((log(max(i, 1)) for i in range(top + 1)), np.float64, top + 1)

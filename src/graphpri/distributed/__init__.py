@@ -19,6 +19,7 @@ from graphpri._runtime import workers
 from graphpri._selection import count_edges
 from graphpri._stochastic import TARGET
 from graphpri._version import __version__
+from graphpri.distributed.choices import Choice
 from graphpri.distributed.estimates import STEP, STEPS, Probing
 from graphpri.distributed.moves import Setting, Wrote
 from graphpri.distributed.parts import Reading, listed
@@ -133,7 +134,7 @@ def sparsify(
     beta: float = BUDGET_BETA,
     alpha: float = 0.0,
     entropy: Literal["auto", "degree"] = "auto",
-    method: Literal["pri", "random", "weight"] = "pri",
+    method: Literal["pri", "random", "weight", "local-degree"] = "pri",
     seed: int = 0,
     weight: str | None = "weight",
     connected: bool = False,
@@ -167,10 +168,11 @@ def sparsify(
         Weight of the degree barrier.
     entropy : {"auto", "degree"}
         Only the degree entropy is computed over parts.
-    method : {"pri", "random"}
-        To compare with: ``"random"`` keeps edges drawn by `seed` and the ids of their ends, ``"weight"`` the heaviest.
+    method : {"pri", "random", "weight", "local-degree"}
+        To compare with: ``"random"`` keeps edges drawn by lot, ``"weight"`` the heaviest, and ``"local-degree"``
+        those to each node's neighbours of highest degree.
     seed : int
-        For ``method="random"``.
+        For what these draw, and for ties: lots hang on it and on the ids of an edge's ends.
     weight : str or None
         Name of the column of weights, which all parts have or none; the third one of text without a header. None
         takes every edge for 1.
@@ -456,11 +458,12 @@ class _Job:
 
     def _search(self, cluster: Cluster, numbers: Numbers, k: int, journal: Journal) -> Search:
         beta, alpha, method = (self.settings[name] for name in ("beta", "alpha", "method"))
-        seed = self.settings["seed"] if method == "random" else None
+        by = {"random": "lots", "weight": "heaviest", "local-degree": "scores"}.get(method)
+        choice = None if by is None else Choice(by, self.settings["seed"])
         if not numbers.weighted:
-            return Search(cluster, self.scratch, numbers, Setting(beta, alpha, k, numbers.edges), journal, seed)
+            return Search(cluster, self.scratch, numbers, Setting(beta, alpha, k, numbers.edges), journal, choice)
         how = Weighted(beta, alpha, k, numbers.edges, numbers.least, numbers.most, 0.0)
-        return WeightedSearch(cluster, self.scratch, numbers, how, journal, seed, heaviest=method == "weight")
+        return WeightedSearch(cluster, self.scratch, numbers, how, journal, choice)
 
     def _finish(self, numbers: Numbers, k: int, measured: Measured, wrote: list[Wrote]) -> Manifest:
         rows = sum(one.rows for one in wrote)

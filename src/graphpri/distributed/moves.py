@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from graphpri._entropy import Side, read_only
 from graphpri._objective import BARRIER_FLOOR, coefficients, mixture_scale
 from graphpri._runtime import in_threads
+from graphpri.distributed.choices import Choice, chosen
 from graphpri.distributed.ingest import TEXTS, Pair, pair_name
 from graphpri.distributed.keys import FINE, integers_of_keys
 from graphpri.distributed.store import Store, find
@@ -144,26 +145,11 @@ def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | 
     return p.begun(how.name)
 
 
-def draw(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
-    """Keep the edges whose lots, by a seed, are up to a cut, and none of those before."""
-    seed, cut = (int(number) for number in how.numbers)
+def draw(store: Store, pair: Pair, how: Pass, choice: Choice, a: Nodes, b: Nodes | None = None) -> Played:
+    """Keep the edges that are chosen, and none of those before."""
     p = _Pair(store, pair, how.setting, how.table, None, a, b)
-    p.state[:] = lots(store, pair, seed) <= np.uint64(cut)
+    p.state[:] = chosen(store, pair, choice)
     return p.begun(how.name)
-
-
-def lots(store: Store, pair: Pair, seed: int) -> NDArray[np.uint64]:
-    """A random number of 64 bits for each edge of a pair, which hangs on the seed and the ids of its ends alone."""
-    u, v = store.load(f"edges/{pair_name(pair)}")[:2]
-    keys = np.concatenate([store.load(f"blocks/{block}")[0] for block in dict.fromkeys(pair)])
-    return scrambled(keys[u] ^ scrambled(keys[v] + scrambled(np.array([seed], np.uint64))))
-
-
-def probe_lots(store: Store, pair: Pair, seed: int, low: int, high: int) -> tuple[int, NDArray[np.uint64]]:
-    """How many lots are below `low`, and those from there up to `high`."""
-    found = lots(store, pair, seed)
-    below = found < np.uint64(low)
-    return int(np.count_nonzero(below)), found[~below & (found <= np.uint64(high))]
 
 
 def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:

@@ -18,7 +18,8 @@ import numpy as np
 from graphpri._arguments import checked
 from graphpri._objective import Terms, divergence_between
 from graphpri._runtime import size_text
-from graphpri.distributed import ingest, moves
+from graphpri.distributed import choices, ingest, moves
+from graphpri.distributed.choices import Choice
 from graphpri.distributed.ingest import Dealt, Pair, dealt_slices, pairs_of, slices
 from graphpri.distributed.keys import FINE, blocks_for
 from graphpri.distributed.moves import Pass, Setting
@@ -521,8 +522,8 @@ class Search:
     numbers : Numbers
     setting : Setting
     journal : Journal
-    seed : int or None
-        Of the method ``random``, which draws edges; None for a search.
+    choice : Choice or None
+        How another method chooses edges; None for a search.
     """
 
     def __init__(
@@ -532,9 +533,9 @@ class Search:
         numbers: Numbers,
         setting: Setting | Weighted,
         journal: Journal,
-        seed: int | None = None,
+        choice: Choice | None = None,
     ) -> None:
-        self.seed, self.tasks = seed, moves
+        self.choice, self.tasks = choice, moves
         self.cluster, self.store, self.numbers, self.journal = cluster, store, numbers, journal
         self.setting: Any = setting
         self.pairs = pairs_of(numbers.blocks)
@@ -547,7 +548,7 @@ class Search:
         k, m = self.setting.k, self.setting.edges
         if k == m:
             return [("spread", k)]
-        if self.seed is not None:
+        if self.choice is not None:
             return [("draw", k)]
         found = [("spread", k)]
         share = SWING
@@ -593,8 +594,9 @@ class Search:
             quota = np.diff(counts * self.setting.k // self.setting.edges)
             share = dict(zip(self.pairs, quota.tolist(), strict=True))
             self._through(moves.spread, "start", how, lambda pair: (share[pair],))
-        elif kind == "draw":
-            self._through(moves.draw, "drawing", how._replace(numbers=self._drawn()))
+        elif kind == "draw" and self.choice is not None:
+            choice = self._chosen(self.choice)
+            self._through(moves.draw, "choosing", how, lambda _: (choice,))
         elif kind == "sweep":
             self._through(moves.sweep, label, how._replace(numbers=(self._price(lambda _: how, k),)))
         elif kind == "exact":
@@ -666,16 +668,26 @@ class Search:
                 return int(np.partition(ranks, place)[place]), kept, int(at_any_cost)
             wide *= 8
 
-    def _drawn(self) -> tuple[float, ...]:
-        """The seed, and the lot up to which K edges have theirs."""
-        k, m = self.setting.k, self.setting.edges
-        wide = 6 * math.sqrt(k * (1 - k / m)) + 8
-        low, high = (min(max(int((k + side * wide) / m * 2**64), 0), 2**64 - 1) for side in (-1, 1))
-        found = self.cluster.all(
-            "lots", 0.0, m, [(moves.probe_lots, self.store, pair, self.seed, low, high) for pair in self.pairs]
-        )
-        place = k - sum(count for count, _ in found) - 1
-        return self.seed or 0, int(np.partition(np.concatenate([some for _, some in found]), place)[place])
+    def _chosen(self, how: Choice) -> Choice:
+        """A choice with what it takes to be of K edges."""
+        if how.by == "scores":
+            self.store.make("scores")
+            calls = [(choices.rank, self.store, b, self.numbers.blocks, how.seed) for b in range(self.numbers.blocks)]
+            self.cluster.all("ranking neighbours", 1.0, 2 * self.setting.edges, calls)
+        cut, behind = self._digits(how, self.setting.k, tied=False)
+        how = how._replace(cut=cut)
+        return how._replace(lot=self._digits(how, behind, tied=True)[0])
+
+    def _digits(self, how: Choice, k: int, *, tied: bool) -> tuple[int, int]:
+        """The k-th number in order, 16 bits at a time, and which of those equal to it that is, counted from 1."""
+        found = 0
+        for level in range(4):
+            calls = [(choices.digits, self.store, pair, how, tied, found, level) for pair in self.pairs]
+            counts = np.cumsum(sum(self.cluster.all("choosing", 0.0, self.setting.edges, calls)))
+            digit = int(np.searchsorted(counts, k))
+            k -= int(counts[digit - 1]) if digit else 0
+            found = found << 16 | digit
+        return found, k
 
     def _forget(self, name: str | None, following: str) -> None:
         if name in (None, following):

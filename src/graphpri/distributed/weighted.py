@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from graphpri._entropy import LIGHTEST, read_only
 from graphpri._objective import barrier_floor, coefficients, mixture_scale
 from graphpri.distributed import moves
+from graphpri.distributed.choices import Choice, chosen
 from graphpri.distributed.ingest import Pair, pair_name
 from graphpri.distributed.moves import Model, PairEdges, Sums, plain_f
 from graphpri.distributed.store import Store
@@ -64,6 +65,8 @@ class Play(NamedTuple):
         What moves take, see :mod:`graphpri.solvers.sweeps`.
     numbers : tuple of float
         Of the move.
+    choice : Choice, optional
+        Which edges :func:`draw` keeps.
     """
 
     setting: Weighted
@@ -73,6 +76,7 @@ class Play(NamedTuple):
     to_nodes: str = ""
     c: Coefficients | None = None
     numbers: tuple[float, ...] = ()
+    choice: Choice | None = None
 
 
 class Played(NamedTuple):
@@ -157,22 +161,11 @@ def keep_all(store: Store, pair: Pair, how: Play) -> Played:
     return p.begun()
 
 
-def keep_up_to(store: Store, pair: Pair, how: Play) -> Played:
-    """Keep the edges whose place, by weight and then by lot, is up to a cut: see :func:`place_of`."""
-    sign, cut, lot = (int(number) for number in how.numbers)
-    p = _Pair(store, pair, how)
-    place = place_of(p.weights, sign)
-    p.state[:] = place < np.uint64(cut)
-    ties = np.flatnonzero(place == np.uint64(cut))
-    p.state[ties] = moves.lots(store, pair, 0)[ties] <= np.uint64(lot)
-    return p.begun()
-
-
 def draw(store: Store, pair: Pair, how: Play) -> Played:
-    """Keep the edges whose lots, by a seed, are up to a cut."""
-    seed, cut = (int(number) for number in how.numbers)
+    """Keep the edges that are chosen."""
     p = _Pair(store, pair, how)
-    p.state[:] = moves.lots(store, pair, seed) <= np.uint64(cut)
+    assert how.choice is not None
+    p.state[:] = chosen(store, pair, how.choice)
     return p.begun()
 
 
@@ -203,24 +196,6 @@ def swap(store: Store, pair: Pair, how: Play) -> Played:
 
 
 # Looks at the edges between passes.
-
-
-def place_of(weights: NDArray[np.float64], sign: int) -> NDArray[np.uint64]:
-    """Numbers of 64 bits that sort as the weights do, or the other way round: their bits, as they are positive."""
-    return weights.view(np.uint64) if sign > 0 else ~weights.view(np.uint64)
-
-
-def digits(store: Store, pair: Pair, sign: int, tie: int | None, before: int, level: int) -> NDArray[np.int64]:
-    """How often each value of 16 bits comes next behind `before` in the places of a pair's edges.
-
-    Where `tie` is given, in the lots of the edges of that place.
-    """
-    places = place_of(store.load(f"edges/{pair_name(pair)}")[2], sign)
-    if tie is not None:
-        places = moves.lots(store, pair, 0)[places == np.uint64(tie)]
-    shift = np.uint64(48 - 16 * level)
-    inside = places if level == 0 else places[(places >> (shift + np.uint64(16))) == np.uint64(before)]
-    return np.bincount(((inside >> shift) & np.uint64(0xFFFF)).astype(np.int64), minlength=1 << 16)
 
 
 def sample(store: Store, pair: Pair, how: Play, stride: int) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:

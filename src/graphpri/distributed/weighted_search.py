@@ -6,9 +6,8 @@ import math
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from graphpri.distributed import weighted
+from graphpri.distributed.choices import Choice
 from graphpri.distributed.ingest import Pair
 from graphpri.distributed.moves import Pass
 from graphpri.distributed.run import ATTEMPTS, ROUGHLY, SWING, SWINGS, Look, Measured, Search
@@ -34,9 +33,9 @@ class WeightedSearch(Search):
 
     setting: Weighted
 
-    def __init__(self, *arguments: Any, heaviest: bool = False) -> None:
+    def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.tasks, self.heaviest = weighted, heaviest
+        self.tasks = weighted
         self.rounds: list[list[Pair]] = []
         b = self.numbers.blocks
         self.rounds = [[(int(p) // b, int(p) % b) for p in one] for one in rounds_of(b)]
@@ -46,8 +45,8 @@ class WeightedSearch(Search):
         k, m, beta = self.setting.k, self.setting.edges, self.setting.beta
         if k == m:
             return [("all", k)]
-        if self.seed is not None or self.heaviest:
-            return [("draw" if self.seed is not None else "heaviest", k)]
+        if self.choice is not None:
+            return [("draw", k)]
         exact = [("exact", k)] * ROUGHLY
         settle = [("sweep", k), ("sweep", k), *exact, ("swap", k)]
         found: list[tuple[str, int]] = []
@@ -111,22 +110,6 @@ class WeightedSearch(Search):
         calls = [(weighted.measure, self.store, b, self.setting, name, kappa) for b in range(self.numbers.blocks)]
         return self._measured(self.cluster.all("measuring", 0.0, 0, calls), (t, 2 * t, self.setting.total))
 
-    def _place(self, sign: int) -> tuple[float, ...]:
-        """The place of the K-th edge by weight, and the lot up to which edges of just that place are taken."""
-        cut, behind = self._digits(sign, None, self.setting.k)
-        return sign, cut, self._digits(sign, cut, behind)[0]
-
-    def _digits(self, sign: int, tie: int | None, k: int) -> tuple[int, int]:
-        """The k-th number in order, 16 bits at a time, and which of those equal to it that is, counted from 1."""
-        found = 0
-        for level in range(4):
-            calls = [(weighted.digits, self.store, pair, sign, tie, found, level) for pair in self.pairs]
-            counts = np.cumsum(sum(self.cluster.all("weights", 0.0, 0, calls)))
-            digit = int(np.searchsorted(counts, k))
-            k -= int(counts[digit - 1]) if digit else 0
-            found = found << 16 | digit
-        return found, k
-
     # Passes.
 
     def _play(self, kind: str, label: str, how: Pass, k: int, *, at_any_cost: bool) -> str:
@@ -140,15 +123,14 @@ class WeightedSearch(Search):
             self.journal.note(rival=how.before, rival_size=self.size, origin=None)
             self.size = self.journal["origin_size"]
             return origin
-        if kind in ("all", "lightest", "heaviest", "draw"):
+        if kind in ("all", "lightest", "draw"):
             self.journal.note(rival=how.before, rival_size=self.size)
-            move = {"all": weighted.keep_all, "draw": weighted.draw}.get(kind, weighted.keep_up_to)
-            numbers: tuple[float, ...] = ()
-            if kind == "draw":
-                numbers = self._drawn()
-            elif kind != "all":
-                numbers = self._place(1 if kind == "lightest" else -1)
-            self._rounds(move, "start", Play(self.setting, None, None, how.name, how.name, None, numbers))
+            play = Play(self.setting, None, None, how.name, how.name)
+            if kind == "all":
+                self._rounds(weighted.keep_all, "start", play)
+            else:
+                choice = self._chosen(self.choice or Choice("lightest", 0))
+                self._rounds(weighted.draw, "start", play._replace(choice=choice))
         elif kind == "recount":
             self._rounds(weighted.recount, "recount", Play(self.setting, how.before, None, how.name, how.name))
         else:
