@@ -318,6 +318,49 @@ def test_local_degree_keeps_the_edges_of_the_method_in_memory(
     assert np.mean(found[mask]) > 0.9
 
 
+# The local entropy.
+
+
+@pytest.mark.parametrize("beta", [0.0, 4.0])
+def test_the_local_entropy_is_minimised_and_told(
+    beta: float, parts: str, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "SWINGS", 2)
+    found = go(parts, tmp_path / "kept", client, beta=beta, entropy="local", alpha=0.01)
+    mask = mask_of(tmp_path / "kept")
+    assert mask.sum() == found.kept == count_edges(KEEP, GRAPH.n_edges)
+    terms = Objective(GRAPH, beta, 0.01, "local").terms(mask.astype(float))
+    assert [found.objective, found.entropy, found.divergence] == pytest.approx(terms[:3], abs=1e-12)
+    assert found.entropy_original == pytest.approx(graphpri.von_neumann_entropy(GRAPH, "local"), abs=1e-12)
+    by = {"keep": KEEP, "beta": beta, "alpha": 0.01, "entropy": "local"}
+    in_memory = graphpri.sparsify(GRAPH, **by, effort="fast").objective
+    at_random = graphpri.sparsify(GRAPH, **by, method="random").objective
+    assert found.objective - in_memory < 0.1 * (at_random - in_memory)
+
+
+@pytest.mark.usefixtures("few_blocks")
+def test_the_local_result_is_the_same_for_any_threads_partition_and_resumption(
+    parts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(step: Step) -> None:
+        if step.stage.startswith("sweep 2 of"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setenv("GRAPHPRI_THREADS", "4")
+    with pytest.raises(KeyboardInterrupt):
+        go(parts, tmp_path / "several", None, entropy="local", callback=stop)
+    go(parts, tmp_path / "several", None, entropy="local", resume=True)
+    monkeypatch.setenv("GRAPHPRI_THREADS", "1")
+    go(write_parts(tmp_path / "edges", (7,), order=3), tmp_path / "one", None, entropy="local")
+    assert contents(tmp_path / "several") == contents(tmp_path / "one")
+
+
+def test_the_local_entropy_of_weighted_edges_is_refused(weighted_parts: str, client: Any, tmp_path: Path) -> None:
+    with pytest.raises(graphpri.OptionError, match=r"entropy='local' is for edges without weights over parts: pass"):
+        go(weighted_parts, tmp_path / "kept", client, weight="weight", entropy="local")
+    assert not (tmp_path / "kept").exists()
+
+
 # Weights.
 
 
@@ -534,23 +577,30 @@ def test_cores_beyond_those_of_a_process_are_shared_out_to_a_local_cluster(
 # Faults.
 
 
+@pytest.mark.usefixtures("few_blocks")
+@pytest.mark.parametrize(
+    ("weight", "stages"),
+    [(None, ["numbering", "sweep 2", "writing"]), ("weight", ["reading", "sweep 3", "exact size"])],
+)
 def test_workers_that_are_killed_at_each_stage_do_not_change_the_result(
-    processes: Any, parts: str, kept: Path, tmp_path: Path
+    weight: str | None, stages: list[str], processes: Any, parts: str, weighted_parts: str, tmp_path: Path
 ) -> None:
-    stages = ["reading", "numbering", "sweep 2 of 4", "exact size", "writing"]
     killed: list[str] = []
 
     def kill(step: Step) -> None:
-        if step.stage in stages and step.stage not in killed and step.done < step.tasks:
-            killed.append(step.stage)
+        stage = step.stage.partition(" of ")[0]
+        if stage in stages and stage not in killed and step.done < step.tasks:
+            killed.append(stage)
             pids = list(processes.run(os.getpid).values())
             os.kill(pids[len(killed) % len(pids)], signal.SIGKILL)
 
+    source = parts if weight is None else weighted_parts
+    go(source, tmp_path / "alone", None, weight=weight)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "INTERVAL", 0.0)
-        go(parts, tmp_path / "kept", processes, callback=kill)
+        go(source, tmp_path / "kept", processes, weight=weight, callback=kill)
     assert killed == stages
-    assert contents(tmp_path / "kept") == contents(kept)
+    assert contents(tmp_path / "kept") == contents(tmp_path / "alone")
     assert not (tmp_path / "kept.scratch").exists()
 
 

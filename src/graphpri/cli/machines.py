@@ -205,13 +205,16 @@ def report(r: Mapping[str, Any]) -> str:
     cut = r["nodes_cut_off"]
     lost = f", {cut} node{'s' * (cut > 1)} lost all of {'their' if cut > 1 else 'its'} edges" if cut else ""
     beta, alpha = r["settings"]["beta"], r["settings"]["alpha"]
-    share = r["kept"] / r["edges"]
+    share, by = r["kept"] / r["edges"], r["settings"]["entropy"]
     return (
         f"{r['input']}: {r['kept']} of {r['edges']} edges kept ({share:.1%}) of {r['nodes']} nodes{lost}\n"
         + show.fields(
             [
                 ("budget", f"{r['settings']['keep']}, beta {beta:g}" + (f", alpha {alpha:g}" if alpha else "")),
-                ("entropy S", f"{r['entropy']:.4f} nats, original {r['entropy_original']:.4f} (degree)"),
+                (
+                    "entropy S",
+                    f"{r['entropy']:.4f} nats, original {r['entropy_original']:.4f} ({by})",
+                ),
                 ("divergence D", f"{r['divergence']:.4f} nats"),
                 ("objective J", f"{r['objective']:.4f} = S + 2·{beta:g}·D" + (" + barrier" if alpha else "")),
                 ("about the input", "; ".join(r["notes"]) or None),

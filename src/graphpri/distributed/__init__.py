@@ -21,6 +21,7 @@ from graphpri._stochastic import TARGET
 from graphpri._version import __version__
 from graphpri.distributed.choices import Choice
 from graphpri.distributed.estimates import STEP, STEPS, Probing
+from graphpri.distributed.local import LocalSearch
 from graphpri.distributed.moves import Setting, Wrote
 from graphpri.distributed.parts import Reading, listed
 from graphpri.distributed.run import (
@@ -67,7 +68,7 @@ class Manifest:
     nodes_cut_off : int
         Nodes that have lost all of their edges.
     objective, entropy, entropy_original, divergence : float
-        J, S of the kept graph and of the original, and D, by the degree entropy, in nats.
+        J, S of the kept graph and of the original, and D, by the entropy of the settings, in nats.
     settings : dict
         What was asked for.
     notes : list of str
@@ -133,7 +134,7 @@ def sparsify(
     keep: float | int,
     beta: float = BUDGET_BETA,
     alpha: float = 0.0,
-    entropy: Literal["auto", "degree"] = "auto",
+    entropy: Literal["auto", "degree", "local"] = "auto",
     method: Literal["pri", "random", "weight", "local-degree"] = "pri",
     seed: int = 0,
     weight: str | None = "weight",
@@ -166,8 +167,8 @@ def sparsify(
         Weight of the divergence.
     alpha : float
         Weight of the degree barrier.
-    entropy : {"auto", "degree"}
-        Only the degree entropy is computed over parts.
+    entropy : {"auto", "degree", "local"}
+        ``"auto"`` is the degree entropy. The local one is for edges without weights.
     method : {"pri", "random", "weight", "local-degree"}
         To compare with: ``"random"`` keeps edges drawn by lot, ``"weight"`` the heaviest, and ``"local-degree"``
         those to each node's neighbours of highest degree.
@@ -234,7 +235,8 @@ def sparsify(
             "rounds over all edges, each waiting for the one before. Sparsify without it, or in memory on one machine"
         )
     _check_running(source, target, client)
-    asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": "degree", "method": method, "seed": seed}
+    by = "degree" if entropy == "auto" else entropy
+    asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": by, "method": method, "seed": seed}
     settings = asked | {"loops": loops, "parallel": parallel, "weight": weight, "source": source, "target": target}
     job = _Job(input, Store(output), Store(scratch or f"{output.rstrip('/')}.scratch"), settings, weight, resume)
     job.check_output()
@@ -461,7 +463,16 @@ class _Job:
         by = {"random": "lots", "weight": "heaviest", "local-degree": "scores"}.get(method)
         choice = None if by is None else Choice(by, self.settings["seed"])
         if not numbers.weighted:
-            return Search(cluster, self.scratch, numbers, Setting(beta, alpha, k, numbers.edges), journal, choice)
+            local = self.settings["entropy"] == "local"
+            of_kind = LocalSearch if local else Search
+            return of_kind(
+                cluster, self.scratch, numbers, Setting(beta, alpha, k, numbers.edges, local), journal, choice
+            )
+        if self.settings["entropy"] == "local":
+            raise OptionError(
+                f"{argument('entropy', 'local')} is for edges without weights over parts: pass "
+                f"{setting('entropy', 'degree')}, or {setting('weight', None)} to take each edge for 1"
+            )
         how = Weighted(beta, alpha, k, numbers.edges, numbers.least, numbers.most, 0.0)
         return WeightedSearch(cluster, self.scratch, numbers, how, journal, choice)
 

@@ -261,7 +261,7 @@ class Probing:
 
     def forget(self, name: str) -> None:
         """Remove vectors."""
-        self.store.fs.rm([self.store.path(f"vectors/{name}.{block}") for block in range(self.blocks)])
+        self.store.remove_files([f"vectors/{name}.{block}" for block in range(self.blocks)])
 
     def alone(self, *, target: float, probes: int | None, seed: int) -> Estimate:
         """Estimate of the entropy of the graph, in nats, as :func:`graphpri._stochastic.estimate` makes it."""

@@ -23,8 +23,8 @@ from graphpri.solvers import sweeps
 from graphpri.solvers.sweeps import Coefficients, Table
 from graphpri.solvers.tournament import scrambled
 
-Nodes = NDArray[np.int32]
-"""The place of each node of a block in its table."""
+Nodes = NDArray[Any]
+"""The place of each node of a block in its table, int32; a row of four float32 each by the local entropy."""
 
 Played = tuple[Nodes, ...]
 """The nodes of both blocks after a pair was played, or of the one block that was paired with itself."""
@@ -40,12 +40,13 @@ GAIN = 1e-13
 
 
 class Setting(NamedTuple):
-    """What is minimised: J_β of subsets of K of the M edges, with the degree barrier α."""
+    """What is minimised: J_β of subsets of K of the M edges, with the barrier α, by the degree or local entropy."""
 
     beta: float
     alpha: float
     k: int
     edges: int
+    local: bool = False
 
     @property
     def traces(self) -> tuple[float, float, float]:
@@ -59,7 +60,18 @@ class Setting(NamedTuple):
         kept, mixed, kappa = self.traces
         of_kept, of_mixed, _ = coefficients(self.beta)
         floor = BARRIER_FLOOR if self.alpha else 1.0
-        return of_kept / kept, of_mixed / mixed, self.alpha, floor, 0.0, 1 + 2 * kappa, np.inf, 0.0, 0.0, 0.0
+        return (
+            of_kept / kept,
+            of_mixed / mixed,
+            self.alpha,
+            floor,
+            0.0,
+            1 + 2 * kappa,
+            np.inf,
+            0.0,
+            0.0,
+            float(self.local),
+        )
 
 
 def tabulate(store: Store, block: int, setting: Setting, name: str) -> float:
@@ -83,23 +95,21 @@ def plain_f(degrees: NDArray[np.float64]) -> float:
 class _Pair:
     """The edges of a pair of blocks, which of them are kept, and both blocks' nodes, for the compiled loops."""
 
-    def __init__(
-        self, store: Store, pair: Pair, setting: Setting, table: str, of: str | None, a: Nodes, b: Nodes | None
-    ) -> None:
+    def __init__(self, store: Store, pair: Pair, how: Pass, of: str | None, a: Nodes, b: Nodes | None) -> None:
         self.store, self.pair = store, pair
         u, v = store.load(f"edges/{pair_name(pair)}")[:2]
         self.ends = read_only(u), read_only(v)
-        self.state = np.zeros(u.size, np.uint8)
-        if of is not None:
-            bits = np.frombuffer(store.read(f"states/{pair_name(pair)}.{of}"), np.uint8)
-            self.state = np.unpackbits(bits, count=u.size)
-        self.at = a.size
-        rises = [store.load(f"tables/{block}.{table}")[0] for block in dict.fromkeys(pair)]
-        near = np.concatenate(rises) if b is not None else rises[0].copy()
-        nodes = a.copy() if b is None else np.concatenate([a, b + np.int32(rises[0].size)])
-        self.shift = np.int32(0 if b is None else rises[0].size)
-        self.model: Model = near, nodes[:, None], np.empty((0, 4), np.float32), setting.c
+        self.state = state_of(store, pair, of)
+        self.at, self.shift = a.size, np.int32(0)
+        self.model = self._model(how, a, b)
         self.drift = np.zeros(4)
+
+    def _model(self, how: Pass, a: Nodes, b: Nodes | None) -> Model:
+        rises = [self.store.load(f"tables/{block}.{how.table}")[0] for block in dict.fromkeys(self.pair)]
+        near = np.concatenate(rises) if b is not None else rises[0].copy()
+        self.shift = np.int32(0 if b is None else rises[0].size)
+        nodes = a.copy() if b is None else np.concatenate([a, b + self.shift])
+        return near, nodes[:, None], np.empty((0, 4), np.float32), how.setting.c
 
     @property
     def edges(self) -> PairEdges:
@@ -110,14 +120,48 @@ class _Pair:
         """Count what is kept at the nodes, where nothing was kept before, and be done."""
         nodes, kept = self.model[1][:, 0], self.state > 0
         for end in self.ends:
-            nodes += np.bincount(end[kept], minlength=nodes.size).astype(np.int32)
+            nodes += np.bincount(end[kept], minlength=nodes.size).astype(nodes.dtype)
         return self.done(name)
+
+    def write(self, name: str) -> None:
+        """Write what is kept."""
+        self.store.write(f"states/{pair_name(self.pair)}.{name}", np.packbits(self.state).tobytes())
 
     def done(self, name: str) -> Played:
         """Write what is kept, and give the nodes back."""
-        self.store.write(f"states/{pair_name(self.pair)}.{name}", np.packbits(self.state).tobytes())
+        self.write(name)
         nodes = self.model[1][:, 0]
         return (nodes,) if self.pair[0] == self.pair[1] else (nodes[: self.at].copy(), nodes[self.at :] - self.shift)
+
+
+class _LocalPair(_Pair):
+    """The same by the local entropy."""
+
+    def _model(self, how: Pass, a: Nodes, b: Nodes | None) -> Model:
+        self.at = len(a)
+        nodes = a.copy() if b is None else np.concatenate([a, b])
+        bend = np.tile(np.array([0, 0, 1, 0], np.float32), (len(nodes), 1))
+        if how.bend is not None:
+            held = [self.store.load(f"bends/{block}.{how.bend}")[0] for block in dict.fromkeys(self.pair)]
+            bend[:, : sweeps.LEAST] = np.concatenate(held)
+        return None, nodes, bend, how.setting.c
+
+    def done(self, name: str) -> Played:
+        self.write(name)
+        nodes = self.model[1]
+        return (nodes,) if self.pair[0] == self.pair[1] else (nodes[: self.at].copy(), nodes[self.at :].copy())
+
+
+def _loaded(store: Store, pair: Pair, how: Pass, of: str | None, a: Nodes, b: Nodes | None) -> _Pair:
+    return (_LocalPair if how.setting.local else _Pair)(store, pair, how, of, a, b)
+
+
+def state_of(store: Store, pair: Pair, name: str | None) -> NDArray[np.uint8]:
+    """Which edges of a pair are kept after a pass; none where there was none."""
+    size = store.load(f"edges/{pair_name(pair)}")[0].size
+    if name is None:
+        return np.zeros(size, np.uint8)
+    return np.unpackbits(np.frombuffer(store.read(f"states/{pair_name(pair)}.{name}"), np.uint8), count=size)
 
 
 def edge_hashes(pair: Pair, edges: NDArray[np.int64]) -> NDArray[np.uint32]:
@@ -128,18 +172,23 @@ def edge_hashes(pair: Pair, edges: NDArray[np.int64]) -> NDArray[np.uint32]:
 
 
 class Pass(NamedTuple):
-    """A pass over all pairs: the table to use, the pass whose state it goes on from, its own name, and its numbers."""
+    """A pass over all pairs: the table to use, the pass whose state it goes on from, its own name, and its numbers.
+
+    By the local entropy also the names of the pulls at nodes, and of the nodes where these were looked at anew.
+    """
 
     setting: Setting
     table: str
     before: str | None
     name: str
     numbers: tuple[float, ...] = ()
+    bend: str | None = None
+    nodes: str | None = None
 
 
 def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | None = None) -> Played:
     """Keep `keep` of the pair's edges, evenly over their order, and none of those before."""
-    p = _Pair(store, pair, how.setting, how.table, None, a, b)
+    p = _loaded(store, pair, how, None, a, b)
     if p.state.size:
         sweeps.spread(p.state, keep, p.state.size)
     return p.begun(how.name)
@@ -147,28 +196,28 @@ def spread(store: Store, pair: Pair, how: Pass, keep: int, a: Nodes, b: Nodes | 
 
 def draw(store: Store, pair: Pair, how: Pass, choice: Choice, a: Nodes, b: Nodes | None = None) -> Played:
     """Keep the edges that are chosen, and none of those before."""
-    p = _Pair(store, pair, how.setting, how.table, None, a, b)
+    p = _loaded(store, pair, how, None, a, b)
     p.state[:] = chosen(store, pair, choice)
     return p.begun(how.name)
 
 
 def sweep(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
     """Keep each edge exactly where that costs J less than the price, one after the other."""
-    p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
+    p = _loaded(store, pair, how, how.before, a, b)
     swept(p, float(how.numbers[0]))
     return p.done(how.name)
 
 
 def take(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
     """Flip the edges up to a cut, see :func:`taken`."""
-    p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
+    p = _loaded(store, pair, how, how.before, a, b)
     taken(p, how.numbers)
     return p.done(how.name)
 
 
 def swap(store: Store, pair: Pair, how: Pass, a: Nodes, b: Nodes | None = None) -> Played:
     """At each node swap two edges of the pair, see :func:`swapped`."""
-    p = _Pair(store, pair, how.setting, how.table, how.before, a, b)
+    p = _loaded(store, pair, how, how.before, a, b)
     swapped(p, how.numbers)
     return p.done(how.name)
 
@@ -227,20 +276,28 @@ def swapped(p: Loaded, numbers: tuple[float, ...]) -> None:
 # Looks at the edges between passes.
 
 
-def load_nodes(store: Store, block: int, name: str) -> Nodes:
-    """The nodes of a block after a pass."""
-    return store.load(f"nodes/{block}.{name}")[0]
+def load_nodes(store: Store, block: int, how: Pass) -> Nodes:
+    """The nodes of a block as a pass finds them."""
+    return store.load(f"nodes/{block}.{how.nodes or how.before}")[0]
 
 
 def save_nodes(store: Store, block: int, how: Pass, nodes: Nodes) -> int:
     """Write the nodes of a block after a pass; returns the sum of their degrees in the kept graph."""
     store.save(f"nodes/{block}.{how.name}", nodes)
-    return int((nodes - first_nodes(store, block, how.table)).sum(dtype=np.int64))
+    return int(kept_degrees(store, block, how, nodes).sum())
 
 
-def first_nodes(store: Store, block: int, table: str) -> Nodes:
+def first_nodes(store: Store, block: int, how: Pass) -> Nodes:
     """The nodes of a block where nothing is kept."""
-    return store.load(f"tables/{block}.{table}")[1]
+    if how.setting.local:
+        return np.zeros((store.load(f"blocks/{block}")[0].size, 4), np.float32)
+    return store.load(f"tables/{block}.{how.table}")[1]
+
+
+def kept_degrees(store: Store, block: int, how: Pass, nodes: Nodes) -> NDArray[np.float64]:
+    """Degrees of a block's nodes in the kept graph."""
+    found = nodes[:, sweeps.DEGREE] if how.setting.local else nodes - first_nodes(store, block, how)
+    return found.astype(np.float64)
 
 
 def sample(store: Store, pair: Pair, how: Pass, stride: int) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
@@ -276,8 +333,8 @@ def probe_of(
 
 
 def _at_rest(store: Store, pair: Pair, how: Pass) -> _Pair:
-    a, b = (load_nodes(store, block, str(how.before)) for block in pair)
-    return _Pair(store, pair, how.setting, how.table, how.before, a, b if pair[0] != pair[1] else None)
+    a, b = (load_nodes(store, block, how) for block in pair)
+    return _loaded(store, pair, how, how.before, a, b if pair[0] != pair[1] else None)
 
 
 def costs_up_to(
@@ -318,7 +375,7 @@ class Sums(NamedTuple):
 def measure(store: Store, block: int, how: Pass) -> Sums:
     """The parts of J that belong to the nodes of a block."""
     degrees = store.load(f"blocks/{block}")[1].astype(np.float64)
-    kept = (load_nodes(store, block, str(how.before)) - first_nodes(store, block, how.table)).astype(np.float64)
+    kept = kept_degrees(store, block, how, load_nodes(store, block, how))
     logs = float(np.log(np.maximum(kept, BARRIER_FLOOR)).sum()) if how.setting.alpha else 0.0
     return Sums(plain_f(kept), plain_f(kept + how.setting.traces[2] * degrees), logs, int(np.count_nonzero(kept == 0)))
 

@@ -526,6 +526,9 @@ class Search:
         How another method chooses edges; None for a search.
     """
 
+    swing, settling = SWING, 1
+    """The first share of :data:`SWING`, and rounds of exact size, swaps and a sweep at the end."""
+
     def __init__(
         self,
         cluster: Cluster,
@@ -543,6 +546,11 @@ class Search:
         self.order: list[Pair] = [(int(p) // b, int(p) % b) for one in rounds_of(b) for p in one]
         self.size = 0
 
+    @property
+    def swings(self) -> int:
+        """Rounds of sweeps above, below and at the size asked for."""
+        return SWINGS
+
     def plan(self) -> list[tuple[str, int]]:
         """Every pass by what it does, and the size it does it for."""
         k, m = self.setting.k, self.setting.edges
@@ -551,11 +559,11 @@ class Search:
         if self.choice is not None:
             return [("draw", k)]
         found = [("spread", k)]
-        share = SWING
-        for _ in range(SWINGS):
+        share = self.swing
+        for _ in range(self.swings):
             found += [("sweep", min(max(int(k * by), 1), m - 1)) for by in (1 + share, 1 - share, 1)]
             share /= 2
-        found += [*[("exact", k)] * ROUGHLY, ("swap", k), ("sweep", k)]
+        found += [*[("exact", k)] * ROUGHLY, ("swap", k), ("sweep", k)] * self.settling
         return [*found, *[("exact", k)] * ATTEMPTS, ("swap", k)]
 
     def run(self) -> str:
@@ -609,21 +617,34 @@ class Search:
     def _through(
         self, task: Any, label: str, how: Pass, extra: Callable[[Pair], tuple[Any, ...]] = lambda _: ()
     ) -> None:
-        """Play all pairs in the order of the tournament; those that share no block may run side by side."""
+        """Play all pairs and hand their nodes on."""
+        first = moves.first_nodes if how.before is None else moves.load_nodes
+        self.size = sum(self._chain(task, label, how, first, moves.save_nodes, extra)) // 2
+
+    def _chain(
+        self,
+        task: Any,
+        label: str,
+        how: Pass,
+        first: Any,
+        last: Any,
+        extra: Callable[[Pair], tuple[Any, ...]] = lambda _: (),
+    ) -> list[Any]:
+        """Play all pairs in the order of the tournament; those that share no block may run side by side.
+
+        What tasks hand on for each block is what `first` gives; `last` takes it in the end, and its results are these.
+        """
         submit, store, blocks = self.cluster.submit, self.store, range(self.numbers.blocks)
         large = self.numbers.nodes > FEW_NODES * self.numbers.blocks
-        if how.before is None:
-            nodes = [submit(moves.first_nodes, store, b, how.table) for b in blocks]
-        else:
-            nodes = [submit(moves.load_nodes, store, b, how.before) for b in blocks]
+        nodes = [submit(first, store, b, how) for b in blocks]
         for pair in self.order:
             a, b = pair
             played = submit(task, store, pair, how, *extra(pair), nodes[a], *([nodes[b]] if a != b else []))
             for i, block in enumerate(dict.fromkeys(pair)):
                 nodes[block] = submit(itemgetter(i), played) if large else Later(played.key, i)
-        saved = [submit(moves.save_nodes, store, b, how, nodes[b]) for b in blocks]
+        ended = [submit(last, store, b, how, nodes[b]) for b in blocks]
         del nodes
-        self.size = sum(self.cluster.wait(label, 1.0, self.setting.edges, saved)) // 2
+        return self.cluster.wait(label, 1.0, self.setting.edges, ended)
 
     def _sample(self, look: Look) -> list[Any]:
         edges, among = dict(zip(self.pairs, self.numbers.pair_edges, strict=True)), 0
@@ -694,18 +715,25 @@ class Search:
             return
         files = [f"states/{ingest.pair_name(pair)}.{name}" for pair in self.pairs]
         files += [f"nodes/{block}.{name}" for block in range(self.numbers.blocks)]
-        with suppress(FileNotFoundError):
-            self.store.fs.rm([self.store.path(file) for file in files])
+        self.store.remove_files(files)
 
     def measured(self, name: str) -> Measured:
         """J and its parts after a pass."""
+        return self._measured_less(name, 0.0, 0.0)
+
+    def _measured_less(self, name: str, of_kept: float, of_mixed: float) -> Measured:
+        """J and its parts after a pass, given the local entropy's sums over the edges of both sides."""
         how = Pass(self.setting, "k", name, "")
         calls = [(moves.measure, self.store, b, how) for b in range(self.numbers.blocks)]
         kept, mixed, _ = self.setting.traces
-        return self._measured(self.cluster.all("measuring", 0.0, 0, calls), (kept, mixed, 2.0 * self.setting.edges))
+        found = self.cluster.all("measuring", 0.0, 0, calls)
+        return self._measured(found, (kept, mixed, 2.0 * self.setting.edges), of_kept, of_mixed)
 
-    def _measured(self, sums: list[moves.Sums], traces: tuple[float, float, float]) -> Measured:
-        fs = math.fsum(one.kept for one in sums), math.fsum(one.mixed for one in sums), -float(self.journal["original"])
+    def _measured(
+        self, sums: list[moves.Sums], traces: tuple[float, float, float], of_kept: float = 0.0, of_mixed: float = 0.0
+    ) -> Measured:
+        plain = math.fsum(one.kept for one in sums), math.fsum(one.mixed for one in sums)
+        fs = plain[0] - of_kept, plain[1] - of_mixed, -float(self.journal["original"])
         # S = ln T + F/T, as in :class:`graphpri._entropy.Side`.
         kept, mixed, original = (math.log(t) + f / t for f, t in zip(fs, traces, strict=True))
         beta, alpha = self.setting.beta, self.setting.alpha

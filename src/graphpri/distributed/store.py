@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -76,6 +77,11 @@ class Store:
         """Remove a file or folder, where it is there."""
         if self.exists(name):
             self.fs.rm(self.path(name), recursive=True)
+
+    def remove_files(self, names: list[str]) -> None:
+        """Remove files; some may be gone."""
+        with suppress(FileNotFoundError):
+            self.fs.rm([self.path(name) for name in names])
 
     def read(self, name: str, start: int | None = None, stop: int | None = None) -> bytes:
         """Bytes of a file."""

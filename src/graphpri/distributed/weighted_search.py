@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from typing import Any
 
 from graphpri.distributed import weighted
@@ -22,7 +21,7 @@ SIZES = 0.6
 """Ratio of one size to the next where the search comes down from all edges."""
 
 WIDE = 0.8
-"""Share of the size by which the first sweeps of a second try are above and below: it may end in another valley."""
+"""The same from the lightest edges, and for a second try: nearer ones may stay in a higher valley."""
 
 SETTLING = 2
 """Rounds of sweep, exact size and swaps at the end."""
@@ -59,7 +58,7 @@ class WeightedSearch(Search):
         if beta >= ENTROPY_RULES:
             found += [("lightest", k), ("sweep", k), *settle]
         if beta <= LIGHT_BETA:
-            found += self._swings(SWING)
+            found += self._swings(SWING if beta < ENTROPY_RULES else WIDE)
         else:
             found += [("choose", k), ("stay", k), *self._swings(SWING), ("back", k), *self._swings(WIDE), ("choose", k)]
         return [*found, ("sweep", k), *[("exact", k)] * ATTEMPTS, ("swap", k), ("recount", k)]
@@ -190,5 +189,4 @@ class WeightedSearch(Search):
             super()._forget(name, following)
 
     def _forget_nodes(self, name: str) -> None:
-        with suppress(FileNotFoundError):
-            self.store.fs.rm([self.store.path(f"nodes/{block}.{name}") for block in range(self.numbers.blocks)])
+        self.store.remove_files([f"nodes/{block}.{name}" for block in range(self.numbers.blocks)])
