@@ -22,6 +22,9 @@ ifneq ($(GRAPHPRI_DATA),)
 export GRAPHPRI_DATA
 endif
 
+# Compiled modules are kept: the tests start many interpreters.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DELETE_ON_ERROR:
 .PHONY: help demo dist test lowest lint format bench docs fuzz clean browser-installed browser-install
 

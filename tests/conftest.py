@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -49,20 +50,6 @@ def search_briefly(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(EFFORTS, "normal", EFFORTS["fast"])
 
 
-@pytest.fixture(scope="module")
-def brief_searches() -> Iterator[None]:
-    """Brief searches in this process, for files on what is done with a solution, whatever found it."""
-    with pytest.MonkeyPatch.context() as patch:
-        search_briefly(patch)
-        yield
-
-
-@pytest.fixture
-def brief_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same for one test."""
-    search_briefly(monkeypatch)
-
-
 def shorten_searches(patch: pytest.MonkeyPatch) -> None:
     """Let searches pass all of their stages, for a part of the time: brief ones leave stages out."""
     from graphpri.solvers.budgeted import EFFORTS
@@ -70,17 +57,29 @@ def shorten_searches(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(EFFORTS, "normal", replace(EFFORTS["normal"], work=0.15 * EFFORTS["normal"].work, check=0.1))
 
 
-@pytest.fixture(scope="module")
-def short_searches() -> Iterator[None]:
-    """Short searches in this process, for files on what every stage must keep."""
+SEARCHING = {"test_docs": None, "test_processors": shorten_searches, "test_solvers": None, "test_sweeps": None}
+"""How files search that are on the search itself, or on what it finds; None is as users do."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def searches(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Searches of normal effort are brief where a test is on what is done with a solution, whatever found it."""
     with pytest.MonkeyPatch.context() as patch:
-        shorten_searches(patch)
+        change = SEARCHING.get(request.path.stem, search_briefly)
+        if change is not None:
+            change(patch)
         yield
 
 
 @pytest.fixture
+def brief_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brief searches for one test of a file that else has others."""
+    search_briefly(monkeypatch)
+
+
+@pytest.fixture
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same for one test."""
+    """Short searches for one test."""
     shorten_searches(monkeypatch)
 
 
@@ -92,17 +91,22 @@ def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Res
     """
     from graphpri import studies
     from graphpri.apps.brain_models import MaskedGCN
+    from graphpri.plot import as_bytes
     from graphpri.studies import figures
     from graphpri.studies.catalogue import find
 
     out = tmp_path_factory.mktemp("studies")
+
+    def draw(figure: Any, folder: Path, name: str) -> None:
+        """As SVG alone; PNG is drawn of one study (test_studies.py), and takes as long again."""
+        (folder / f"{name}.svg").write_bytes(as_bytes(figure, "svg"))
 
     @cache
     def run(name: str) -> Result:
         study = find(name)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("GRAPHPRI_THREADS", "1")
-            patch.setitem(figures._STYLE, "savefig.dpi", 60)
+            patch.setattr(figures, "save", draw)
             search_briefly(patch)
             patch.setattr("graphpri.apps.brain_methods.MaskedGCN", partial(MaskedGCN, epochs=50))
             if not (study.needs if study.needs_quick is None else study.needs_quick):
@@ -125,6 +129,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     config.option.loadscopereorder = False  # in the order of collection, which is ours
     return BySubject(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_finish() -> None:
+    """What collecting has made stays: else every full collection of garbage would walk over all tests again."""
+    gc.collect()
+    gc.freeze()
 
 
 LONG = (

@@ -27,8 +27,6 @@ from graphpri.apps.brain_protocol import Stability
 from graphpri.apps.brain_report import about_edges, about_systems, conclusions
 from graphpri.cli import main
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 FILES = {"scores.csv", "comparison.csv", "edges.csv", "all_edges.csv", "importance.csv", "systems.csv"}
 MORE = {"components.csv", "report.json", "report.html", "connectome.node", "connectome.edge", "connectome.graphml"}
 PICTURES = {"connectome.png", "connectome.html", "ring.svg"}

@@ -20,8 +20,6 @@ from graphpri.datasets import barabasi_albert
 from graphpri.errors import ArgumentError, FileError, GraphError, MissingExtraError, OptionError
 from graphpri.measures import MEASURES, Cost
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 KARATE = nx.karate_club_graph()
 FAST = ["random", "local-degree"]
 CORE = tuple(m.name for m in MEASURES.values() if m.core)

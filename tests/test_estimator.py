@@ -30,8 +30,6 @@ from graphpri.errors import GraphError, OptionError
 from graphpri.estimator import EXPECTED_FAILED_CHECKS
 from graphpri.solvers.budgeted import EFFORTS
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 KARATE = nx.to_numpy_array(nx.karate_club_graph())
 CONTAINERS = {
     "dense": np.asarray,

@@ -11,8 +11,6 @@ import pytest
 plt = pytest.importorskip("matplotlib.pyplot")
 pytest.importorskip("sklearn")
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("plot_*.py"))
 
 

@@ -29,8 +29,6 @@ from graphpri.explorer.page import bits_to_masks, masks_to_bits, pack, render, u
 from graphpri.explorer.solutions import COLUMNS, Ranking
 from graphpri.graph import EdgeTable
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 HOSTILE = [
     "</script><script>window.hacked=1</script>",
     "<img src=x onerror=window.hacked=1>",

@@ -138,7 +138,6 @@ def test_arrays_over_edges_line_up_with_the_library_s_own_order(library: Library
 
 
 @each
-@pytest.mark.usefixtures("brief_search")
 def test_the_other_questions_take_every_library_too(library: Library) -> None:
     given = library.make(KARATE)
     kept = graphpri.sparsify(given, **FEW).graph

@@ -30,8 +30,6 @@ from graphpri.studies import karate
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from interruptions import Moment, content, run
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 KARATE = nx.karate_club_graph()
 
 

@@ -173,7 +173,7 @@ def read(data: bytes | str, name: str, **options: Any) -> EdgeTable:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(table=tables())
 @example(table=EdgeTable(2, np.array([0]), np.array([1]), ["u", "v"]))
 @example(table=EdgeTable(2, np.array([0]), np.array([1]), ["source", "target"], edge_attributes={"from": ["x"]}))

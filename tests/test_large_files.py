@@ -352,7 +352,7 @@ def texts(draw: Any) -> tuple[str, str]:
 
 
 @given(texts())
-@settings(max_examples=400)
+@settings(max_examples=200)
 @example(("1,2\n1,2\t\n", "csv"))
 @example(("1\t2\n3\t\n", "tsv"))
 @example(("1 2 1.5\n3 4 2\n", "edgelist"))
@@ -402,7 +402,7 @@ DIGITS = st.from_regex(r"-?(0|[1-9][0-9]{0,24})(\.[0-9]{0,24})?(e-?[0-9]{1,3})?"
 
 
 @given(st.lists(DIGITS | WEIGHTS | st.integers(2**52, 2**64).map(str), min_size=1, max_size=30))
-@settings(max_examples=300)
+@settings(max_examples=150)
 @example(["0.5", "9007199254740993", "9007199254740993.0", "2.2250738585072014e-308", "1.7976931348623157e308"])
 @example(["1.00000000000000011102230246251565", "8.5e22", "179769313486231580793e289", "4.9e-324", "0e999", "-0.0"])
 def test_decimals_become_the_nearest_floats(words: list[str]) -> None:

@@ -28,8 +28,6 @@ from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
 from graphpri.measures import MEASURES, Cost, Settings, View, spectral
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 LN2 = np.log(2)
 every_graph = pytest.mark.parametrize("graph", zoo.GRAPHS.values(), ids=zoo.GRAPHS.keys())
 

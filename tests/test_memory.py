@@ -23,8 +23,6 @@ from graphpri.errors import GraphPRIError, MemoryLimitError, OptionError
 from graphpri.io.rows import TEXT_BYTES, text_bytes
 from graphpri.solvers.moves import ExactEvaluator
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 
 class Work(NamedTuple):
     """Work whose memory is estimated: the module that does it, a size that shows, and what a refusal says."""

@@ -21,8 +21,6 @@ from graphpri.apps.mtl import GraphMTL, knn_graph, sparsify_guarded
 from graphpri.apps.mtl_data import RIDGES
 from graphpri.errors import GraphError, OptionError
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 
 def made(seed: int = 0, T: int = 6, P: int = 3, n: int = 12, noise: float = 0.3) -> tuple[list[Any], list[Any]]:
     """Tasks of two groups."""

@@ -25,8 +25,6 @@ from graphpri.apps.mtl_report import Request, _comparison, _page, _picture, advi
 from graphpri.cli import main
 from graphpri.errors import FileError, OptionError
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 FIVE = "school,score,hours,age\na,1.0,2,10\na,2.0,3,11\nb,3.0,1,12\nb,5.5,4,13\nc,2.5,2,12\n"
 
 

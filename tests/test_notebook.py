@@ -14,8 +14,6 @@ import pytest
 import graphpri
 from graphpri.errors import Interrupted, OptionError
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 
 @pytest.fixture(scope="module")
 def karate() -> nx.Graph:

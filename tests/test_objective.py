@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import graphpri
 import zoo
+from covering import each_pair
 from graphpri._entropies import ENTROPIES, evaluate
 from graphpri._objective import BARRIER_FLOOR, Objective
 from graphpri.errors import GraphError, OptionError
@@ -175,10 +176,12 @@ def log_derivative(objective: Objective, w: np.ndarray, m: int) -> float:
     return (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
 
 
-@every_entropy
-@every_mixture
-@pytest.mark.parametrize("alpha", [0.0, 0.05])
-@pytest.mark.parametrize("name_of_graph", ["random", "weighted", "weights_wide", "disconnected", "star", "single_edge"])
+@each_pair(
+    name=NAMES,
+    mixture=MIXTURES,
+    alpha=[0.0, 0.05],
+    name_of_graph=["random", "weighted", "weights_wide", "disconnected", "star", "single_edge"],
+)
 def test_gradient_agrees_with_central_differences(name, mixture, alpha, name_of_graph):
     graph = zoo.GRAPHS[name_of_graph]
     rng = np.random.default_rng(7)

@@ -19,8 +19,6 @@ from graphpri.measures.reports import Report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 
 def luminance(colour: str) -> float:
     """Relative luminance as WCAG 2 defines it."""

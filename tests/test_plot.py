@@ -20,8 +20,6 @@ from graphpri.plot import sample_nodes
 
 pytest.importorskip("matplotlib")
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 
 @pytest.fixture(autouse=True)
 def no_display(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 import graphpri
+from covering import each_pair
 from disturbing import disturbed
 from graphpri._layout import spring
 from graphpri.apps.scalar import ScalarPRI
 from graphpri.baselines import METHODS
 from graphpri.graph import Graph
-
-pytestmark = pytest.mark.usefixtures("short_searches")
 
 SEEDS = (0, 1)
 NETWORKS = {
@@ -43,14 +42,12 @@ def found(graph: Graph, **options) -> tuple[bytes, str, str]:
     return s.mask.tobytes(), s.status, f"{s.objective:.8f}"
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("name", NETWORKS)
-def test_subsets_of_a_budget_stay(name, weighted):
+@each_pair(name=NETWORKS.keys(), weighted=[False, True], keep=[0.3, 0.7])
+def test_subsets_of_a_budget_stay(name, weighted, keep):
     graph = network(name, weighted)
-    for keep, seed in zip((0.3, 0.7), SEEDS, strict=True):
-        here = found(graph, keep=keep)
-        with disturbed(seed):
-            assert found(graph, keep=keep) == here, (keep, seed)
+    here = found(graph, keep=keep)
+    with disturbed(int(weighted)):
+        assert found(graph, keep=keep) == here
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,6 @@ from graphpri.studies.study import Facts
 from judging import about, judged, read
 
 # As the fixture quick_study runs them: pieces of work that are done again must give the same.
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 NAMES = ("karate", "beta-path")
 Row = dict[str, str]
 

@@ -17,8 +17,6 @@ from graphpri.studies.study import Facts, Study
 from judging import about, judged, read
 
 # As the fixture quick_study runs them: pieces of work that are done again must give the same.
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 NAMES = ("spectral-distance", "centrality", "landscape")
 HOW = Settings(4.0, 0.0, "exact", "equation", "nats", 0)
 Row = dict[str, str]

@@ -26,7 +26,6 @@ from judging import Row, about, judged, read
 pd = pytest.importorskip("pandas")
 
 # As the fixture quick_study runs them: pieces of work that are done again must give the same.
-pytestmark = pytest.mark.usefixtures("brief_searches")
 KEEPS = (0.4, 0.6, 0.8)
 OTHERS = ("random", "local-degree", "local-similarity", "effective-resistance", "effective-resistance-sampling")
 

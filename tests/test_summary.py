@@ -12,8 +12,6 @@ from graphpri.explorer.summary import BASELINES, page
 
 pytest.importorskip("matplotlib")
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 
 @pytest.fixture(scope="module")
 def karate():

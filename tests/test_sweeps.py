@@ -17,6 +17,7 @@ from scipy.spatial import cKDTree
 
 import graphpri
 import zoo
+from covering import each_pair
 from graphpri._entropy import LARGE_EDGES
 from graphpri._objective import Objective
 from graphpri._runtime import CHUNK, in_chunks, in_threads, workers
@@ -55,9 +56,7 @@ def random_mask(graph, seed, share=0.5):
 # Sums.
 
 
-@pytest.mark.parametrize("name", zoo.GRAPHS)
-@pytest.mark.parametrize("entropy", ENTROPIES)
-@pytest.mark.parametrize("mixture", MIXTURES)
+@each_pair(name=zoo.GRAPHS.keys(), entropy=ENTROPIES, mixture=MIXTURES)
 def test_compiled_terms_and_gradients_are_those_of_numpy(name, entropy, mixture):
     graph = zoo.GRAPHS[name]
     ours, theirs = (make(graph, 3.0, 0.01, entropy, mixture) for make in (small_objective, by_numpy))
@@ -115,12 +114,10 @@ def at(objective, mask, constraints=None):
     return sweeps
 
 
-@pytest.mark.parametrize("name", ["random", "two_cliques", "grid", "star", "disconnected"])
-@pytest.mark.parametrize(("beta", "alpha"), SETTINGS)
-@pytest.mark.parametrize("mixture", MIXTURES)
-def test_prices_of_the_degree_entropy_tell_what_swaps_do(name, beta, alpha, mixture):
+@each_pair(name=["random", "two_cliques", "grid", "star", "disconnected"], setting=SETTINGS, mixture=MIXTURES)
+def test_prices_of_the_degree_entropy_tell_what_swaps_do(name, setting, mixture):
     """With equal weights a swap of edges without a common node changes J by exactly the difference of the prices."""
-    graph = zoo.GRAPHS[name]
+    graph, (beta, alpha) = zoo.GRAPHS[name], setting
     objective = small_objective(graph, beta, alpha, "degree", mixture)
     mask = random_mask(graph, 3)
     prices, value = at(objective, mask).prices(), objective.value(objective.selection(mask))
@@ -134,14 +131,11 @@ def test_prices_of_the_degree_entropy_tell_what_swaps_do(name, beta, alpha, mixt
                 assert float(prices[into] - prices[out]) == pytest.approx(change, abs=1e-6 * max(1.0, beta))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("beta", "alpha"), SETTINGS)
-@pytest.mark.parametrize("mixture", MIXTURES)
-@pytest.mark.parametrize("entropy", ENTROPIES)
-def test_prices_are_near_the_change_of_a_flip(weighted, beta, alpha, mixture, entropy):
+@each_pair(weighted=[False, True], setting=SETTINGS, mixture=MIXTURES, entropy=ENTROPIES)
+def test_prices_are_near_the_change_of_a_flip(weighted, setting, mixture, entropy):
     """On a large enough graph, where the trace hardly moves; the size is free, so that the trace counts."""
     graph = zoo.random_graph(400, 2400, 7, weighted=weighted, spread=0.5)
-    objective = small_objective(graph, beta, alpha, entropy, mixture)
+    objective = small_objective(graph, *setting, entropy, mixture)
     mask = random_mask(graph, 4)
     sweeps = Sweeps(objective, Constraints(), fixed_size=False)
     sweeps.set_to(mask)
@@ -310,19 +304,16 @@ def test_most_edges_between_near_numbers_stay_in_their_blocks():
     assert (np.diff(Tournament(far).first) < 700).all()
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("entropy", ENTROPIES)
-@pytest.mark.parametrize("k", [2400, None])
+@each_pair(weighted=[False, True], entropy=ENTROPIES, k=[2400, None])
 def test_threads_do_not_change_a_bit_of_a_sweep(weighted, entropy, k, monkeypatch):
     monkeypatch.setattr("graphpri.solvers.tournament.THREADED", 1)
     graph = zoo.random_graph(1000, 8000, 3, weighted=weighted, spread=1.5)
     found = []
-    for threads in (1, 2, 4):
+    for threads in (1, 4):
         with in_threads(threads):
             found.append(solve(small_objective(graph, 4.0, 0.0, entropy), k))
-    assert found[0].objective == found[1].objective == found[2].objective
+    assert found[0].objective == found[1].objective
     assert np.array_equal(found[0].mask, found[1].mask)
-    assert np.array_equal(found[0].mask, found[2].mask)
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "all", True])
@@ -334,9 +325,7 @@ def test_a_wrong_argument_threads_is_an_error(threads):
 # Results.
 
 
-@pytest.mark.parametrize("entropy", ENTROPIES)
-@pytest.mark.parametrize("beta", [0.5, 4.0, 30.0])
-@pytest.mark.parametrize("weighted", [False, True])
+@each_pair(entropy=ENTROPIES, beta=[0.5, 4.0, 30.0], weighted=[False, True])
 def test_sweeps_are_about_as_good_as_single_moves(entropy, beta, weighted):
     graph = zoo.random_graph(50, 250, 11, weighted=weighted)
     swept = solve(small_objective(graph, beta, 0.0, entropy), 100).objective
@@ -344,9 +333,7 @@ def test_sweeps_are_about_as_good_as_single_moves(entropy, beta, weighted):
     assert swept <= moved + 0.01 * abs(moved)
 
 
-@pytest.mark.parametrize("name", zoo.GRAPHS)
-@pytest.mark.parametrize("entropy", ENTROPIES)
-@pytest.mark.parametrize("connected", [False, True])
+@each_pair(name=zoo.GRAPHS.keys(), entropy=ENTROPIES, connected=[False, True])
 def test_every_budget_is_met_exactly_whatever_the_graph(name, entropy, connected):
     graph = zoo.GRAPHS[name]
     least = graph.n_nodes - graph.components()[0] if connected else 1
@@ -440,9 +427,9 @@ def test_corrected_prices_are_the_ones_given():
 
 @pytest.mark.parametrize(("keep", "connected"), [(0.3, False), (0.4, True), (None, True)])
 def test_corrected_prices_improve_on_the_local_entropy(keep, connected, monkeypatch):
-    monkeypatch.setattr(budgeted, "CORRECTED_NODES", 200)
-    monkeypatch.setattr(budgeted, "DRAFT_NODES", 200)
-    graph = clustered(250)
+    monkeypatch.setattr(budgeted, "CORRECTED_NODES", 100)
+    monkeypatch.setattr(budgeted, "DRAFT_NODES", 100)
+    graph = clustered(150)
     judge = Objective(graph, 4.0)
     by = {
         name: graphpri.sparsify(graph, keep=keep, beta=4, connected=connected, entropy=name, effort="fast")
@@ -547,7 +534,7 @@ def test_results_do_not_depend_on_the_number_of_threads(weighted, monkeypatch):
     if weighted:
         graph = zoo.reweighted(graph, np.random.default_rng(0).lognormal(size=graph.n_edges))
     found = set()
-    for threads in ("1", "2", "3"):
+    for threads in ("1", "3"):
         monkeypatch.setenv("GRAPHPRI_THREADS", threads)
         result = graphpri.sparsify(graph, keep=0.3, entropy="local", effort="fast")
         found.add((result.mask.tobytes(), result.scores.tobytes(), result.objective))
@@ -639,7 +626,8 @@ def test_paths_over_budgets_warm_start():
 def test_small_graphs_do_not_load_the_compiler():
     code = (
         "import sys, networkx as nx, graphpri; G = nx.karate_club_graph();"
-        "kept = graphpri.sparsify(G, keep=0.5); graphpri.sparsify(G, keep=0.5, entropy='local', effort='fast');"
+        "kept = graphpri.sparsify(G, keep=0.5, effort='fast');"
+        "graphpri.sparsify(G, keep=0.5, entropy='local', effort='fast');"
         "graphpri.sparsify(G, keep=0.5, method='local-degree'); graphpri.report(G, kept);"
         "graphpri.path(G, beta=[1, 2], effort='fast'); print('numba' in sys.modules)"
     )

@@ -26,8 +26,6 @@ with warnings.catch_warnings():
     from torch_geometric.loader import DataLoader
     from torch_geometric.transforms import Compose, ToUndirected
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 
 def data_of(graph: Graph, seed: int = 0) -> Any:
     """A graph with attributes that say which column they belong to, in shuffled columns."""
