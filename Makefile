@@ -26,13 +26,14 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: help demo dist test lowest lint format bench docs fuzz clean browser-installed browser-install
+.PHONY: help demo dist test lowest lint format bench docs fuzz pages clean browser-installed browser-install
 
 help:
 	@echo "make demo    sparsify a real graph and print a report"
 	@echo "make dist    build wheel and sdist, and try what the README shows with each"
 	@echo "make test    run the tests (PYTEST_ARGS=...)"
 	@echo "make lowest  run the tests with the lowest versions that pyproject.toml allows (PYTEST_ARGS=...)"
+	@echo "make pages   run the code of the pages that train networks (the tests run that of the others)"
 	@echo "make lint    check style, types and the direction of imports"
 	@echo "make format  format the code"
 	@echo "make bench   run the benchmarks (BENCH_ARGS=--quick: minutes instead of hours)"
@@ -75,6 +76,10 @@ test: $(INSTALLED) browser-$(BROWSER)
 # Damaged files of every format through the command line, for longer than the tests do; a seed gives the same runs.
 fuzz: $(INSTALLED)
 	$(BIN)/python tests/fuzzing.py $(FUZZ_ARGS)
+
+# The code of the pages that train networks; tests run that of all others.
+pages: $(INSTALLED)
+	$(BIN)/python docs/run_blocks.py gnn.md
 
 browser-installed:
 

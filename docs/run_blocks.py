@@ -5,6 +5,7 @@ In a ``console`` block, lines after ``$ `` are commands for the shell, and the l
 what it prints. Times are not compared, and ``...`` alone on a line stands for any lines.
 
 python docs/run_blocks.py            say which outputs differ
+python docs/run_blocks.py gnn.md     on this page
 python docs/run_blocks.py --write    put the real ones in their place
 """
 
@@ -27,6 +28,9 @@ from unittest.mock import patch
 from fill_tables import PAGES
 
 from graphpri.cli import main as graphpri
+
+TRAINING = ("gnn.md",)
+"""Pages that train networks over several seeds, which takes long: `make pages` runs their code, not the tests."""
 
 RUNNER = """
 import contextlib, io, json, os, sys, traceback, warnings
@@ -287,11 +291,15 @@ def write(runs: list[Run]) -> None:
 
 
 def main() -> int:
-    """Run every page; 1 where something fails or differs."""
+    """Run every page, or those named; 1 where something fails or differs."""
     wrong = 0
+    named = [word for word in sys.argv[1:] if not word.startswith("--")]
+    pages = [page for page in PAGES if page.name in named or not named]
+    if unknown := set(named) - {page.name for page in pages}:
+        raise SystemExit(f"no page is called {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as name:
-        by_page = run_python(PAGES, Path(name))
-    for page, runs in zip(PAGES, by_page, strict=True):
+        by_page = run_python(pages, Path(name))
+    for page, runs in zip(pages, by_page, strict=True):
         with tempfile.TemporaryDirectory() as name:
             runs += run_console(page, Path(name))
         for run in runs:
