@@ -1,6 +1,7 @@
 """The protocol of brain networks: folds of subjects, tuning, permutations, stability of edges, and kept pieces."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from graphpri.apps import brain_methods
 from graphpri.apps.brain_data import from_matrices, from_series, named
 from graphpri.apps.brain_graph import features, square, upper
 from graphpri.apps.brain_methods import Classifier, Settings, subject_folds
+from graphpri.apps.brain_models import MaskedGCN
 from graphpri.apps.brain_planted import planted_connectomes
 from graphpri.apps.brain_protocol import (
     Validation,
@@ -31,6 +33,12 @@ FAST = Validation(folds=3, settings=Settings(nested=False))
 @pytest.fixture(scope="module")
 def scans():
     return planted_connectomes(0.5, 0, n_rois=24, n_modules=3, n_planted=8, n_train=48, n_test=8).train
+
+
+@pytest.fixture
+def brief_training(monkeypatch):
+    """A third of the epochs of the paper's network, where it need not be good."""
+    monkeypatch.setattr(brain_methods, "MaskedGCN", partial(MaskedGCN, epochs=50))
 
 
 def paired(scans):
@@ -175,6 +183,7 @@ def test_a_score_is_predicted(name):
         evaluate(held, ["gcn"], protocol)
 
 
+@pytest.mark.usefixtures("brief_training")
 @pytest.mark.parametrize("name", brain_methods.names())
 def test_every_method_scores_every_scan_once_without_its_subject(scans, name):
     if "tangent" in name:
@@ -199,6 +208,7 @@ def test_noise_is_not_predicted_with_parameters_chosen_within():
     assert 0.4 <= np.mean(found) <= 0.6
 
 
+@pytest.mark.usefixtures("brief_training")
 @pytest.mark.parametrize("name", ["edge-readout", "linear-svm", "paper"])
 def test_tuning_repeats_and_tells_planted_classes_apart(scans, name, monkeypatch):
     pytest.importorskip("optuna")
@@ -252,6 +262,7 @@ def test_settings_that_do_not_fit_are_refused(chosen, message):
         Settings(**chosen)
 
 
+@pytest.mark.usefixtures("brief_training")
 @pytest.mark.parametrize(("name", "signs"), [("gcn", "abs"), ("gcn", "two"), ("paper", "two"), ("pyg-gcn", "abs")])
 def test_clustering_coefficients_are_features_that_permuted_nodes_share(scans, name, signs, monkeypatch):
     if name == "pyg-gcn":
