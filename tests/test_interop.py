@@ -290,16 +290,16 @@ def test_weights_by_another_name_are_refused(kind):
 
 
 @EACH
-@pytest.mark.parametrize("graph", zoo.ALL.values(), ids=zoo.ALL)
-def test_the_zoo_goes_there_and_back(kind, graph):
-    edges = list(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
-    weights = graph.weights.tolist() if graph.is_weighted else None
-    if kind.make is make_edge_frame and (graph.degrees() == 0).any():
-        pytest.skip("an edge list can't hold isolated nodes")
-    source = load(kind.make(graph.n_nodes, edges, weights, False))
-    assert (source.graph.n_nodes, expected(source.graph)) == (graph.n_nodes, expected(graph))
-    mask = np.arange(graph.n_edges) % 3 != 0
-    assert entries(kind, source.rebuild(mask)) == expected(graph.select(mask))
+def test_the_zoo_goes_there_and_back(kind):
+    for graph in zoo.ALL.values():
+        edges = list(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
+        weights = graph.weights.tolist() if graph.is_weighted else None
+        if kind.make is make_edge_frame and (graph.degrees() == 0).any():
+            continue  # an edge list can't hold isolated nodes
+        source = load(kind.make(graph.n_nodes, edges, weights, False))
+        assert (source.graph.n_nodes, expected(source.graph)) == (graph.n_nodes, expected(graph))
+        mask = np.arange(graph.n_edges) % 3 != 0
+        assert entries(kind, source.rebuild(mask)) == expected(graph.select(mask))
 
 
 # Policies, on every type that can hold what they are about
