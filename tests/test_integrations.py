@@ -42,7 +42,7 @@ def shuffled(graph: nx.Graph) -> nx.Graph:
 
 
 KARATE = shuffled(nx.karate_club_graph())
-FEW = {"keep": 0.3, "beta": 4.0}
+FEW = {"keep": 0.3, "beta": 4.0, "effort": "fast"}
 KEPT = {frozenset(edge) for edge in graphpri.sparsify(KARATE, **FEW).graph.edges}
 
 Facts = tuple[int, float, int]
@@ -203,6 +203,8 @@ def test_a_csv_file_gives_the_same_in_pandas_in_python_and_on_the_shell(tmp_path
         "0.3",
         "--beta",
         "4",
+        "--effort",
+        "fast",
     ]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     assert len(by_pandas) == 23
