@@ -24,7 +24,8 @@ from graphpri.apps import brain_edges, brain_figures, brain_methods
 from graphpri.apps.brain_data import Connectomes, Rois, from_series
 from graphpri.apps.brain_graph import pairs
 from graphpri.apps.brain_protocol import Stability
-from graphpri.apps.brain_report import about_edges, about_systems, conclusions
+from graphpri.apps.brain_report import about_confounds, about_edges, about_systems, about_tests, conclusions
+from graphpri.apps.brain_tests import edge_tests
 from graphpri.cli import main
 
 FILES = {"scores.csv", "comparison.csv", "edges.csv", "all_edges.csv", "importance.csv", "systems.csv"}
@@ -258,6 +259,8 @@ def test_sources_that_are_no_scans_are_named(tmp_path: Path, capsys: pytest.Capt
     (folder / "participants.tsv").rename(tmp_path / "labels.tsv")
     refused(capsys, [folder, "-o", tmp_path / "c"], "--labels")
     refused(capsys, ["eoec", "--labels", tmp_path / "labels.tsv", "-o", tmp_path / "d"], "--labels", "eoec")
+    for option in (["--fisher-z"], ["--classes", "eyes_open,eyes_closed"], ["--kind", "series"], ["--array", "a"]):
+        refused(capsys, ["eoec", *option, "-o", tmp_path / "d"], option[0], "named set")
     refused(capsys, [folder, "--labels", tmp_path / "labels.tsv", "-o", tmp_path / "labels.tsv"], "folder")
 
 
@@ -286,6 +289,8 @@ def test_one_of_several_arrays_must_be_named(tmp_path: Path, capsys: pytest.Capt
         (["--fisher-z"], ["--fisher-z", "series"]),
         (["--confounds", "sex"], ["--confounds", "sex"]),
         (["--methods", "ridge"], ["ridge", "no classes"]),
+        (["--permute", "linear-svm"], ["--permute linear-svm", "--permutations"]),
+        (["--methods", "linear-svm", "--permute", "gcn", "--permutations", "9"], ["--permute gcn", "scored"]),
     ],
 )
 def test_options_that_do_not_fit_are_refused_before_any_work(
@@ -324,7 +329,7 @@ def test_confounds_and_sites_are_reported_beside_the_methods(scans: Path, aged: 
     more = ["--labels", aged, "--label", "diagnosis", "--confounds", "age", "--site", "site", "--allow-missing"]
     found = call("brain", scans, *more, *QUICK, "--permutations", "3", "-o", tmp_path)
     assert found.code == 0, found.err
-    assert "passed over: 1 rows without a file: sub-10" in found.out
+    assert "passed over: 1 row without a file: sub-10" in found.out
     facts = json.loads((tmp_path / "report.json").read_text())
     assert facts["confounds_alone"]["method"] == "confounds"
     assert {row["method"] for row in facts["sites_left_out"]} == {"linear-svm", "edge-readout", "confounds"}
@@ -333,6 +338,7 @@ def test_confounds_and_sites_are_reported_beside_the_methods(scans: Path, aged: 
     page = (tmp_path / "report.html").read_text()
     assert "The confounds alone (age) have a balanced accuracy" in page
     assert "Each of the 2 sites (a, b) was left out in turn" in page
+    assert "there than luck explains" in page
 
 
 def test_a_score_is_predicted_from_the_command_line(scans: Path, aged: Path, tmp_path: Path) -> None:
@@ -343,7 +349,10 @@ def test_a_score_is_predicted_from_the_command_line(scans: Path, aged: Path, tmp
     compared = rows_of(tmp_path / "comparison.csv")
     assert {row["method"] for row in compared} == {"ridge", "cpm"}
     assert all(-1 <= float(row["lower"]) <= float(row["upper"]) <= 1 for row in compared)
-    assert "Can the score be predicted" in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert "Can age be predicted" in page
+    assert "red edges rise with age, blue ones fall" in page
+    assert "10 subjects: age" in found.out
 
 
 def test_tuning_and_two_channels_run_from_the_command_line(scans: Path, tmp_path: Path) -> None:
@@ -440,11 +449,25 @@ def test_sentences_follow_the_results() -> None:
         assert ("don't report single edges" in text) == warns
         assert "share 0.40 of their edges (intersection over union), and 0.10 with such labels" in text
     assert "don't interpret its edges" in " ".join(about_edges("m", [often], stable, 10, 100, lucky=True))
+    blind = edge | {"q": np.nan, "p_family": np.nan}
+    assert not any("q < .05" in text for text in about_edges("m", [blind], stable, 10, 100))
     assert about_systems([], "")[0].startswith("The regions have no systems")
     assert about_systems([{"system": "a", "other_system": "b", "q": 0.01}], "derived")[1] == "Of the atlas: derived."
 
 
 CHANCE = (0.5, 0.3, 0.7)
+
+
+def test_a_site_for_each_class_leaves_nothing_to_test_and_is_said() -> None:
+    sites = ["north", "south"] * 5
+    scans = from_series(series(), labels(), confounds={"site": sites})
+    tested = edge_tests(scans, 20)
+    assert about_tests(tested) == [
+        "No edge can be tested: the confounds leave nothing to test, or there are too few subjects."
+    ]
+    alone = ROW | {"balanced_accuracy": 1.0, "difference_lower": 0.2, "difference_upper": 0.5}
+    assert "clearly worse than that: the classes differ in site" in about_confounds(scans, [ROW], alone)[1]
+    assert "without permutations" in about_tests(edge_tests(from_series(series(), labels()), 0))[0]
 
 
 def test_without_coordinates_there_is_no_brain_and_without_systems_edges_show_their_sign() -> None:

@@ -26,7 +26,7 @@ from graphpri.apps.brain_data import (
     sides,
 )
 from graphpri.apps.brain_files import read_atlas, read_connectomes, read_numbers
-from graphpri.errors import FileError, OptionError
+from graphpri.errors import FileError, Note, OptionError, worded
 
 N, T, S = 5, 40, 10
 
@@ -206,6 +206,8 @@ def test_bad_matrices_are_named(change: Callable[[Any], Any], message: str) -> N
             r"class 'c' has 1 scan: .*3 labels \(and scans\): 'a' of 4, 'b' of 5, 'c' of 1",
         ),
         ([None, *labels(9)], {}, "scan 0 has no label"),
+        (["Old", *["old", "young"] * 4, "old"], {}, "labels 'Old' and 'old' differ in case only"),
+        ([None, None, *labels(8)], {}, "scans 0, 1 have no label"),
         (["a"] + ["b"] * 9, {}, "class 'a' has 1 scan: each class needs 2"),
         (labels(), {"classes": ("a", "z")}, "no scan has the label 'z'"),
         (labels(), {"classes": ("a", "a")}, "two or more different labels"),
@@ -215,7 +217,12 @@ def test_bad_matrices_are_named(change: Callable[[Any], Any], message: str) -> N
         ([*range(9), "old"], {"score": True}, "scan 9 has the score 'old', which is no number"),
         ([3] * S, {"score": True}, "not all alike"),
         (labels(), {"confounds": {"age": [20] * S}}, "confound 'age' is '20' in all scans"),
-        (labels(), {"confounds": {"age": [None, *range(9)]}}, "scans 0 have no age"),
+        (labels(), {"confounds": {"age": [None, *range(9)]}}, "scan 0 has no age"),
+        (
+            labels(),
+            {"confounds": {"age": [20, 20, 30, 30, "4O", *[40] * 5]}},
+            "scan 4 has '4O' for .* in 9 other scans",
+        ),
         (labels(), {"confounds": {"age": [1, 2]}}, "confound 'age' has 2 values for 10 scans"),
         (labels(), {"confounds": {"city": list("abcdefghij")}}, "confound 'city' has 10 different values"),
         (labels(), {"sites": ["x"]}, "1 sites for 10 scans"),
@@ -613,7 +620,7 @@ def test_dead_regions_are_left_out_of_all_scans_and_counted() -> None:
     found = from_series(xs, labels(), rois=rois, drop_regions=True)
     assert found.rois.names == ("A", "C", "E")
     assert found.rois.systems == ("u", "w", "y")
-    assert any("2 of 5 (B in 1 scans, D in 2 scans)" in note for note in found.notes)
+    assert any("2 of 5 (B in 1 scan, D in 2 scans)" in note for note in found.notes)
     matrices = [pearson(x) for x in series()]
     matrices[2][3, :] = matrices[2][:, 3] = np.nan
     matrices[3][1, :] = matrices[3][:, 1] = 0.0
@@ -651,8 +658,45 @@ def test_a_region_without_correlations_is_noted() -> None:
     held[3][1], held[3][:, 1] = 0, 0
     held[3][1, 1] = 1
     found = from_matrices(held, labels(), scans=IDS)
-    assert any("regions without any correlation: ROI 2 in sub-03" in note for note in found.notes)
+    note = next(note for note in found.notes if "regions without any correlation: ROI 2 in sub-03" in note)
+    assert "leave them out in all scans (drop_regions=True)" in note
     assert not any("without any" in note for note in from_matrices(held[:3] + held[4:], labels()[:-1]).notes)
+
+
+def test_a_region_of_zeros_on_the_diagonal_too_is_refused_and_can_be_left_out() -> None:
+    held = [pearson(x) for x in series()]
+    held[3][1], held[3][:, 1] = 0, 0
+    with pytest.raises(OptionError, match=r"scan sub-03 has no correlations of ROI 2.*drop_regions=True"):
+        from_matrices(held, labels(), scans=IDS)
+    found = from_matrices(held, labels(), scans=IDS, drop_regions=True)
+    assert found.rois.names == ("ROI 1", "ROI 3", "ROI 4", "ROI 5")
+    assert "1 of 5 (ROI 2 in 1 scan)" in found.notes[0]
+
+
+def test_zeros_in_front_of_a_number_are_of_no_account(tmp_path: Path) -> None:
+    (tmp_path / "scans").mkdir()
+    for i, x in enumerate(series()):
+        np.savetxt(tmp_path / "scans" / (f"{i + 1:03}.csv" if i % 2 else f"sub-{i + 1:03}_run-2.csv"), x, delimiter=",")
+    for ids in (range(1, S + 1), [f"SUB{i:02}" for i in range(1, S + 1)]):
+        found = read_connectomes(tmp_path / "scans", table(tmp_path / "people.tsv", id=ids, group=labels()))
+        assert found.groups == tuple(map(str, ids))
+        assert [int(name[4:7] if name.startswith("sub") else name) for name in found.scans] == list(range(1, S + 1))
+
+
+def test_half_of_a_matrix_and_a_struct_are_named_as_such(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, [np.triu(pearson(x)) for x in series()])
+    with pytest.raises(OptionError, match="only one triangle of it is filled"):
+        read(folder)
+    savemat(tmp_path / "all.mat", {"data": {"conn": np.array(series()), "subject": "x"}})
+    with pytest.raises(FileError, match="data is a struct of conn, subject: save what is wanted"):
+        read_connectomes(tmp_path / "all.mat", table(tmp_path / "people.tsv", id=IDS, group=labels()))
+
+
+def test_notes_name_arguments_in_words_of_python_and_of_the_command() -> None:
+    note = from_matrices([pearson(x) - np.eye(5) for x in series()], labels()).notes[0]
+    assert note.endswith("if they hold Fisher z, say fisher_z=True")
+    assert isinstance(note, Note)
+    assert worded(note.message, lambda name, value: f"--{name}").endswith("say --fisher_z")
 
 
 def test_a_bad_matrix_among_good_ones_is_told_with_its_entry_or_region(tmp_path: Path) -> None:

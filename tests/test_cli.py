@@ -229,6 +229,7 @@ def test_completion_scripts_know_the_commands(shell: str, cli: Cli):
         (["measure", "karate"], ["KEPT"]),
         (["explore", "a.csv", "b.csv", "-o", "p.html"], ["explore takes one graph", "'b.csv' is one too many"]),
         (["measure", "a.csv", "b.csv", "c.csv", "-"], ["two graphs", "'c.csv', '-' are too many"]),
+        (["brain", *"abcdefgh", "-o", "x"], ["one SOURCE", "in quotes", "'f' and 2 more are too many"]),
         (["data", "git"], ["git"]),
         (["--nonsense"], ["--nonsense"]),
         (["data", "get", "karate", "jazz"], ["'jazz' is one too many"]),

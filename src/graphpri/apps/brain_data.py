@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphpri import datasets
-from graphpri.errors import OptionError, argument, setting
+from graphpri.errors import Note, OptionError, argument, setting
 from graphpri.graph import BoolArray, FloatArray, IntArray
 
 Values = Sequence[Any] | NDArray[Any]
@@ -35,7 +35,7 @@ _MOST_CLASSES = 10  # that are taken without being named
 _LEAST_SHAPE = 3  # regions, and time points
 _TOLERANCE = 1e-5  # of correlations written in single precision or to six digits
 _CONSTANT = 1e-12  # of the largest entry
-_OUT = "leave out the region in all scans, or the scan"
+_OUT = f"leave out the region in all scans ({setting('drop_regions', True)}), or the scan"
 _SUBJECT = re.compile(r"(?:^|[_/\\])sub-([A-Za-z0-9]+)")  # in names of BIDS entities, sub-01_task-rest
 
 
@@ -100,6 +100,8 @@ class Connectomes:
         What they come from, before that.
     sites : tuple of str, length S, or None
         Where each scan was made.
+    score_name : str
+        What the score is called.
 
     Examples
     --------
@@ -123,6 +125,7 @@ class Connectomes:
     confounds: FloatArray | None = None
     confound_names: tuple[str, ...] = ()
     sites: tuple[str, ...] | None = None
+    score_name: str = "the score"
 
     @property
     def n_classes(self) -> int:
@@ -287,14 +290,13 @@ def from_matrices(
     blank = [name for x, name in zip(held, names, strict=True) if _has_blank_diagonal(x)]
     known = _Facts(labels, groups, classes, names, rois, score, confounds, sites)
     found = _assemble(_symmetric(np.stack(held)), known, None)
-    text = f"{len(blank)} matrices ({name_some(blank)}) had a diagonal of zeros or NaN, which was set to 1"
-    note += (
-        ((text if fisher_z else f"{text}; if they hold Fisher z, say {setting('fisher_z', True)}"),) if blank else ()
-    )
+    if blank:
+        text = f"{len(blank)} matrices ({name_some(blank)}) had a diagonal of zeros or NaN, which was set to 1"
+        note += (text if fisher_z else Note(f"{text}; if they hold Fisher z, say {setting('fisher_z', True)}"),)
     return replace(found, notes=note + _about_silence(found) + found.notes)
 
 
-def named(name: str) -> Connectomes:
+def named(name: str, *, drop_regions: bool = False) -> Connectomes:
     """A named data set of brain networks, from the folder GRAPHPRI_DATA or the cache.
 
     Parameters
@@ -302,6 +304,8 @@ def named(name: str) -> Connectomes:
     name : {"eoec", "devfmri"}
         Eyes open against eyes closed, 94 scans of 47 subjects, 116 AAL regions; children against adults, 83 people, 64
         BASC parcels.
+    drop_regions : bool
+        As in :func:`from_series`.
 
     Raises
     ------
@@ -319,6 +323,7 @@ def named(name: str) -> Connectomes:
     """
     raw = datasets.scans(name)
     facts: dict[str, Any] = {"groups": raw.subjects, "classes": raw.classes, "scans": raw.names}
+    facts["drop_regions"] = drop_regions
     if raw.atlas is not None:
         at = np.array([raw.atlas[axis] for axis in ("x_mni", "y_mni", "z_mni")], np.float64).T
         facts["rois"] = Rois(raw.atlas["abbrev"], at, raw.atlas["dos_system"], DERIVED)
@@ -409,6 +414,11 @@ def name_some(names: Sequence[str], most: int = 5) -> str:
     """
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _have(scans: Sequence[str]) -> str:
+    """The beginning of a sentence about what scans have."""
+    return f"scan {scans[0]} has" if len(scans) == 1 else f"scans {name_some(scans)} have"
 
 
 def label_text(label: Any) -> str | None:
@@ -514,11 +524,19 @@ def _texts(values: Values, names: tuple[str, ...], what: str, as_many: str = "as
         raise OptionError(f"{len(values)} {what}s for {len(names)} scans: pass {as_many}")
     found = tuple(label_text(x) for x in values)
     if without := [name for name, text in zip(names, found, strict=True) if text is None]:
-        raise OptionError(f"scans {name_some(without)} have no {what}: fill it in, or leave them out")
+        raise OptionError(f"{_have(without)} no {what}: fill it in, or leave them out")
     return tuple(map(str, found))
 
 
 _NOMINAL = frozenset({"site", "site_id", "scanner", "scanner_id", "center", "centre", "batch"})
+
+
+def _number(text: str) -> float:
+    """The number that a text is; NaN where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
 
 
 def _confounds(columns: Mapping[str, Values], names: tuple[str, ...]) -> tuple[FloatArray, str]:
@@ -528,18 +546,25 @@ def _confounds(columns: Mapping[str, Values], names: tuple[str, ...]) -> tuple[F
     for name, values in columns.items():
         texts = _texts(values, names, name)
         kinds = sorted(set(texts))
-        try:
-            numbers = np.array([float(x) for x in texts])
-        except ValueError:
-            numbers = None
+        numbers = np.array([_number(x) for x in texts])
+        there = np.isfinite(numbers)
         if len(kinds) == 1:
             raise OptionError(f"confound {name!r} is {kinds[0]!r} in all scans: leave it out")
-        if numbers is not None and np.isfinite(numbers).all() and name.casefold() not in _NOMINAL:
+        if there.any() and name.casefold() not in _NOMINAL:
+            if not there.all():
+                i = int(np.argmin(there))
+                raise OptionError(
+                    f"scan {names[i]} has {texts[i]!r} for the confound {name!r}, which is a number in {there.sum()} "
+                    "other scans: correct it, or leave the scan out"
+                )
             table.append(numbers)
             read.append(f"{name} (a number)")
             continue
         if len(kinds) > len(names) // 2:
-            raise OptionError(f"confound {name!r} has {len(kinds)} different values, which are no numbers")
+            raise OptionError(
+                f"confound {name!r} has {len(kinds)} different values, such as {kinds[0]!r}, which are no numbers: too "
+                f"many for {len(names)} scans"
+            )
         table += [np.array([float(x == kind) for x in texts]) for kind in kinds[1:]]
         read.append(f"{name} ({len(kinds)} values)")
     return np.column_stack(table), f"confounds removed within training scans: {', '.join(read)}"
@@ -563,9 +588,15 @@ def _classes(texts: Sequence[str | None], scans: Sequence[str], classes: Sequenc
                 raise OptionError(f"{argument('classes', classes)}: no scan has the label {name!r}; there are {there}")
     else:
         if without := [scan for text, scan in zip(texts, scans, strict=True) if text is None]:
-            more = f" and {len(without) - 1} more" if len(without) > 1 else ""
             raise OptionError(
-                f"scan {without[0]}{more} has no label: fill it in, or choose classes with {setting('classes')}"
+                f"{_have(without)} no label: fill it in, or choose classes with {setting('classes')}, which leaves out "
+                "scans of other labels or none"
+            )
+        folded = {text.casefold(): text for text in reversed(order)}
+        if other := next((text for text in order if folded[text.casefold()] != text), None):
+            raise OptionError(
+                f"labels {folded[other.casefold()]!r} and {other!r} differ in case only: write them alike, or choose "
+                f"classes with {setting('classes')}"
             )
         if len(counts) == 1:
             raise OptionError(f"all {len(texts)} scans have the label {order[0]!r}: two classes are needed")
@@ -662,7 +693,8 @@ def _without_regions(
         coordinates=None if known.coordinates is None else known.coordinates[kept],
         systems=None if known.systems is None else tuple(known.systems[i] for i in kept),
     )
-    some = name_some([f"{known.names[i]} in {every[:, i].sum()} scans" for i in out])
+    times = [(known.names[i], int(every[:, i].sum())) for i in out]
+    some = name_some([f"{name} in {count} scan{'s' * (count > 1)}" for name, count in times])
     note = f"regions left out of all scans, as they have no signal in some: {out.size} of {n} ({some})"
     return [x[np.ix_(kept, kept)] if square else x[:, kept] for x in held], fewer, (note,)
 
@@ -705,7 +737,9 @@ def _has_blank_diagonal(x: FloatArray) -> bool:
 
 def _check_matrix(x: FloatArray, name: str, regions: Sequence[str] | None) -> None:
     bad = ~np.isfinite(x) & ~np.eye(len(x), dtype=bool)
-    without = np.flatnonzero(bad.sum(axis=1) == len(x) - 1)
+    blank = _has_blank_diagonal(x)
+    zeros = _silent(x) & (np.abs(x.diagonal()) <= _TOLERANCE)  # as tools write regions without a signal
+    without = np.flatnonzero((bad.sum(axis=1) == len(x) - 1) | (zeros & (not blank)))
     if without.size:
         raise OptionError(f"scan {name} has no correlations of {_name_regions(without, len(x), regions)}: {_OUT}")
     beyond = f"correlations lie in [-1, 1]; {setting('fisher_z', True)} takes Fisher z"
@@ -722,7 +756,7 @@ def _check_matrix(x: FloatArray, name: str, regions: Sequence[str] | None) -> No
             f"{beyond}; divide covariances by the deviations",
         ),
         (
-            np.diag((np.abs(diagonal - 1) > _TOLERANCE) & (not _has_blank_diagonal(x))),
+            np.diag((np.abs(diagonal - 1) > _TOLERANCE) & (not blank)),
             "the diagonal of a correlation matrix is 1 (or left at 0)",
         ),
     )
@@ -758,7 +792,8 @@ def _about_silence(found: Connectomes) -> tuple[str, ...]:
     if not silent.size:
         return ()
     silent_in = name_some([f"{found.rois.names[i]} in {found.scans[s]}" for s, i in silent])
-    return (f"regions without any correlation: {silent_in}; leave them out in all scans if they have no signal",)
+    remedy = f"leave them out in all scans ({setting('drop_regions', True)}) if they have no signal"
+    return (Note(f"regions without any correlation: {silent_in}; {remedy}"),)
 
 
 def _about_lengths(series: tuple[FloatArray, ...], names: tuple[str, ...]) -> tuple[str, ...]:
@@ -766,7 +801,10 @@ def _about_lengths(series: tuple[FloatArray, ...], names: tuple[str, ...]) -> tu
     short = [name for name, length in zip(names, lengths, strict=True) if length <= SHORT]
     notes: list[str] = []
     if short:
-        notes.append(f"scans of {SHORT} time points or fewer: {name_some(short)}; their correlations are mostly noise")
+        fewer = all(x.shape[0] < x.shape[1] for x in series)
+        turned = ", or regions stand in rows: then transpose the series" if fewer else ""
+        noise = f"their correlations are mostly noise{turned}"
+        notes.append(f"scans of {SHORT} time points or fewer: {name_some(short)}; {noise}")
     if min(lengths) != max(lengths):
         notes.append(f"scans have {min(lengths)} to {max(lengths)} time points: short ones give noisier correlations")
     return tuple(notes)

@@ -99,7 +99,8 @@ def read_connectomes(
     id_column : str, optional
         Column that names the scans: file, scan, participant_id, subject and the like where absent. A file is the scan
         of a row whose id is its name, its ``sub-`` entity (with or without ``sub-``), a part of its name between
-        other marks, or its folder; columns session_id and run tell scans of a subject apart.
+        other marks, its folder, or the same number but for zeros in front; columns session_id and run tell scans of a
+        subject apart.
     classes : sequence of two labels, optional
         See :func:`graphpri.apps.brain_data.from_series`.
     atlas : str or Path, optional
@@ -194,7 +195,8 @@ def read_connectomes(
             f"name their subjects ({setting('groups')})", f"name the column of subjects ({setting('group')})"
         )
         raise OptionError(f"{source}: {text}") from None
-    return replace(found, notes=table.notes + loaded.notes + found.notes)
+    called = found.score_name if score is None else score
+    return replace(found, notes=table.notes + loaded.notes + found.notes, score_name=called)
 
 
 def _load_files(
@@ -215,8 +217,8 @@ def _load_files(
     for i, (path, _) in enumerate(matched):
         numbers = read_numbers(path, array)
         held.append(_one_scan(path, numbers))
-        if held[-1].values.size != numbers.values.size and have_diagonals(numbers.values.reshape(1, -1)):
-            notes = (DIAGONALS,)
+        if held[-1].values.size != numbers.values.size:
+            notes = (_about_triangles(numbers.values.reshape(1, -1)),)
         if on_progress is not None:
             on_progress("reading scans", (i + 1) / len(matched))
     paths = [path for path, _ in matched]
@@ -241,6 +243,14 @@ def _one_scan(path: Path, numbers: Numbers) -> Numbers:
     if values.ndim != 2:
         raise FileError(f"{path}: has shape {values.shape}, where a scan is time points by regions, or a matrix")
     return numbers
+
+
+def _about_triangles(rows: FloatArray) -> str:
+    """How rows of numbers were read as triangles of matrices, as their length alone does not say."""
+    n = full(rows[:1]).shape[1]
+    if have_diagonals(rows):
+        return f"{DIAGONALS}, of {n} regions"
+    return f"rows of {rows.shape[1]} numbers were read as pairs of {n} regions, without diagonals"
 
 
 def _scan_names(paths: list[Path]) -> list[str]:
@@ -283,6 +293,8 @@ def _are_matrices(scans: Sequence[FloatArray], paths: Sequence[Path], kind: Kind
             if others := sum(symmetric):
                 remedy = f"where {others} other scans are symmetric matrices: correct or leave out this one"
                 raise OptionError(f"{path}: {what}, {remedy}")
+            if not np.tril(x, -1).any() or not np.triu(x, 1).any():
+                raise OptionError(f"{path}: only one triangle of it is filled ({what}): fill in its mirror image")
             raise OptionError(
                 f"{path}: it is square and not symmetric ({what}); {setting('kind', 'series', 'matrix')} says what "
                 "it is"
@@ -321,8 +333,7 @@ def _load_stacked(path: Path, table: _LabelTable, kind: Kind, array: str | None)
                 f"{path}: an array of shape {values.shape} holds neither the series of all scans, (S, T, N), nor "
                 "triangles, (S, N(N - 1)/2)"
             )
-        notes = (DIAGONALS,) if have_diagonals(np.asarray(values, np.float64)) else ()
-        return _Loaded(list(full(values)), True, names, order, None, notes)
+        return _Loaded(list(full(values)), True, names, order, None, (_about_triangles(np.asarray(values, float)),))
     if values.ndim != 3:
         raise FileError(f"{path}: an array of shape {values.shape}: pass (S, T, N), (S, N, N) or (S, N(N - 1)/2)")
     scans = list(values)
@@ -485,8 +496,8 @@ def _match(
             "file's name, its sub- entity, a part of its name between marks or its folder; "
             f"{setting('id_column')} names another one, and {setting('allow_missing', True)} passes such over"
         )
-    notes = (f"passed over: {len(lonely)} {parts[0]}",) if lonely else ()
-    notes += (f"passed over: {len(unnamed)} {parts[-1]}",) if unnamed else ()
+    notes = (f"passed over: {_counted(lonely, 'row')} without a file: {name_some(lonely)}",) if lonely else ()
+    notes += (f"passed over: {_counted(unnamed, 'file')} without a row: {name_some(unnamed)}",) if unnamed else ()
     for path, pairs in groupby(sorted(found), key=lambda pair: pair[0]):
         fitting = [table.row(i) for _, i in pairs]
         if len(fitting) > 1:
@@ -502,6 +513,10 @@ def _match(
                 "name each file in a column file"
             )
     return found, notes
+
+
+def _counted(things: Sequence[str], word: str) -> str:
+    return f"{len(things)} {word}{'s' * (len(things) > 1)}"
 
 
 def _files_of(files: Sequence[Path], table: _LabelTable, i: int) -> list[Path]:
@@ -533,6 +548,8 @@ def _is_subject(path: Path, name: str) -> bool:
 
 
 def _is_part(path: Path, name: str) -> bool:
+    if name.isdecimal() and "sub" in _entities(path):
+        return False  # the number of a run or session is no subject's
     return re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", _stem(path)) is not None
 
 
@@ -546,7 +563,17 @@ def _is_conn(path: Path, name: str) -> bool:
     return found is not None and name.isdecimal() and found[1] == name.lstrip("0")
 
 
-_WAYS: tuple[_Matches, ...] = (_is_name, _is_subject, _is_part, _is_conn, _is_folder)
+_NUMBERED = re.compile(r"(?:sub(?:ject)?)?[-_ ]?0*([0-9]+)", re.IGNORECASE)
+
+
+def _is_number_of(path: Path, name: str) -> bool:
+    """Whether a file is of the subject of that number: spreadsheets make 1 of 001."""
+    own = _NUMBERED.fullmatch(_entities(path).get("sub", _stem(path)))
+    wanted = _NUMBERED.fullmatch(name)
+    return own is not None and wanted is not None and own[1] == wanted[1]
+
+
+_WAYS: tuple[_Matches, ...] = (_is_name, _is_subject, _is_part, _is_conn, _is_folder, _is_number_of)
 
 
 # Tables of labels and subjects (participants.tsv), and the atlas of the regions
@@ -753,7 +780,10 @@ def _label_column(table: _Columns, taken: set[str | None], classes: Sequence[Any
         return (likely or list(texts))[0]  # its labels have a message of their own
     what = f"the labels {classes!r}" if wanted else "two different values"
     which = f"columns {', '.join(fit)} have" if fit else "no column has"
-    raise OptionError(f"{path}: {which} {what}: name the labels with {setting('label')}, one of {', '.join(texts)}")
+    raise OptionError(
+        f"{path}: {which} {what}: name the labels with {setting('label')}, one of {', '.join(fit or texts)}, "
+        f"or a score to predict with {setting('score')}"
+    )
 
 
 def _is_number(text: str | None) -> bool:
@@ -873,7 +903,10 @@ def _of_conn(arrays: Arrays, path: Path) -> Numbers:
     n = len(names)
     if z.ndim != 2 or z.shape[0] != n or z.shape[1] < n:
         raise FileError(f"{path}: Z of shape {z.shape} for {n} names is no result of one subject of CONN")
-    return Numbers(np.tanh(np.asarray(z[:, :n], np.float64)), tuple(names), turned=True)
+    found = np.tanh(np.asarray(z[:, :n], np.float64))
+    if np.isnan(found.diagonal()).all():
+        np.fill_diagonal(found, 1.0)
+    return Numbers(found, tuple(names), turned=True)
 
 
 def _read_text(path: Path) -> Numbers:
@@ -1000,7 +1033,9 @@ def _as_numbers(arrays: Arrays, path: Path, array: str | None) -> FloatArray:
     if array is not None and array in arrays:
         numeric = {array: arrays[array]}
     if not numeric:
-        raise FileError(f"{path}: there is no array of numbers; it has {_shapes(arrays) or 'nothing'}")
+        structs = [f"{name} is a struct of {', '.join(x.dtype.names)}" for name, x in arrays.items() if x.dtype.names]
+        remedy = f"; {'; '.join(structs)}: save what is wanted as an array of its own" if structs else ""
+        raise FileError(f"{path}: there is no array of numbers; it has {_shapes(arrays) or 'nothing'}{remedy}")
     if len(numeric) > 1:
         raise FileError(f"{path}: there are several arrays, {_shapes(numeric)}: name one with {setting('array')}")
     ((name, found),) = numeric.items()

@@ -749,7 +749,9 @@ def site_folds(scans: Connectomes) -> Parts:
         out = np.array([site == name for site in scans.sites])
         if scans.target is None and (gone := set(scans.labels) - set(scans.labels[~out])):
             raise OptionError(
-                f"all scans of class {scans.classes[min(gone)]!r} are of site {name!r}: the other sites can't learn it"
+                f"all scans of class {scans.classes[min(gone)]!r} are of site {name!r}: the other sites can't learn "
+                "it, and what tells classes apart may be the site; take scans of each class from two sites or more, or "
+                f"leave out {setting('site')}"
             )
         found.append((np.flatnonzero(~out), np.flatnonzero(out)))
     return found

@@ -322,8 +322,8 @@ def _check(scans: Connectomes, request: Request) -> None:
     Raises
     ------
     OptionError
-        For no method, unknown ones, repeats or permutations out of range, no edges to show, and folds that the
-        subjects don't fill.
+        For no method, unknown ones, methods to permute that aren't scored, repeats or permutations out of range, no
+        edges to show, and folds that the subjects don't fill.
     MissingExtraError
         Where a library that pictures need is not installed.
     """
@@ -333,6 +333,11 @@ def _check(scans: Connectomes, request: Request) -> None:
         raise OptionError(f"method {twice[0]!r} is named {request.methods.count(twice[0])} times: once is enough")
     if request.protocol.repeats < 1 or min(request.protocol.permutations, request.edge_permutations) < 0:
         raise OptionError("give 1 repeat or more, and 0 permutations or more")
+    if unscored := [name for name in request.shuffled if name not in request.methods]:
+        raise OptionError(
+            f"{argument('permute', unscored[0])}: labels are permuted only for a method that is scored, one of "
+            f"{', '.join(request.methods)}: add it to the methods"
+        )
     if request.threshold is not None and not 0 < request.threshold < np.inf:
         raise OptionError(f"{argument('nbs_threshold', request.threshold)}: give a positive t or F")
     _top(request.top, scans)
@@ -468,12 +473,15 @@ def about_confounds(scans: Connectomes, comparison: Rows, confounds: Mapping[str
     'The best method, with age removed within the training scans, is not clearly better than that.'
     """
     key, names = main_measure(confounds), ", ".join(scans.confound_names)
-    clear = confounds["difference_upper"] < 0
+    clear, below = confounds["difference_upper"] < 0, confounds["difference_lower"] > 0
+    than = "clearly better than that." if clear else "not clearly better than that."
+    if below:
+        differ = "the classes differ in" if scans.classes else f"{scans.score_name} goes with"
+        than = f"clearly worse than that: {differ} {names}, so match the people before edges are read."
     return [
         f"The confounds alone ({names}) have a {_WORDS[key]} of {confounds[key]:.3f} ({confounds['lower']:.3f} to "
         f"{confounds['upper']:.3f}, p = {confounds['p']:.3g}), the best method {comparison[0][key]:.3f}.",
-        f"The best method, with {names} removed within the training scans, is "
-        + ("clearly better than that." if clear else "not clearly better than that."),
+        f"The best method, with {names} removed within the training scans, is {than}",
     ]
 
 
@@ -508,10 +516,15 @@ def about_edges(
         f"half-samples of subjects; with labels that say nothing {luck} {'edge is' if luck == 1 else 'edges are'}. Two "
         f"halves without a subject in common share {stable.jaccard:.2f} of their edges (intersection over union), and "
         f"{stable.shared_by_luck:.2f} with such labels.",
-        f"{sum(row['q'] < _LEVEL for row in edges)} of them differ at q < .05 (false discovery rate over all {n_edges} "
-        f"edges), {sum(row['p_family'] < _LEVEL for row in edges)} at p < .05 corrected for any false edge. The tests "
-        "use all scans, as the ranks do: they describe the edges, and don't confirm them.",
     ]
+    if not np.isnan([row["q"] for row in edges]).all():
+        family = f", {sum(row['p_family'] < _LEVEL for row in edges)} p < .05 corrected for any false edge"
+        permuted = not np.isnan([row["p_family"] for row in edges]).all()
+        found.append(
+            f"{sum(row['q'] < _LEVEL for row in edges)} of them have q < .05 (false discovery rate over all {n_edges} "
+            f"edges){family if permuted else ''}. The tests use all scans, as the ranks do: they describe the edges, "
+            "and don't confirm them."
+        )
     if lucky:
         found.append(f"{explained} does no better than luck explains: don't interpret its edges.")
     if often > luck and stable.jaccard > stable.shared_by_luck:
@@ -529,11 +542,13 @@ def about_tests(tests: EdgeTests) -> list[str]:
     >>> about_tests(edge_tests(drawn.train, 199))[0]
     'Of all 66 edges, 3 have q < .05 (false discovery rate), 3 p < .05 corrected for any false edge (199 permutations).'
     """
+    if np.isnan(tests.q).all():
+        return ["No edge can be tested: the confounds leave nothing to test, or there are too few subjects."]
     q, family = (int((p < _LEVEL).sum()) for p in (tests.q, tests.p_family))
-    found = [
-        f"Of all {tests.q.size} edges, {q} have q < .05 (false discovery rate), {family} p < .05 corrected for any "
-        f"false edge ({tests.permutations} permutations)."
-    ]
+    first = f"Of all {tests.q.size} edges, {q} have q < .05 (false discovery rate)"
+    if not tests.permutations:
+        return [f"{first}; without permutations there is no p corrected for any false edge, and none of components."]
+    found = [f"{first}, {family} p < .05 corrected for any false edge ({tests.permutations} permutations)."]
     name = "|t|" if tests.signed else "F"
     at = f"network-based statistic, {name} ≥ {tests.threshold:.2f}"
     clear = [row for row in tests.components if row["p"] is not None and row["p"] < _LEVEL]
@@ -568,7 +583,8 @@ def _page(outcome: BrainFindings, source: str, command: str) -> str:
     return _output.document(
         f"Brain networks: {source}",
         *_question(outcome),
-        f"<h2>{'How well the classes are told apart' if scans.classes else 'How well the score is predicted'}</h2>",
+        f"<h2>How well {'the classes are told apart' if scans.classes else f'{escape(scans.score_name)} is predicted'}"
+        "</h2>",
         *_results(outcome),
         *_beside(outcome),
         "<h2>Edges</h2>",
@@ -593,7 +609,7 @@ def _question(outcome: BrainFindings) -> list[str]:
     absent = [name for name in REFERENCES if scans.classes and name not in outcome.request.methods]
     named = " and ".join(f"{n} {name}" for n, name in zip(counts, scans.classes, strict=True))
     if scans.target is not None:
-        named = f"scores from {scans.target.min():.4g} to {scans.target.max():.4g}"
+        named = f"{scans.score_name} from {scans.target.min():.4g} to {scans.target.max():.4g}"
     return [
         f"<p>{escape(_asked(scans))}</p>",
         f"<p>{scans.n_scans} scans ({escape(named)}) of {subjects} subjects, {scans.n_rois} regions. "
@@ -613,7 +629,7 @@ def _question(outcome: BrainFindings) -> list[str]:
 def _asked(scans: Connectomes) -> str:
     """The question."""
     if scans.target is not None:
-        return "Can the score be predicted by functional connectivity, and by which edges?"
+        return f"Can {scans.score_name} be predicted by functional connectivity, and by which edges?"
     if scans.n_classes > 2:
         return f"Can {', '.join(scans.classes)} be told apart by functional connectivity, and by which edges?"
     first, second = scans.classes
@@ -680,10 +696,18 @@ def _beside(outcome: BrainFindings) -> list[str]:
         parts += [
             "<h2>Other sites</h2>",
             f"<p>Each of the {len(sites)} sites ({escape(name_some(sites, 8))}) was left out in turn, and its scans "
-            "scored by what the others taught; labels are shuffled within sites for p.</p>",
+            f"scored by what the others taught; labels are shuffled within sites for p. {_elsewhere(outcome)}</p>",
             _compared(outcome.left_out),
         ]
     return parts
+
+
+def _elsewhere(outcome: BrainFindings) -> str:
+    """What scans of other sites say of the methods."""
+    above = beyond_luck([row for row in outcome.left_out if row["method"] != CONFOUNDS])
+    if not above:
+        return "No method does better there than luck explains."
+    return f"Better there than luck explains: {escape(name_some(above, 12))}."
 
 
 def _edges(outcome: BrainFindings) -> list[str]:
@@ -704,7 +728,7 @@ def _edges(outcome: BrainFindings) -> list[str]:
         else "<p>There is no picture of them, as the regions have no coordinates: an atlas with columns x, y and z "
         "adds it.</p>",
         *([f'<p>The same to turn: <a href="{INTERACTIVE}">{INTERACTIVE}</a></p>'] if image else []),
-        _output.picture(ring, "The edges on a ring of regions", _RING) if ring else "",
+        _output.picture(ring, "The edges on a ring of regions", _ring_caption(scans)) if ring else "",
         _edge_rows(first),
         f"<p class='small'>The first {len(first)} of {len(outcome.edges)}; edges.csv has these, all_edges.csv every "
         f"edge. {_sign(scans)}Tests: {escape(outcome.tests.how)}, of Fisher's z; q: false discovery rate over "
@@ -714,14 +738,21 @@ def _edges(outcome: BrainFindings) -> list[str]:
     ]
 
 
-_RING = "Regions by system; red edges are stronger in the second class, or rise with the score, blue ones weaker."
+def _ring_caption(scans: Connectomes) -> str:
+    """What the ring shows."""
+    by = "Regions by system" if scans.rois.systems else "Regions in their order"
+    if scans.n_classes > 2:
+        return f"{by}."
+    if scans.classes:
+        return f"{by}; red edges are stronger in {scans.classes[1]}, blue ones weaker."
+    return f"{by}; red edges rise with {scans.score_name}, blue ones fall."
 
 
 def _sign(scans: Connectomes) -> str:
     if scans.n_classes > 2:
         return ""
     *_, last = scans.classes or ("",)
-    where = f"a larger correlation is seen in {escape(last)}" if last else "it rises with the score"
+    where = f"a larger correlation is seen in {escape(last)}" if last else f"it rises with {escape(scans.score_name)}"
     return f"Sign: + where {where}. "
 
 
@@ -750,9 +781,10 @@ def _edge_rows(rows: Rows) -> str:
                 row["importance"],
                 f"{row['selection_frequency']:.0%}",
                 *(f"{row[key]:.2f}" for key in means),
-                f"{row[statistic]:.2f}",
-                f"{row['q']:.2g}",
-                f"{row['p_family']:.2g}",
+                *(
+                    "" if np.isnan(row[key]) else format(row[key], how)
+                    for key, how in ((statistic, ".2f"), ("q", ".2g"), ("p_family", ".2g"))
+                ),
             ]
             for row in rows
         ],

@@ -156,9 +156,13 @@ def _run(arguments: list[str]) -> int:
     return command(*map(_unmark, bound.args), **{k: _unmark(v) for k, v in bound.kwargs.items()}) or OK
 
 
+_NAMED = 5  # arguments in a message, of those that a command has no place for
+
+
 def _too_many(command: str, tokens: Sequence[str]) -> str:
     """The message about arguments that a command has no place for."""
-    more = ", ".join(repr(token.replace(_DASH, "-")) for token in tokens)
+    more = ", ".join(repr(token.replace(_DASH, "-")) for token in tokens[:_NAMED])
+    more += f" and {len(tokens) - _NAMED} more" * (len(tokens) > _NAMED)
     takes = f"{command} takes {_TAKES[command]}: " if command in _TAKES else ""
     return f"{takes}{more} {'is one' if len(tokens) == 1 else 'are'} too many (see 'graphpri {command} --help')"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,6 +18,7 @@ from graphpri.cli.options import (
     Quiet,
     ResultsFolder,
     Whole,
+    notes_in_words,
     split_names,
 )
 from graphpri.cli.progress import Watch
@@ -198,13 +199,14 @@ def _scans(source: str, data: Data, watch: Watch) -> Connectomes:
     from graphpri.apps import brain_data
 
     if source.casefold() in datasets.scan_sets() and not Path(source).exists():
-        own = ("labels", "label", "group", "id_column", "atlas", "score", "confounds", "site")
-        if unwanted := [name for name in own if getattr(data, name)]:
-            raise OptionError(f"--{unwanted[0].replace('_', '-')}: the named set {source} has its own")
-        return brain_data.named(source)
+        given = (field.name for field in fields(data) if getattr(data, field.name) != getattr(DEFAULT_DATA, field.name))
+        if unwanted := [name for name in given if name != "drop_regions"]:
+            option = f"--{unwanted[0].replace('_', '-')}"
+            raise OptionError(f"{option}: it is for files, and {source} is a named set, of known labels and matrices")
+        return _in_words(brain_data.named(source, drop_regions=data.drop_regions))
     from graphpri.apps.brain_files import read_connectomes
 
-    return read_connectomes(
+    found = read_connectomes(
         source,
         _labels(source, data.labels),
         label=data.label,
@@ -222,6 +224,12 @@ def _scans(source: str, data: Data, watch: Watch) -> Connectomes:
         drop_regions=data.drop_regions,
         on_progress=watch.show,
     )
+    return _in_words(found)
+
+
+def _in_words(scans: Connectomes) -> Connectomes:
+    """The scans with notes that name options of the command, as the report has them too."""
+    return replace(scans, notes=tuple(notes_in_words([note]) for note in scans.notes))
 
 
 def _labels(source: str, given: str | None) -> str | Path:
@@ -245,6 +253,8 @@ def _request(plan: Plan, scans: Connectomes) -> Request:
 
     if not plan.nested and plan.inner != DEFAULT_PLAN.inner:
         raise OptionError(f"--inner {plan.inner}: with --no-nested there are no inner folds")
+    if plan.permute is not None and not plan.permutations:
+        raise OptionError(f"--permute {plan.permute}: say how often with --permutations, such as 1000")
     methods = brain_methods.names(scans.target is not None)
     if plan.methods is not None:
         methods = tuple(split_names(plan.methods))
@@ -283,7 +293,7 @@ def _print(outcome: BrainFindings, out: Path, names: list[str], *, json: bool, q
         files = [str(out / name) for name in names]
         print(show.as_json({**facts, "comparison": outcome.comparison, "notes": scans.notes, "files": files}))
     elif not quiet:
-        what = " against ".join(scans.classes) or "a score"
+        what = " against ".join(scans.classes) or scans.score_name
         print(f"{scans.n_scans} scans of {len(set(scans.groups))} subjects: {what}")
         rows = [*outcome.comparison, *([outcome.confounds] if outcome.confounds else [])]
         print(show.table([{key: row[key] for key in _SHOWN if key in row} for row in rows]))
