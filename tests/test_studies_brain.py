@@ -75,6 +75,8 @@ def test_a_network_that_is_always_right_turns_the_verdicts(eoec: studies.Result,
     assert found["The mask and the Graph-PRI term make a graph convolutional network more accurate"].outcome == (
         "reproduced"
     )
+    ours = next(verdict for claim, verdict in found.items() if claim.startswith("An edge readout"))
+    assert (ours.outcome == "reproduced") == ("within the interval" not in ours.condition)
     networks = next(verdict for claim, verdict in found.items() if claim.startswith("Linear models"))
     assert networks.outcome == "not reproduced"
 

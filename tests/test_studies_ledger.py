@@ -88,6 +88,13 @@ def test_changed_runs_turn_the_verdicts_on_optimisation(quick_study: Run, tmp_pa
     after = judged(find("optimisation"), found.folder, tmp_path / "eased", "runs", eased)
     assert about(after, "Gumbel-softmax").outcome == "reproduced"
 
+    def best_at_half(row: Row) -> None:
+        row["half"] = row["best"]
+
+    after = judged(find("optimisation"), found.folder, tmp_path / "half", "runs", best_at_half)
+    assert about(after, "above 50 %").outcome != "not reproduced"
+    assert about(found, "above 50 %").outcome == "not reproduced"
+
     def free(row: Row) -> None:
         row["share"], row["alone"] = "0.5", "0.0" if float(row["alpha"]) > 0 else "0.5"
 

@@ -95,7 +95,7 @@ def test_better_numbers_make_it_a_curve_and_a_chain(done: studies.Result, tmp_pa
         row.update({0: {"clusters": "1"}, 1: {"clusters": "4"}}.get(beta, {}))
 
     found = changed(done, tmp_path / "changed", "runs", change)
-    for words in ("principal curves of the data", "whatever the windows' width", "Silverman's rule"):
+    for words in ("principal curves of the data", "stand at β = 0, 1, 3 and ∞", "Silverman's rule"):
         assert about(found, words).outcome == "reproduced"
         assert about(done, words).outcome == "not reproduced"
 

@@ -150,6 +150,7 @@ def test_the_papers_table_is_compared_with_our_means(done: dict[str, studies.Res
 
     found = changed(done["assumption"], tmp_path / "printed", "additions", as_printed)
     assert about(found, "95.65").outcome == "reproduced"
+    assert about(done["assumption"], "95.65").outcome == "not reproduced"
 
 
 def test_a_counterexample_that_is_none_is_seen(done: dict[str, studies.Result], tmp_path: Path) -> None:
@@ -216,6 +217,14 @@ def test_a_changed_number_changes_the_verdict_of_its_theorem(
     before = about(done["theorems"], words)
     after = about(changed(done["theorems"], tmp_path / "changed", table, lambda row: row.update(change)), words)
     assert after.outcome != before.outcome
+
+
+def test_one_exception_refutes_the_corollary(done: dict[str, studies.Result], tmp_path: Path) -> None:
+    def all_but_one(row: Row) -> None:
+        row["both"] = str(int(row["S_rises"]) - 1)
+
+    found = about(changed(done["theorems"], tmp_path / "one", "corollary", all_but_one), "never raises")
+    assert found.outcome == "not reproduced"
 
 
 def test_the_atlas_has_every_connected_graph() -> None:

@@ -287,9 +287,9 @@ def _steps(table: Any, long: Any, facts: Facts) -> Verdict:
     facts.add("long_steps", more["steps"].max(), "long", "steps of a long run")
     sharper = facts["low_long"] <= facts["low_usual"] and facts["low_long"] < facts["high_long"]
     return Verdict(
-        "More steps of Algorithm 1 than were taken here leave fewer edges at β = 0, so that the rise with β is steeper",
+        "On one graph more steps of Algorithm 1 than were taken here leave fewer edges at β = 0: the rise is steeper",
         "graphpri",
-        "on one graph {low_long:.0f} instead of {low_usual:.0f} edges at β = {low_beta:g}, {high_long:.0f} instead of "
+        "{low_long:.0f} instead of {low_usual:.0f} edges at β = {low_beta:g}, {high_long:.0f} instead of "
         "{high_usual:.0f} at β = {high_beta:g}, after {long_steps:.0f} instead of {usual_steps:.0f} steps",
         grade(sharper),
     )

@@ -389,7 +389,10 @@ def _remark(row: Any, alike: bool, is_noise: bool) -> str:
     if is_noise:
         leader = row.best_pri if row.pri_rank < row.other_rank else row.best_other
         return f"a tie: the lead of {leader} may be chance"
-    return "" if row.lead_low > 0 else f"for this purpose take {row.best_other}"
+    if row.lead_low <= 0:
+        return f"for this purpose take {row.best_other}"
+    itself = "D is what Graph-PRI minimises at large β: the objective scored on itself, and no evidence of a use"
+    return itself if row.purpose == "information" else ""
 
 
 def _scale(frames: Frames, facts: Facts) -> Verdict:

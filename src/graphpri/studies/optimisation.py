@@ -233,11 +233,12 @@ def _above_half(runs: Any, masks: Any, facts: Facts) -> Verdict:
         "lost {lost_median:.4f} nats in the median, {lost_most:.3f} at most); of the mask of the paper's brain network "
         "{above:.0f} of {candidates:.0f} edges are above it, {above_true:.1%} of which differ between the classes, "
         "{base_true:.1%} of all and {top_true:.1%} of as many on top as differ",
-        grade(sampled and masked, sampled or masked),
+        grade(sampled and masked, sampled),
         "where hard samples are drawn; a mask that is only multiplied with the graph has no such threshold, since the "
         "Graph-PRI term does not change with its scale"
         if sampled and not masked
         else "one half is not where J is least"
+        + (", and most edges of the mask above it do not differ" if facts["above_true"] < 0.5 else "")
         if not sampled
         else "",
     )

@@ -338,7 +338,7 @@ def _width(runs: Any, facts: Facts) -> Verdict:
     outcome = grade(len(good) == len(chains), good)
     span = "from {least_good} to {most_good}" if len(good) > 1 else "of {least_good}"
     return Verdict(
-        "Point, modes, principal curves and data stand at β = 0, 1, 3 and ∞ whatever the windows' width",
+        "Point, modes, principal curves and data stand at β = 0, 1, 3 and ∞",
         _SOURCE,
         "at {good_widths:.0f} of {widths:.0f} widths; β = 0 leaves {narrow_places:.0f} places at s = {narrow}, "
         "β = 1 leaves {wide_places:.0f} at s = {wide}",

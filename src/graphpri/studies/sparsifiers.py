@@ -307,7 +307,8 @@ def _divergence(facts: Facts, frames: Frames) -> Verdict:
         "at β={beta_D:.0f}, without new weights, none in {lowest_D:.0%} of {cells:.0f} cells (the same in "
         f"{{tied_D:.0f}}); its D is {{ratio_D:.2f}} of the lowest of the others (median){example}",
         grade(facts["lowest_D"] == 1, facts["lowest_D"] >= 0.5),
-        "" if below.all() else f"not in: {', '.join(_cells(below))}",
+        "D is what Graph-PRI minimises at large β: the objective scored on itself, and no evidence of a use"
+        + ("" if below.all() else f"; not in: {', '.join(_cells(below))}"),
     )
 
 
@@ -359,6 +360,7 @@ def _reweighting(facts: Facts, frames: Frames) -> list[Verdict]:
             "not higher in {never_D:.1%} of {pairs:.0f} pairs, lower in {lowers_D:.1%}, at {factor_D:.2f} of what it "
             "was (median)",
             grade(facts["never_D"] == 1, facts["never_D"] >= 0.5),
+            "they are chosen to make D least: a check of the solver",
         ),
         Verdict(
             "New weights that lower D raise the spectral distance d_x, which looks at one direction only",
@@ -487,7 +489,7 @@ def _falls_with_beta(facts: Facts, frames: Frames) -> Verdict:
     facts.add("ends", lower, TABLE, "share of cells where the last β has no higher C_D than the first")
     return Verdict(
         "Graph-PRI's centralisation falls as β grows: small β gathers edges at hubs",
-        "§3.3, graphpri",
+        "§3.2.2, graphpri",
         "from the least to the largest β no higher in {ends:.1%} of cells; step by step in {down:.0%} of {steps:.0f}",
         grade(facts["ends"] == facts["down"] == 1, facts["ends"] >= 0.5),
         "" if facts["down"] == 1 else "from end to end, not at each step",

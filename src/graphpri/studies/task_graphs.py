@@ -229,7 +229,7 @@ def _local_degree(frames: Frames, facts: Facts) -> Verdict:
         facts.add(f"ld_worse_{other}", worse[other], "pruned", f"shares with clearly higher RMSE than {words[other]}")
     not_compelling = better["none"] == 0 and better["random"] == 0
     return Verdict(
-        "Local degree keeps centrality and spectral distance, and is not compelling in applications",
+        "Local degree, which keeps centrality and spectral distance, is not compelling in applications",
         "§4.1",
         "as a way to prune task graphs it predicts clearly better than no pruning at {ld_better_none:.0f} of "
         "{shares:.0f} shares of edges and clearly worse at {ld_worse_none:.0f}; than random edges at "

@@ -326,7 +326,7 @@ def _corollary(table: Any, facts: Facts) -> list[Verdict]:
             "Under Assumption 1, an edge of the original that comes back never raises the divergence",
             "Corollary 1",
             "where S does not fall, D does not rise with {under:.2%} of the edges: {exceptions:.0f} exceptions",
-            grade(under == 1, under > 0.5),
+            grade(under == 1),
             f"without exceptions on {without or 'none of the graphs'}; the proof is of first order; where S falls, "
             "with {S_falls:.1%} of the edges, D does not rise with {not_under:.2%} of them",
         ),
