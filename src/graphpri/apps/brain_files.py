@@ -293,7 +293,8 @@ def _are_matrices(scans: Sequence[FloatArray], paths: Sequence[Path], kind: Kind
             if others := sum(symmetric):
                 remedy = f"where {others} other scans are symmetric matrices: correct or leave out this one"
                 raise OptionError(f"{path}: {what}, {remedy}")
-            if not np.tril(x, -1).any() or not np.triu(x, 1).any():
+            filled = sorted(int(np.count_nonzero(half)) for half in (np.tril(x, -1), np.triu(x, 1)))
+            if not filled[0] and 4 * filled[1] > x.size:  # most of the N(N − 1)/2 pairs
                 raise OptionError(f"{path}: only one triangle of it is filled ({what}): fill in its mirror image")
             raise OptionError(
                 f"{path}: it is square and not symmetric ({what}); {setting('kind', 'series', 'matrix')} says what "
