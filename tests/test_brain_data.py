@@ -562,7 +562,7 @@ def test_rows_without_files_and_files_without_rows_are_passed_over_where_that_is
     found = read(folder, allow_missing=True)
     assert found.n_scans == S - 1
     assert any("passed over: 1 row without a file: sub-03" in note for note in found.notes)
-    assert any("passed over: 1 files without a row: sub-93" in note for note in found.notes)
+    assert any("passed over: 1 file without a row: sub-93" in note for note in found.notes)
 
 
 def test_the_pattern_that_a_message_proposes_finds_the_files(tmp_path: Path) -> None:
