@@ -76,7 +76,7 @@ def test_a_network_that_is_always_right_turns_the_verdicts(eoec: studies.Result,
         "reproduced"
     )
     ours = next(verdict for claim, verdict in found.items() if claim.startswith("An edge readout"))
-    assert (ours.outcome == "reproduced") == ("within the interval" not in ours.condition)
+    assert ours.outcome != "conditional"  # an interval that holds the paper's figure shows no difference
     networks = next(verdict for claim, verdict in found.items() if claim.startswith("Linear models"))
     assert networks.outcome == "not reproduced"
 
