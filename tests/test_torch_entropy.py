@@ -473,15 +473,17 @@ def large() -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("entropy", ["degree", "local"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("weighted", [False, True])
 def test_compiled_loops_give_the_values_and_gradients_of_sums(
-    large: Any, entropy: Any, dtype: Any, monkeypatch
+    large: Any, entropy: Any, dtype: Any, weighted: bool, monkeypatch
 ) -> None:
     ends, w = large
+    original = (0.5 + 7 * (w * 1000 % 1) if weighted else torch.ones_like(w)).to(dtype)
     found: list[Any] = []
     for threshold in (LARGE_EDGES, 10 * LARGE_EDGES):
         monkeypatch.setattr("graphpri.torch.entropy.LARGE_EDGES", threshold)
-        weights = w.to(dtype).requires_grad_()
-        value = pri_objective_edges(ends, weights, torch.ones_like(weights), 2.0, entropy=entropy)
+        weights = w.to(dtype, copy=True).requires_grad_()
+        value = pri_objective_edges(ends, weights, original, 2.0, entropy=entropy)
         (gradient,) = torch.autograd.grad(value, weights)
         assert value.dtype == gradient.dtype == dtype
         found.append((value.detach(), gradient))
@@ -499,6 +501,28 @@ def test_second_derivatives_beside_compiled_loops(large: Any) -> None:
     (curve,) = torch.autograd.grad((slope * w).sum(), weights)
     (near,) = torch.autograd.grad(von_neumann_entropy_edges(ends, weights + 1e-6 * w, entropy="local"), weights)
     torch.testing.assert_close((near - slope) / 1e-6, curve, rtol=1e-3, atol=1e-3 * float(curve.abs().max()))
+
+
+def test_second_derivatives_of_the_objective_beside_compiled_loops(large: Any, monkeypatch) -> None:
+    ends, w = large
+    curves: list[Any] = []
+    for threshold in (LARGE_EDGES, 10 * LARGE_EDGES):
+        monkeypatch.setattr("graphpri.torch.entropy.LARGE_EDGES", threshold)
+        weights = (w + 0.5).requires_grad_()
+        value = pri_objective_edges(ends, weights, 2 - w, 2.0, entropy="local")
+        (slope,) = torch.autograd.grad(value, weights, create_graph=True)
+        curves.append(torch.autograd.grad((slope * w).sum(), weights)[0])
+    torch.testing.assert_close(*curves, rtol=1e-9, atol=1e-9 * float(curves[1].abs().max()))
+
+
+def test_an_original_that_was_changed_in_place_is_read_again(large: Any) -> None:
+    ends, w = large
+    pri, original = PRILoss(2.0, "local"), w + 1
+    before = pri(w + 0.5, original, edge_index=ends)
+    original[(ends == 0).any(0)] = 9
+    after = pri(w + 0.5, original, edge_index=ends)
+    assert after != before
+    assert after == PRILoss(2.0, "local")(w + 0.5, original.clone(), edge_index=ends)
 
 
 def test_an_unchecked_node_beyond_the_graph_is_refused_before_loops_read_it(large: Any) -> None:

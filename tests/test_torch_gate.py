@@ -209,3 +209,36 @@ def test_copies_and_files_of_a_gate_do_not_hold_the_last_graph() -> None:
     gates, empty = gate(x, ends, attr), len(pickle.dumps(gate_of().eval()))
     assert len(pickle.dumps(gate)) == empty
     assert torch.equal(copy.deepcopy(gate)(x, ends, attr), gates)
+
+
+@pytest.mark.parametrize("width", [1, 6])
+def test_compiled_scores_are_the_formula_with_its_gradients(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, ends, _ = sample(0, 60, 200)
+    x[:5] = x[5]  # ends that agree
+    gate = InductiveGate(4, hidden=width, mode="sigmoid").double()
+    x = x.double().requires_grad_()
+
+    inputs = [x, *gate.parameters()]
+
+    def found() -> list[Any]:
+        gates = gate(x, ends)
+        slopes = torch.autograd.grad((gates * torch.arange(400)).sum(), inputs, create_graph=True)
+        curve = torch.autograd.grad(sum((slope**2).sum() for slope in slopes), inputs)
+        return [gates, *slopes, *curve]
+
+    formula = found()
+    monkeypatch.setattr("graphpri.torch.entropy.LARGE_EDGES", 10)
+    for one, other in zip(found(), formula, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_threads_do_not_change_compiled_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, ends, _ = sample(0, 60, 200)
+    monkeypatch.setattr("graphpri.torch.entropy.LARGE_EDGES", 10)
+    gate, found = InductiveGate(4), []
+    for threads, chunk in ((1, 1 << 18), (3, 7)):
+        monkeypatch.setenv("GRAPHPRI_THREADS", str(threads))
+        monkeypatch.setattr("graphpri._runtime.in_chunks.__defaults__", (chunk,))
+        gates = gate.eval()(x, ends)
+        found.append([gates, *torch.autograd.grad(gates.sum(), list(gate.parameters()))])
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))

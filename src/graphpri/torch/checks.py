@@ -41,4 +41,4 @@ def check_floats(weights: Any, what: str) -> None:
     """Refuse weights that are no dense tensor of float32 or float64."""
     check_dense(weights, what)
     if weights.dtype not in DTYPES:
-        raise OptionError(f"{what} is {weights.dtype}: entropies need float32 or float64; pass {what}.float()")
+        raise OptionError(f"{what} is {weights.dtype}: it must be float32 or float64; pass {what}.float()")

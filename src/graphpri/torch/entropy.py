@@ -10,22 +10,25 @@ degrees, x ln x and a mean of 1/x have derivatives of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from graphpri._arguments import MOST, checked, whole
 from graphpri._entropies import EXACT_NODES, entropy_by_size
 from graphpri._entropy import LARGE_EDGES, EdgeSums, Side
 from graphpri._objective import check_beta, coefficients, mixture_scale
+from graphpri._runtime import in_threads, workers
 from graphpri.errors import GraphError, OptionError
-from graphpri.graph import Graph, id_dtype
+from graphpri.graph import FloatArray, Graph, id_dtype
 from graphpri.torch.checks import CLOSED, check_dense, check_floats
 
 _ROUNDING = 100
@@ -112,6 +115,10 @@ class Dense:
         """Entropy of the degrees, or the local one, in compiled loops; None where they don't serve."""
         return None
 
+    def quick_pair(self, a: Tensor, original: Tensor, local: bool) -> tuple[Tensor, Tensor] | None:
+        """The same of a graph and of its mixture with the original, in fewer passes."""
+        return None
+
     def correction(self, weights: Tensor, q: Tensor, trace: Tensor) -> Tensor:
         """Σ a² Λ(q_u, q_v) over edges, shape (...), for weights a·trace."""
         flat, q, trace = weights.reshape(-1, *weights.shape[-2:]), q.reshape(-1, q.shape[-1]), trace.reshape(-1)
@@ -178,7 +185,11 @@ class Edges:
         check_dense(edge_index, "edge_index")
         if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.int64:
             shape, dtype = tuple(edge_index.shape), edge_index.dtype
-            raise GraphError(f"edge_index has the shape {shape} and is {dtype}: it must be (2, E) of torch.int64")
+            integers = dtype in (torch.int32, torch.int16, torch.int8, torch.uint8)
+            remedy = "; pass edge_index.long()" if integers else ""
+            raise GraphError(
+                f"edge_index has the shape {shape} and is {dtype}: it must be (2, E) of torch.int64{remedy}"
+            )
         if num_nodes is not None:
             whole("num_nodes", num_nodes, 1, MOST)
         if batch is None:
@@ -291,9 +302,21 @@ class Edges:
 
     def quick(self, weights: Tensor, local: bool) -> Tensor | None:
         """Entropy of the degrees, or the local one, in compiled loops: of one large graph on a CPU, else None."""
-        if self.n_graphs != 1 or weights.device.type != "cpu" or weights.numel() < 2 * LARGE_EDGES:
+        if self.n_graphs != 1 or not self.compiles(weights):
             return None
         return cast("Tensor", _CompiledEntropy.apply(weights, self, local))
+
+    def quick_pair(self, a: Tensor, original: Tensor, local: bool) -> tuple[Tensor, Tensor] | None:
+        """The same of a graph and of its mixture with the original, in fewer passes; not where the original learns."""
+        if self.n_graphs != 1 or not self.compiles(a) or original.requires_grad:
+            return None
+        known = self._original(original)
+        return None if known is None else cast("Any", _CompiledPair.apply(a, original, self, known, local))
+
+    def compiles(self, values: Tensor) -> bool:
+        """Whether compiled loops serve sums over these edges: many of them, on a CPU, and not for torch.compile."""
+        many = self.edge_index.shape[1] >= 2 * LARGE_EDGES
+        return many and values.device.type == "cpu" and not torch.compiler.is_compiling()
 
     def correction(self, weights: Tensor, q: Tensor, trace: Tensor) -> Tensor:
         """Σ a² Λ(q_u, q_v) over edges, shape (n_graphs,), for weights a·trace."""
@@ -329,10 +352,48 @@ class Edges:
     @cached_property
     def sums(self) -> EdgeSums:
         """The compiled sums over the undirected edges."""
+        return self._sums_of(np.broadcast_to(1.0, self.pairs[1].shape))
+
+    def of_pairs(self, weights: Tensor) -> FloatArray:
+        """Weights of the undirected edges, the mean of both orientations, shape (M,)."""
+        _, first, second = self.pairs
+        return ((weights.index_select(0, first) + weights.index_select(0, second)) / 2).double().numpy()
+
+    def to_columns(self, values: FloatArray, like: Tensor) -> Tensor:
+        """Values of the undirected edges at both of their columns, shape (E,)."""
+        (_, first, second), each = self.pairs, torch.from_numpy(values).to(like.dtype)
+        return torch.empty_like(like).index_copy_(0, first, each).index_copy_(0, second, each)
+
+    @cached_property
+    def neighbours(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Where the neighbours of each node begin, shape (N + 1,), and they and their undirected edges, shape (E,)."""
+        self._check_nodes()
+        order, kind = self._orders[0], id_dtype(max(self.n_nodes, self.edge_index.shape[1]))
+        begin = np.searchsorted(self.edge_index[0, order].numpy(), np.arange(self.n_nodes + 1))
+        ends, edge = self.edge_index[1, order].numpy(), self.member[order].numpy()
+        return begin, ends.astype(kind), edge.astype(kind)
+
+    def _sums_of(self, weights: FloatArray) -> EdgeSums:
         self._check_nodes()  # a loop would read beyond its arrays
         source, target = self.pairs[0].numpy().astype(id_dtype(self.n_nodes))
-        ones = np.broadcast_to(1.0, source.shape)
-        return EdgeSums(Graph(self.n_nodes, source, target, ones), ones)
+        return EdgeSums(Graph(self.n_nodes, source, target, weights), weights)
+
+    def _original(self, weights: Tensor) -> Original | None:
+        """An original as compiled sums; None where some of its weights are 0. The last one is kept."""
+        same = self._last and self._last[0] is weights and self._last[1] == weights._version
+        if same and not weights.is_inference():
+            return self._last[2]
+        mu = self.of_pairs(weights.detach())
+        found = None
+        if mu.size and mu.min() > 0:
+            sums = self._sums_of(mu / mu.max())
+            found = Original(sums, sums.degrees(np.ones(sums.n_edges)))
+        self._last[:] = [weights, 0 if weights.is_inference() else weights._version, found]
+        return found
+
+    @cached_property
+    def _last(self) -> list[Any]:
+        return []
 
     def _over_columns(self, values: Tensor) -> Tensor:
         return values.new_zeros(self.n_graphs).index_add(0, self._graph_of_column, values)
@@ -640,17 +701,33 @@ class _XLogX(torch.autograd.Function):
         return grads[0] * (x.clamp(min=DEGREE_FLOOR).log() + 1)
 
 
+@contextmanager
+def torch_threads() -> Generator[None]:
+    """Context in which compiled loops run in no more threads than PyTorch may use."""
+    with in_threads(min(workers(), torch.get_num_threads())):
+        yield
+
+
+def _logs(side: Side, trace: float, local: bool) -> FloatArray:
+    """What each end of an edge adds to the slope of −Σ d ln d − Σ y² Λ, but for its constant, shape (N,).
+
+    ln d is that of a floor near 0.
+    """
+    node = -np.log(np.maximum(side.degrees, DEGREE_FLOOR * trace))
+    return node - side.pull if local else node
+
+
 class _CompiledEntropy(torch.autograd.Function):
     """Degree or local entropy of one graph, and its gradient, by the loops of :class:`EdgeSums`."""
 
     @staticmethod
     def forward(ctx: Any, weights: Tensor, edges: Edges, local: bool) -> Tensor:
-        _, first, second = edges.pairs
-        y = ((weights.index_select(0, first) + weights.index_select(0, second)) / 2).double().numpy()
-        degrees = edges.sums.degrees(y)
-        trace = float(degrees.sum())
-        least = torch.finfo(weights.dtype).tiny * trace
-        side = edges.sums.side(y, 0.0, degrees, local=local, least=least, pull=ctx.needs_input_grad[0])
+        y = edges.of_pairs(weights)
+        with torch_threads():
+            degrees = edges.sums.degrees(y)
+            trace = float(degrees.sum())
+            least = torch.finfo(weights.dtype).tiny * trace
+            side = edges.sums.side(y, 0.0, degrees, local=local, least=least, pull=ctx.needs_input_grad[0])
         ctx.save_for_backward(weights)
         ctx.edges, ctx.local, ctx.y, ctx.trace, ctx.side = edges, local, y, trace, side
         return weights.new_tensor([side.entropy(trace)])
@@ -661,16 +738,64 @@ class _CompiledEntropy(torch.autograd.Function):
         if torch.is_grad_enabled():
             value = _by_sums(edges, weights, ctx.local)
             return torch.autograd.grad(value, weights, grads[0], create_graph=True)[0], None, None
-        side, trace, (_, first, second) = cast("Side", ctx.side), ctx.trace, edges.pairs
-        # S = ln T + F/T, where ln d and its derivative are those of a floor near 0.
-        node = -np.log(np.maximum(side.degrees, DEGREE_FLOOR * trace))
-        if ctx.local:
-            node -= side.pull
-        own = [(side, -1 / trace)] if ctx.local else []
-        slope = edges.sums.slopes(ctx.y, node / trace, -2 * side.f / trace**2, own)
-        each = torch.from_numpy(slope).to(weights.dtype) * (grads[0] / 2)
-        found = torch.empty_like(weights)
-        return found.index_copy_(0, first, each).index_copy_(0, second, each), None, None
+        side, trace, of_value = cast("Side", ctx.side), ctx.trace, float(grads[0]) / 2  # half for each column
+        # S = ln T + F/T.
+        own = [(side, -of_value / trace)] if ctx.local else []
+        node = of_value / trace * _logs(side, trace, ctx.local)
+        with torch_threads():
+            slope = edges.sums.slopes(ctx.y, node, -2 * of_value * side.f / trace**2, own)
+        return edges.to_columns(slope, weights), None, None
+
+
+class Original(NamedTuple):
+    """An original as sums over its edges, of weights μ whose largest is 1, and its degrees."""
+
+    sums: EdgeSums
+    degrees: FloatArray
+
+
+class _CompiledPair(torch.autograd.Function):
+    """Degree or local entropies of a graph of weights y = μx and of its mixture μ(x + κ) with an original.
+
+    κ is the quotient of the traces T and T_μ, so that the mixture has the trace 2T. One pass gives both slopes.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, a: Tensor, original: Tensor, edges: Edges, known: Original, local: bool
+    ) -> tuple[Tensor, Tensor]:
+        (sums, of_original), pull = known, ctx.needs_input_grad[0]
+        mu = sums.ends[2]
+        with torch_threads():
+            x = edges.of_pairs(a) if mu is None else edges.of_pairs(a) / mu
+            degrees = sums.degrees(x)
+            trace, total = float(degrees.sum()), float(of_original.sum())
+            kappa, scale = mixture_scale("equation", trace, total)
+            least = torch.finfo(a.dtype).tiny * trace
+            kept = sums.side(x, 0.0, degrees, local=local, least=least, pull=pull)
+            mixed = sums.side(x, kappa, degrees + kappa * of_original, local=local, least=2 * least, pull=pull)
+        ctx.save_for_backward(a, original)
+        ctx.edges, ctx.known, ctx.local = edges, known, local
+        ctx.x, ctx.sides, ctx.traces = x, (kept, mixed), (trace, scale, total)
+        return a.new_tensor([kept.entropy(trace)]), a.new_tensor([mixed.entropy(scale)])
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        (a, original), edges, (sums, of_original) = ctx.saved_tensors, cast("Edges", ctx.edges), ctx.known
+        if torch.is_grad_enabled():
+            values = [_by_sums(edges, y, ctx.local) for y in (a, mixture(edges, a, original))]
+            return torch.autograd.grad(values, a, grads, create_graph=True)[0], *[None] * 4
+        (kept, mixed), (t, m, total) = cast("tuple[Side, Side]", ctx.sides), ctx.traces
+        of_kept, of_mixed = float(grads[0]) / 2 / t, float(grads[1]) / 2 / m  # half for each column
+        node, node_mixed = (_logs(side, trace, ctx.local) for side, trace in ((kept, t), (mixed, m)))
+        # S = ln T + F/T, and κ moves by 2/T_μ with y.
+        along = 2 * (float(of_original @ node_mixed) - mixed.along) / total
+        constant = -2 * of_kept * kept.f / t + of_mixed * (along - 4 * mixed.f / m)
+        own = [(kept, -of_kept), (mixed, -of_mixed)] if ctx.local else []
+        with torch_threads():
+            slope = sums.slopes(ctx.x, of_kept * node + of_mixed * node_mixed, constant, own)
+        mu = sums.ends[2]
+        return edges.to_columns(slope if mu is None else slope / mu, a), *[None] * 4
 
 
 EntropyName = Literal["exact", "degree", "local", "auto"]
@@ -690,6 +815,7 @@ class Layout(Protocol):
     def trace(self, weights: Tensor) -> Tensor: ...
     def spectral(self, weights: Tensor, most: int | None = None) -> Tensor: ...
     def quick(self, weights: Tensor, local: bool) -> Tensor | None: ...
+    def quick_pair(self, a: Tensor, original: Tensor, local: bool) -> tuple[Tensor, Tensor] | None: ...
     def correction(self, weights: Tensor, q: Tensor, trace: Tensor) -> Tensor: ...
     def sizes(self, weights: Tensor) -> list[tuple[int, int]]: ...
 
@@ -1017,14 +1143,23 @@ def objectives(
     _check_alike(a, original)
     if original_entropy is not None:
         check_dense(original_entropy, "original_entropy")
-    kept = entropy_of(layout, a, entropy)
-    mixed = entropy_of(layout, mixture(layout, a, original), entropy)
+    kept, mixed = _kept_and_mixed(layout, a, original, entropy)
     known = entropy_of(layout, original, entropy) if original_entropy is None else original_entropy
     if torch.broadcast_shapes(kept.shape, known.shape) != mixed.shape:
         found, needed = tuple(known.shape), tuple(mixed.shape)
         raise OptionError(f"original_entropy has the shape {found}: give one of each original, {needed}")
     of_kept, of_mixed, of_original = coefficients(beta)
     return of_kept * kept + of_original * known + of_mixed * mixed
+
+
+def _kept_and_mixed(layout: Layout, a: Tensor, original: Tensor, entropy: EntropyName) -> tuple[Tensor, Tensor]:
+    """S(σ̃) and S(σ̄)."""
+    names: list[EntropyName] = _by_size(layout, a) if entropy == "auto" else [entropy]
+    if len(names) == 1 and names[0] in ("degree", "local"):
+        found = layout.quick_pair(a, original, names[0] == "local")
+        if found is not None:
+            return found
+    return entropy_of(layout, a, entropy), entropy_of(layout, mixture(layout, a, original), entropy)
 
 
 def in_range(layout: Layout, weights: Tensor) -> Tensor:
