@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import GridSearchCV, KFold
 
 from graphpri import Graph, sparsify
@@ -517,3 +517,86 @@ def test_tasks_pass_through_a_pipeline_by_metadata_routing() -> None:
         scores = cross_validate(pipe, rows, target, cv=folds, params={"tasks": tasks})["test_score"]
     assert search.best_params_["graphmtl__gamma"] in (0.1, 1.0)
     assert scores.mean() > 0.5
+
+
+def weighted_rows() -> tuple[Any, Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    X, tasks = rng.normal(size=(60, 2)), np.tile([0, 1, 2], 20)
+    return X, X @ [1.0, -1.0] + tasks + rng.normal(size=60), tasks, rng.integers(0, 4, 60)
+
+
+@pytest.mark.parametrize("penalty", ["squared", "l2"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_whole_weights_are_repeated_rows(penalty: Any, intercept: bool) -> None:
+    X, y, tasks, weight = weighted_rows()
+    path = Graph.from_edges([0, 1], [1, 2])
+    model = GraphMTL(penalty, 2.0, ridge=0.5, graph=path, fit_intercept=intercept, tol=1e-10)
+    repeated = [np.repeat(values, weight, axis=0) for values in (X, y, tasks)]
+    expected = clone(model).fit(repeated[0], repeated[1], tasks=repeated[2])
+    found = model.fit(X, y, tasks=tasks, sample_weight=weight)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6)
+    np.testing.assert_allclose(found.intercept_, expected.intercept_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_weighted_leave_one_out_is_what_weighted_refits_give(intercept: bool) -> None:
+    X, y, tasks, weight = weighted_rows()
+    path = Graph.from_edges([0, 1], [1, 2])
+    model = GraphMTL(gamma="loo", gammas=[0.3, 3.0], ridge=0.5, graph=path, fit_intercept=intercept)
+    found = model.fit(X, y, tasks=tasks, sample_weight=weight).loo_
+    assert found is not None
+    for gamma, error in found.items():
+        other, squares = clone(model).set_params(gamma=gamma), []
+        for i in range(60):
+            rest = np.arange(60) != i
+            other.fit(X[rest], y[rest], tasks=tasks[rest], sample_weight=weight[rest])
+            squares.append((y[i] - other.predict(X[i : i + 1], tasks=tasks[i : i + 1])[0]) ** 2)
+        assert error == pytest.approx(np.sqrt(np.average(squares, weights=weight)))
+
+
+def test_own_ridges_follow_weights() -> None:
+    X, y, tasks, weight = weighted_rows()
+    repeated = [np.repeat(values, weight, axis=0) for values in (X, y, tasks)]
+    path = Graph.from_edges([0, 1], [1, 2])
+    model = GraphMTL(gamma=0.0, ridge="own", graph=path).fit(X, y, tasks=tasks, sample_weight=weight)
+    for task, ridge in enumerate(model.ridge_):
+        one = repeated[2] == task
+        alone = Ridge(alpha=ridge).fit(repeated[0][one], repeated[1][one])
+        np.testing.assert_allclose(model.coef_[task], alone.coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        (np.ones(59), r"sample_weight has shape \(59,\), and there are 60 rows"),
+        (-np.ones(60), "sample_weight is -1 for row 0"),
+        (np.full(60, np.nan), "sample_weight is nan for row 0"),
+        (np.tile([1.0, 0.0, 1.0], 20), "sample_weight is 0 in all rows of task 1"),
+    ],
+)
+def test_weights_that_are_none_are_refused(weight: Any, words: str) -> None:
+    X, y, tasks, _ = weighted_rows()
+    with pytest.raises(OptionError, match=words):
+        GraphMTL().fit(X, y, tasks=tasks, sample_weight=weight)
+
+
+def test_predicting_without_tasks_names_the_column_that_has_them() -> None:
+    frame = pd.DataFrame({"x": [1.0, 2, 3, 4], "school": list("abab")})
+    model = GraphMTL().fit(frame, [1.0, 2, 3, 5], tasks="school")
+    with pytest.raises(OptionError, match="pass tasks='school'"):
+        model.predict(frame)
+
+
+@pytest.mark.parametrize("name", ["y", "tasks", "sample_weight"])
+def test_a_series_in_another_order_than_the_rows_is_refused(name: str) -> None:
+    frame = pd.DataFrame({"x": [1.0, 2, 3, 4]}, index=[3, 1, 2, 0])
+    given = {"y": [1.0, 2, 3, 5], "tasks": list("abab"), "sample_weight": [1.0, 2, 1, 2]}
+    series = {key: pd.Series(values, index=frame.index) for key, values in given.items()}
+    aligned = GraphMTL().fit(frame, **series)
+    with pytest.raises(OptionError, match=rf"{name} has the index of X in another order: pass {name}.loc"):
+        GraphMTL().fit(frame, **(series | {name: series[name].sort_index()}))
+    if name != "tasks":
+        with pytest.raises(OptionError, match=f"{name} has the index of X in another order"):
+            aligned.score(frame, **(series | {name: series[name].sort_index()}))
+    by_place = GraphMTL().fit(frame, **(series | {name: series[name].set_axis([10, 11, 12, 13])}))
+    np.testing.assert_array_equal(by_place.coef_, aligned.coef_)

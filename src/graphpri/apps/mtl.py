@@ -164,7 +164,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         self.unseen: Literal["error", "mean"] = unseen
         self.tol = tol
 
-    def fit(self, X: Any, y: Any, tasks: Any = None) -> GraphMTL:
+    def fit(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> GraphMTL:
         """Fit all tasks together.
 
         Parameters
@@ -173,6 +173,8 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         y : array of shape (n,), or list of arrays
         tasks : array of shape (n,), or str
             The task of each row, or the column of a DataFrame that has it; names of the tasks for lists.
+        sample_weight : array of shape (n,), or list of arrays, optional
+            How much the squared error of each row counts, 0 or more; leave-one-out errors are weighted as well.
 
         Raises
         ------
@@ -182,7 +184,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             For a graph that does not have a node for each task.
         """
         self._check()
-        return self.fit_rows(self._rows_of(X, y, tasks))
+        return self.fit_rows(self._rows_of(X, y, tasks, sample_weight))
 
     def fit_rows(self, rows: Tasks) -> GraphMTL:
         """Fit rows that are grouped by task already; see :meth:`fit`."""
@@ -233,6 +235,9 @@ class GraphMTL(RegressorMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, tasks: Any = None) -> float:
         """R² of the predictions, over the rows of all tasks."""
         found = self.predict(X, tasks)
+        if hasattr(X, "columns"):
+            for values, name in ((y, "y"), (sample_weight, "sample_weight")):
+                _check_order(values, name, X.index)
         together = np.concatenate(found) if isinstance(found, list) else found
         truth = np.concatenate([np.ravel(v) for v in y]) if isinstance(X, list | tuple) else y
         return float(r2_score(truth, together, sample_weight=sample_weight))
@@ -320,7 +325,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
                 f"{argument('gamma', 'loo')} is for the squared penalty, which alone has the formula: give a number"
             )
         values = self._gammas(rows, graph)
-        errors = [float(np.sqrt((_leave_one_out(rows, self._system(rows, graph, g)) ** 2).mean())) for g in values]
+        errors = [_root_mean_square(rows, _leave_one_out(rows, self._system(rows, graph, g))) for g in values]
         self.loo_ = dict(zip(values, errors, strict=True))
         return min(zip(errors, (-value for value in values), values, strict=True))[2]
 
@@ -344,18 +349,20 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             raise GraphError(f"graph has {graph.n_nodes} nodes and there are {rows.count} tasks: one node a task")
         return _in_order(graph, rows.labels)
 
-    def _rows_of(self, X: Any, y: Any, tasks: Any) -> Tasks:
+    def _rows_of(self, X: Any, y: Any, tasks: Any, weights: Any) -> Tasks:
         self._columns = None
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         if isinstance(X, list | tuple):
-            return group_rows(X, y, tasks, self.fit_intercept)
+            return group_rows(X, y, tasks, self.fit_intercept, weights)
         frame, ids, index = self._split_frame(X, tasks)
         if index is not None:
+            for values, name in ((y, "y"), (weights, "sample_weight")):
+                _check_order(values, name, index)
             self._columns = list(frame.columns)
             if all(isinstance(column, str) for column in self._columns):
                 self.feature_names_in_ = np.array(self._columns, object)
-        return group_rows(frame, y, ids, self.fit_intercept)
+        return group_rows(frame, y, ids, self.fit_intercept, weights)
 
     def _split_frame(self, X: Any, tasks: Any) -> tuple[Any, Any, Any]:
         """Features, tasks and index of what may be a DataFrame."""
@@ -379,7 +386,10 @@ class GraphMTL(RegressorMixin, BaseEstimator):
             ids, features = X[tasks], X.drop(columns=tasks)
         if self._columns is not None and list(features.columns) != self._columns:
             here, before = (", ".join(map(str, names)) for names in (features.columns, self._columns))
-            raise OptionError(f"X has the columns {here}, and fit saw {before}")
+            more = [column for column in features.columns if column not in self._columns]
+            hint = f": pass tasks={more[0]!r} if that is the tasks' column" if tasks is None and len(more) == 1 else ""
+            raise OptionError(f"X has the columns {here}, and fit saw {before}{hint}")
+        _check_order(ids, "tasks", X.index)
         return features, ids, X.index
 
     def _places(self, names: Any) -> NDArray[np.int64]:
@@ -539,6 +549,15 @@ def _balance(rows: Tasks, graph: Graph) -> float:
     return own / between if own and between else 1.0
 
 
+def _check_order(values: Any, name: str, index: Any) -> None:
+    """Refuse a Series with the index of X in another order: rows go by position, and its would be of other rows."""
+    own = getattr(values, "index", None)
+    if own is None or callable(own) or len(own) != len(index) or index.equals(own):
+        return
+    if own.is_unique and own.isin(index).all():
+        raise OptionError(f"{name} has the index of X in another order: pass {name}.loc[X.index]")
+
+
 # The linear systems, and leave-one-out
 
 
@@ -686,6 +705,8 @@ def check_leave_one_out(t: int, p: int) -> None:
 def _leave_one_out(tasks: Tasks, system: _System) -> FloatArray:
     """Errors of predicting each row without it, shape (n,): (y − ŷ)/(1 − H), exact for the squared penalty.
 
+    Those of weighted rows are times the square roots of the weights.
+
     Raises
     ------
     OptionError
@@ -705,9 +726,13 @@ def _leave_one_out(tasks: Tasks, system: _System) -> FloatArray:
     coefficients = np.einsum("ipjq,jq->ip", inverse, tasks.moments[1] @ basis)
     leverage = np.einsum("np,npq,nq->n", rows, own[tasks.member], rows)
     if tasks.intercept:
-        leverage = leverage + (1 / tasks.sizes)[tasks.member]
+        leverage = leverage + tasks.share
     residual = y - np.einsum("np,np->n", rows, coefficients[tasks.member])
     return residual / np.maximum(1 - leverage, 1e-10)
+
+
+def _root_mean_square(tasks: Tasks, errors: FloatArray) -> float:
+    return float(np.sqrt((errors**2).sum() / tasks.total))
 
 
 def _inverse(matrix: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, cast
 
@@ -41,6 +41,8 @@ class Tasks:
         Where each row stood in what the user gave.
     intercept : bool
         Whether each task has an intercept of its own: then `X` and `y` are used less their means over the task.
+    weights : ndarray of float64, shape (n,), or None
+        How much each row counts in squared errors; 1 where absent.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Tasks:
     labels: tuple[Any, ...]
     order: NDArray[np.int64]
     intercept: bool
+    weights: FloatArray | None = None
 
     @property
     def count(self) -> int:
@@ -72,18 +75,36 @@ class Tasks:
         return np.repeat(np.arange(self.count), self.sizes)
 
     @cached_property
+    def share(self) -> FloatArray:
+        """Weight of each row as a share of its task's, shape (n,): its leverage on the task's mean."""
+        if self.weights is None:
+            return (1 / self.sizes)[self.member]
+        return self.weights / np.add.reduceat(self.weights, self.starts[:-1])[self.member]
+
+    @property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(self.y.size if self.weights is None else self.weights.sum())
+
+    @cached_property
     def means(self) -> tuple[FloatArray, FloatArray]:
         """Means of X and of y over each task, shapes (T, P) and (T,); zeros without intercepts."""
         if not self.intercept:
             return np.zeros((self.count, self.X.shape[1])), np.zeros(self.count)
         at, n = self.starts[:-1], self.sizes
-        return np.add.reduceat(self.X, at, axis=0) / n[:, None], np.add.reduceat(self.y, at) / n
+        if self.weights is None:
+            return np.add.reduceat(self.X, at, axis=0) / n[:, None], np.add.reduceat(self.y, at) / n
+        return np.add.reduceat(self.X * self.share[:, None], at, axis=0), np.add.reduceat(self.y * self.share, at)
 
     @cached_property
     def centred(self) -> tuple[FloatArray, FloatArray]:
-        """X and y less their means over each task."""
+        """X and y less their means over each task, times the square roots of the weights."""
         mean_x, mean_y = self.means
-        return _centre(self.X, mean_x[self.member]), _centre(self.y, mean_y[self.member])
+        X, y = _centre(self.X, mean_x[self.member]), _centre(self.y, mean_y[self.member])
+        if self.weights is None:
+            return X, y
+        root = np.sqrt(self.weights)
+        return X * root[:, None], y * root
 
     @cached_property
     def moments(self) -> tuple[FloatArray, FloatArray]:
@@ -118,7 +139,7 @@ class Tasks:
         errors = np.zeros(ridges.size)
         for tasks, rows in self.by_size():
             X, y = self.centred
-            found, loo = _ridge_path(X[rows], y[rows], ridges, self.intercept)
+            found, loo = _ridge_path(X[rows], y[rows], ridges, self._of_mean(rows))
             coefficients[:, tasks] = found
             errors += loo[:, few[tasks]].sum(axis=1)
         best = 1 + int(np.argmin(errors[1:]))
@@ -132,10 +153,14 @@ class Tasks:
         for tasks, rows in self.by_size():
             for task, own in zip(tasks, rows, strict=True):
                 ridges = units[task] * np.array(RIDGES)
-                found, loo = _ridge_path(X[own][None], y[own][None], ridges, self.intercept)
+                found, loo = _ridge_path(X[own][None], y[own][None], ridges, self._of_mean(own[None]))
                 best = int(np.argmin(loo[:, 0]))
                 chosen[task], coefficients[task] = ridges[best], found[best, 0]
         return chosen, coefficients
+
+    def _of_mean(self, rows: NDArray[np.int64]) -> FloatArray:
+        """Leverage of rows by way of their task's intercept."""
+        return self.share[rows] if self.intercept else np.zeros(rows.shape)
 
     def _units(self) -> FloatArray:
         """Mean sum of squares of a column, of each task."""
@@ -149,7 +174,7 @@ def _centre(values: FloatArray, means: FloatArray) -> FloatArray:
     return found
 
 
-def _ridge_path(X: FloatArray, y: FloatArray, ridges: FloatArray, intercept: bool) -> tuple[FloatArray, FloatArray]:
+def _ridge_path(X: FloatArray, y: FloatArray, ridges: FloatArray, of_mean: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Coefficients (R, tasks, P) and sums of squared leave-one-out errors (R, tasks) of each task at each ridge.
 
     By one singular value decomposition a task; the errors are residuals over 1 − leverage.
@@ -163,12 +188,12 @@ def _ridge_path(X: FloatArray, y: FloatArray, ridges: FloatArray, intercept: boo
         inverse = np.where(real, shrink / s, 0.0)
     coefficients = np.einsum("trp,Rtr->Rtp", vt, inverse * uy)
     fitted = np.einsum("tnr,Rtr->Rtn", u, shrink * uy)
-    leverage = np.einsum("tnr,Rtr->Rtn", u**2, shrink) + (1 / X.shape[1] if intercept else 0)
+    leverage = np.einsum("tnr,Rtr->Rtn", u**2, shrink) + of_mean
     residual = (y - fitted) / np.maximum(1 - leverage, 1e-10)
     return coefficients, (residual**2).sum(axis=2)
 
 
-def group_rows(X: Any, y: Any, tasks: Any, intercept: bool) -> Tasks:
+def group_rows(X: Any, y: Any, tasks: Any, intercept: bool, weights: Any = None) -> Tasks:
     """Rows of all tasks from what users pass.
 
     Tasks stand in sorted order, or in that of appearance where their labels can't be sorted.
@@ -180,6 +205,8 @@ def group_rows(X: Any, y: Any, tasks: Any, intercept: bool) -> Tasks:
     tasks : array of shape (n,), or None
         The task of each row; names of the tasks where `X` is a list, 0 to T − 1 where absent.
     intercept : bool
+    weights : array of shape (n,), or list of arrays, optional
+        How much each row counts.
 
     Raises
     ------
@@ -193,7 +220,7 @@ def group_rows(X: Any, y: Any, tasks: Any, intercept: bool) -> Tasks:
     (('a', 'b'), array([1., 0., 2.]), array([1, 0, 2]))
     """
     if isinstance(X, list | tuple):
-        return _from_lists(cast("Sequence[Any]", X), y, tasks, intercept)
+        return _weighted(_from_lists(cast("Sequence[Any]", X), y, tasks, intercept), weights)
     if tasks is None:
         raise OptionError("tasks= is missing: pass the task of each row, or lists with a matrix for each task")
     rows, target, ids = as_matrix(X, "X"), _as_vector(y, "y"), as_labels(tasks)
@@ -211,7 +238,28 @@ def group_rows(X: Any, y: Any, tasks: Any, intercept: bool) -> Tasks:
         labels = tuple(places)
     order = np.argsort(member, kind="stable")
     starts = np.searchsorted(member[order], np.arange(len(labels) + 1))
-    return _checked(Tasks(rows[order], target[order], starts, labels, order, intercept))
+    return _weighted(_checked(Tasks(rows[order], target[order], starts, labels, order, intercept)), weights)
+
+
+def _weighted(tasks: Tasks, weights: Any) -> Tasks:
+    """The rows with their weights, which are refused where a task has none above 0."""
+    if weights is None:
+        return tasks
+    if isinstance(weights, list | tuple) and weights and not np.isscalar(weights[0]):
+        weights = np.concatenate([np.ravel(values) for values in cast("Sequence[Any]", weights)])
+    found = _as_vector(weights, "sample_weight")
+    if found.shape != tasks.y.shape:
+        raise OptionError(f"sample_weight has shape {found.shape}, and there are {tasks.y.size} rows: one number a row")
+    if (bad := ~(found >= 0) | ~np.isfinite(found)).any():
+        row = int(np.argmax(bad))
+        raise OptionError(f"sample_weight is {found[row]:g} for row {row}: weights are numbers of 0 or more")
+    found = found[tasks.order]
+    empty = np.add.reduceat(found, tasks.starts[:-1]) == 0
+    if empty.any():
+        raise OptionError(
+            f"sample_weight is 0 in all rows of task {tasks.labels[int(np.argmax(empty))]!r}: leave it out"
+        )
+    return replace(tasks, weights=found)
 
 
 def as_labels(tasks: Any) -> NDArray[Any]:
@@ -300,7 +348,9 @@ def _as_floats(values: Any, name: str) -> FloatArray:
     except (TypeError, ValueError) as error:
         for column in getattr(values, "columns", ()):
             _as_floats(values[column], f"column {column!r} of {name}")
-        raise OptionError(f"{name} has entries that are not numbers: {error}") from None
+        text = isinstance(error, ValueError) and "could not convert string" in str(error)
+        remedy = "; make columns of 0 and 1 of categories (pandas.get_dummies)" if text else ""
+        raise OptionError(f"{name} has entries that are not numbers: {error}{remedy}") from None
 
 
 def _as_vector(y: Any, name: str) -> FloatArray:
@@ -432,10 +482,13 @@ def _numbers(frame: Any, name: str, option: str) -> FloatArray:
     found: FloatArray = column.to_numpy(np.float64, na_value=np.nan)
     if (bad := ~np.isfinite(found)).any():
         row = int(np.argmax(bad))
-        there = "is empty" if text.iloc[row] in ("", "nan", "none", "<na>") else f"has {str(frame[name].iloc[row])!r}"
+        empty = text.iloc[row] in ("", "nan", "none", "<na>")
+        there = "is empty" if empty else f"has {str(frame[name].iloc[row])!r}"
+        what = "; fill it, leave the row out" if empty else ", which is no finite number: mend it"
+        if not empty and bad.all():
+            what = ", and no number in any row: make columns of 0 and 1 of categories"
         raise OptionError(
-            f"column {name!r} {there} in its row {row + 1}, which is no finite number: mend it, or choose other "
-            f"columns with {named(option)}"
+            f"column {name!r} {there} in its row {row + 1}{what}, or choose other columns with {named(option)}"
         )
     _check_size(float(np.abs(found).max(initial=0)), f"column {name!r}")
     return found
