@@ -187,6 +187,11 @@ def test_probabilities_are_the_shares_of_open_gates() -> None:
         (lambda: InductiveGate(2, mode="soft"), "mode='soft'"),  # type: ignore[arg-type]
         (lambda: gate_of()(torch.ones(12, 3), sample(0)[1]), r"x has the shape \(12, 3\).*\(N, 4\)"),
         (lambda: gate_of()(*sample(0)[:2]), r"edge_attr has the shape \(50, 0\).*\(50, 2\)"),
+        (
+            lambda: gate_of()(sample(0)[0].double(), sample(0)[1]),
+            "x is torch.float64 and the gate torch.float32",
+        ),
+        (lambda: InductiveGate(4)(*sample(0)), r"edge_attr has the shape \(50, 2\).* with edge_channels=2"),
         (lambda: gate_of().keep(26, *sample(0)), "graph 0: keep=26"),
         (lambda: gate_of(hard=True, budget=26)(*sample(0)), "graph 0: budget=26"),
         (lambda: gate_of().keep(5, sample(0)[0] * torch.nan, *sample(0)[1:]), r"the score of the edge .* is NaN"),
@@ -242,3 +247,39 @@ def test_threads_do_not_change_compiled_scores(monkeypatch: pytest.MonkeyPatch) 
         gates = gate.eval()(x, ends)
         found.append([gates, *torch.autograd.grad(gates.sum(), list(gate.parameters()))])
     assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+
+
+def test_the_state_of_a_gate_is_for_its_own_columns() -> None:
+    ends = sample(0)[1]
+    gate = EdgeGate.for_edges(ends)
+    gate.step()
+    again = EdgeGate.for_edges(ends.clone())
+    again.load_state_dict(gate.state_dict())
+    assert again.steps == 1
+    for other in (ends.flip(1), sample(1)[1]):
+        with pytest.raises(OptionError, match="the state is that of a gate on other edges"):
+            EdgeGate.for_edges(other).load_state_dict(gate.state_dict())
+
+
+@pytest.mark.parametrize("options", [{}, {"unit_mean": True}, {"hard": True, "budget": 0.5}])
+def test_a_batch_without_any_edge_has_no_gates(options: dict[str, Any]) -> None:
+    gate, none = InductiveGate(4, **options), torch.empty(2, 0, dtype=torch.int64)
+    x, batch = torch.randn(3, 4), torch.tensor([0, 1, 1])
+    for found in (gate(x, none, batch=batch), gate.keep(0.5, x, none), gate.probabilities(x, none)):
+        assert found.shape == (0,)
+    gate(x, none).sum().backward()
+
+
+@pytest.mark.parametrize("threshold", [10, 10_000])
+def test_gates_and_loss_are_single_precision_under_autocast(threshold: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphpri.torch.entropy.LARGE_EDGES", threshold)
+    x, ends, _ = sample(0, 60, 200)
+    gate, pri = InductiveGate(4, mode="sigmoid"), PRILoss(2.0, "local")
+    whole = torch.ones(400)
+    plain = pri(gate(x, ends), whole, edge_index=ends)
+    with torch.autocast("cpu", torch.bfloat16):
+        gates = gate(x, ends)
+        value = pri(gates, whole, edge_index=ends)
+    assert gates.dtype == value.dtype == torch.float32
+    value.backward()
+    torch.testing.assert_close(value, plain, rtol=1e-2, atol=0)

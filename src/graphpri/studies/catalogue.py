@@ -128,10 +128,10 @@ STUDIES = (
         title="Samples, direct gradients, probabilities above one half, and the barrier",
         source="§3.3, §3.4, §4.3",
         about=(
-            "Six graphs of up to 120 nodes, two β, four starts: Algorithm 1 (500 steps of three samples, Adam with "
-            "rate 0.05) and projected gradients of the relaxed selection (1500 steps, lengths of Barzilai and "
-            "Borwein); then J of the edges above one half, and of the best set of highest values. Algorithm 1 with "
-            "four α at two β. The mask of the paper's brain network on four sets of made-up scans."
+            "Four graphs of up to 50 nodes, two β, two starts: Algorithm 1 (300 steps of three samples, Adam with "
+            "rate 0.05) and projected gradients of the relaxed selection (900 steps, lengths of Barzilai and Borwein); "
+            "then J of the edges above one half, and of the best set of highest values. Algorithm 1 with four α at "
+            "two β. The mask of the paper's brain network on two sets of made-up scans."
         ),
         libraries=("torch",),
         **_functions("optimisation"),

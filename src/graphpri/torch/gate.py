@@ -599,7 +599,7 @@ class InductiveGate(Gate):
         if self.along is not None and edge_attr is not None:
             _, first, second = edges.pairs
             theta = _pair_scores(z, of_sums, of_gaps, edges, self.along((edge_attr[first] + edge_attr[second]) / 2))
-        elif edges.compiles(z):
+        elif edges.compiles(z) and z.dtype == of_sums.dtype:  # not those that autocast makes
             theta = cast("Tensor", _PairScores.apply(z, of_sums, of_gaps, edges))
         else:
             theta = _pair_scores(z, of_sums, of_gaps, edges)
