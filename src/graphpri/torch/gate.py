@@ -88,7 +88,7 @@ class Gate(nn.Module):
         if not callable(temperature):
             temperature = Anneal(real("temperature", temperature, above=True), temperature, 1)
         self.schedule: Schedule = temperature
-        self.steps = 0
+        self.steps, self._columns = 0, 0
 
     @property
     def temperature(self) -> float:
@@ -103,11 +103,16 @@ class Gate(nn.Module):
         self.steps += 1
 
     def get_extra_state(self) -> dict[str, int]:
-        """The number of steps, for the ``state_dict``."""
-        return {"steps": self.steps}
+        """The number of steps and, of a gate on an edge list, what tells it from others, for the ``state_dict``."""
+        return {"steps": self.steps, "columns": self._columns}
 
     def set_extra_state(self, state: Any) -> None:
-        """Take the number of steps from a ``state_dict``."""
+        """Take the number of steps from a ``state_dict``; refuse one of a gate on other edges."""
+        if state.get("columns", self._columns) != self._columns:
+            raise OptionError(
+                "the state is that of a gate on other edges, or on the same ones in another order of the columns: make "
+                "the gate by for_edges with the edge_index that it was saved for"
+            )
         self.steps = int(state["steps"])
 
     def _noisy(self, theta: Tensor, generator: torch.Generator | None) -> Tensor:
@@ -210,7 +215,7 @@ class EdgeGate(Gate):
         num_edges = count("num_edges", num_edges, 1)
         super().__init__(mode, hard, temperature, unit_mean)
         self.num_edges, self.size = num_edges, real("size", size)
-        self.n_nodes, self._columns = 0, 0
+        self.n_nodes = 0
         self.logits = nn.Parameter(_starting_logits(init, num_edges))
         self.register_buffer("_column_edge", None)
         self.register_buffer("_pairs", None)
@@ -295,19 +300,6 @@ class EdgeGate(Gate):
         shape = self.logits.shape if samples is None else (count("samples", samples), self.num_edges)
         gates = self._opened(self._noisy(self.logits.expand(shape), generator))
         return self.spread(_over_mean(gates, gates.mean(-1, keepdim=True)) if self.unit_mean else gates)
-
-    def get_extra_state(self) -> dict[str, int]:
-        """The number of steps and, of a gate on an edge list, what tells it from others, for the ``state_dict``."""
-        return super().get_extra_state() | {"columns": self._columns}
-
-    def set_extra_state(self, state: Any) -> None:
-        """Take the number of steps from a ``state_dict``; refuse one of a gate on other edges."""
-        if state.get("columns", self._columns) != self._columns:
-            raise OptionError(
-                "the state is that of a gate on other edges, or on the same ones in another order of the columns: make "
-                "the gate by for_edges with the edge_index that it was saved for"
-            )
-        super().set_extra_state(state)
 
     def spread(self, values: Tensor) -> Tensor:
         """Values per edge in the shape of the gates.
@@ -456,6 +448,8 @@ class InductiveGate(Gate):
     (torch.Size([8]), 4.0)
     """
 
+    _start: Tensor
+
     def __init__(
         self,
         in_channels: int,
@@ -580,8 +574,9 @@ class InductiveGate(Gate):
         self._check_features(x, "x")
         if x.dim() != 2 or x.shape[1] != self.in_channels:
             raise OptionError(f"x has the shape {tuple(x.shape)}: give one row per node, (N, {self.in_channels})")
-        some = not isinstance(edge_index, Tensor) or edge_index.shape != (2, 0)
-        edges = self._structures.read(edge_index, batch, len(x), some)
+        given: Any = edge_index
+        none = isinstance(given, Tensor) and given.shape == (2, 0)
+        edges = self._structures.read(edge_index, batch, len(x), not none)
         found = (edge_index.shape[1], 0)
         if edge_attr is not None:
             self._check_features(edge_attr, "edge_attr")
@@ -649,10 +644,14 @@ class _PairScores(torch.autograd.Function):
         ctx.save_for_backward(z, of_sums, of_gaps)
         ctx.edges = edges
         theta = z.new_empty(edges.pairs[1].shape)
-        values = [read_only(x.detach().numpy()) for x in (z, of_sums, of_gaps)]
+        rows, a, b = (read_only(x.detach().numpy()) for x in (z, of_sums, of_gaps))
         source, target, _ = edges.sums.ends
+
+        def run(start: int, stop: int) -> None:
+            score_pairs(start, stop, source, target, rows, a, b, theta.numpy())
+
         with torch_threads():
-            in_chunks(lambda start, stop: score_pairs(start, stop, source, target, *values, theta.numpy()), len(theta))
+            in_chunks(run, len(theta))
         return theta
 
     @staticmethod
@@ -663,10 +662,11 @@ class _PairScores(torch.autograd.Function):
             inputs = (z, of_sums, of_gaps)
             return *torch.autograd.grad(theta, inputs, grads[0], create_graph=True), None
         sums, gaps = torch.empty_like(z), torch.empty_like(z)
-        values = [read_only(x.contiguous().numpy()) for x in (z, grads[0])]
+        rows, grad = (read_only(x.contiguous().numpy()) for x in (z, grads[0]))
+        begin, neighbour, edge = edges.neighbours
 
         def run(start: int, stop: int) -> None:
-            sum_neighbours(start, stop, *edges.neighbours, *values, sums.numpy(), gaps.numpy())
+            sum_neighbours(start, stop, begin, neighbour, edge, rows, grad, sums.numpy(), gaps.numpy())
 
         with torch_threads():
             in_chunks(run, len(z))
