@@ -24,6 +24,14 @@ NODES = (100_000, 1_000_000)
 LARGE_NODES = (1_000_000, 10_000_000)
 RAW = 16
 """Bytes of an edge as two 64-bit integers."""
+OPTIONS = ["--entropy", "degree", "--weight", "none"]
+KINDS = {
+    "weighted, keep 0.1": ["--entropy", "degree", "--keep", "0.1"],
+    "weighted, keep 0.3": ["--entropy", "degree"],
+    "local entropy, keep 0.3": ["--entropy", "local", "--weight", "none"],
+}
+"""Options by what is measured."""
+
 J_GOAL, CPU_GOAL, MEMORY_GOAL, GROWTH_GOAL = 1.0005, 2.0, 0.25, 1.1
 
 
@@ -54,6 +62,28 @@ def partitions(quick: bool, say: Say) -> Outcome:
     return outcome
 
 
+def kinds(quick: bool, say: Say) -> Outcome:
+    """Weighted edges by the degree entropy, and edges without weights by the local one."""
+    outcome = Outcome()
+    for kind, options in KINDS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            nodes = 10_000 if quick else NODES[0]
+            edges = alone(__file__, "files", nodes=nodes, folder=folder, weighted="weight" in kind)["edges"]
+            jobs = (("all.parquet", "kept.parquet", 0), ("edges", "kept", cores()))
+            in_memory, in_parts = (
+                alone(__file__, "command", source=f"{folder}/{a}", output=f"{folder}/{b}", many=many, options=options)
+                for a, b, many in jobs
+            )
+        for case, values in (("in memory", in_memory), ("in parts", in_parts)):
+            outcome.cells.append(Cell(f"{kind}, {case}", nodes, edges, values))
+            say(f"{kind}, {case}: J {values['J']:.6f}, {values['CPU s']:.1f} s of CPU, {values['MB']:.0f} MB")
+        outcome.checks.append(Check(f"{kind}: J / J in memory", in_parts["J"] / in_memory["J"], J_GOAL, "", not quick))
+        ratio = in_parts["CPU s"] / in_memory["CPU s"]
+        outcome.checks.append(Check(f"{kind}: CPU time / that in memory", ratio, CPU_GOAL, "", not quick))
+    outcome.notes = ["The graphs of the row partitions, weighted by Pareto's distribution (1.5) or not, and beta = 4."]
+    return outcome
+
+
 def growth(quick: bool, say: Say) -> Outcome:
     """Graphs of 10⁷ and 10⁸ edges in parts."""
     outcome, found = Outcome(), []
@@ -74,13 +104,16 @@ def growth(quick: bool, say: Say) -> Outcome:
     return outcome
 
 
-def write_files(nodes: int, folder: str) -> dict[str, Any]:
+def write_files(nodes: int, folder: str, weighted: bool = False) -> dict[str, Any]:
     """The graph as one parquet file and in parts."""
     import pyarrow as pa
     from pyarrow import parquet
 
     graph = datasets.barabasi_albert(nodes, DEGREE, seed=0)
-    table = pa.table({"source": graph.source.astype(np.int64), "target": graph.target.astype(np.int64)})
+    columns: dict[str, Any] = {"source": graph.source.astype(np.int64), "target": graph.target.astype(np.int64)}
+    if weighted:
+        columns["weight"] = 1 + np.random.default_rng(1).pareto(1.5, graph.n_edges)
+    table = pa.table(columns)
     parquet.write_table(table, f"{folder}/all.parquet")
     Path(folder, "edges").mkdir()
     for i, cut in enumerate(np.array_split(np.arange(graph.n_edges), PARTS)):
@@ -88,11 +121,12 @@ def write_files(nodes: int, folder: str) -> dict[str, Any]:
     return {"edges": graph.n_edges}
 
 
-def run_command(source: str, output: str, many: int) -> dict[str, Any]:
+def run_command(source: str, output: str, many: int, options: list[str] = OPTIONS) -> dict[str, Any]:
     """Run the command; CPU time and memory are those of the only child of this process, and of its children."""
     command = [sys.executable, "-m", "graphpri", "sparsify", source, "-o", output, "--json"]
-    options = ["--keep", str(KEEP), "--beta", str(BETA), "--entropy", "degree", "--weight", "none"]
-    options += ["--distributed", "--threads", str(many)] if many else []
+    if "--keep" not in options:
+        options = [*options, "--keep", str(KEEP)]
+    options = [*options, "--beta", str(BETA), *(["--distributed", "--threads", str(many)] if many else [])]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, env=os.environ)
     if done.returncode:
         raise RuntimeError(done.stderr.strip())

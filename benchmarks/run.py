@@ -68,6 +68,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "growth": large.growth,
         "options": large.options,
         "partitions": partitions.partitions,
+        "partitions-kinds": partitions.kinds,
         "partitions-growth": partitions.growth,
         "weighted": partial(weighted.weighted, 200_000),
         "weighted-every": partial(weighted.every, 200_000),

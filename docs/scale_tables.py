@@ -21,6 +21,8 @@ LARGE = (
         "polish",
         "real-graphs",
         "partitions",
+        "partitions-kinds",
+        "partitions-growth",
     ),
 )
 TITLES = {
@@ -48,6 +50,7 @@ TITLES = {
     "weighted-million": "10⁶ edges with heavy weights, default effort against the best, 8 cells",
     "many-tasks": "multi-task regression with 23 812 tasks",
     "partitions": "10⁷ edges in parts, against the command in memory",
+    "partitions-kinds": "10⁶ edges in parts, weighted and by the local entropy",
     "partitions-growth": "10⁷ and 10⁸ edges in parts",
     "stochastic": "S of 4000 nodes by probes, against scikit-primate",
     "coverage": "intervals of 95 % for S, D and J by probes",
@@ -385,15 +388,18 @@ TABLES: dict[str, tuple[str, str, Table]] = {
             | {"J": decimals("J"), "D": decimals("D")},
         ),
     ),
-    "partitions": (
-        HOW,
-        FILE,
-        of_row(
-            "partitions",
-            {"edges": size("edges"), "": "case", "J": decimals("J"), "CPU s": figure("CPU s")}
-            | {"largest process, MB": figure("MB")},
-        ),
-    ),
+    **{
+        name: (
+            HOW,
+            FILE,
+            of_row(
+                name,
+                {"edges": size("edges"), "": "case", "J": decimals("J"), "CPU s": figure("CPU s")}
+                | {"largest process, MB": figure("MB")},
+            ),
+        )
+        for name in ("partitions", "partitions-kinds", "partitions-growth")
+    },
     "choose": (HOW, FILE, choices),
     "choose-betas": (HOW, FILE, choice_betas),
     "diffusion": (HOW, FILE, diffusion_leads),
