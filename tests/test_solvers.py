@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -17,10 +18,10 @@ import zoo
 from covering import each_pair
 from graphpri._objective import Objective
 from graphpri._selection import count_edges, least_cover, take_top
-from graphpri.datasets import barabasi_albert
+from graphpri.datasets import barabasi_albert, erdos_renyi
 from graphpri.errors import Interrupted, OptionError
 from graphpri.graph import Graph
-from graphpri.solvers import budgeted
+from graphpri.solvers import budgeted, local_search
 from graphpri.solvers.budgeted import EVALUATORS, solve
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.local_search import (
@@ -823,31 +824,71 @@ def test_what_neighbouring_edges_change_together_is_what_their_swap_changes_beyo
     np.testing.assert_allclose(evaluator.shared(out, into), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(("k", "beta"), [(None, 5.0), (45, 4.0), (45, 20.0)])
-def test_trails_of_edges_lower_j_where_no_single_move_does(k, beta):
+def test_trails_of_edges_lower_j_where_no_single_move_does():
     for seed in range(8):
-        search = descended(k, beta, seed)
+        search = descended(None, 5.0, seed)
         before, value = search.evaluator.mask.copy(), search.evaluator.value
         mask = alternating_trail(search)
         if mask is not None:
             break
     objective = search.evaluator.objective
     assert objective.value(mask.astype(float)) < value
-    assert mask.sum() == k or k is None
     assert objective.graph.components(mask)[0] == 1
     assert (mask != before).sum() > 2
 
 
-@pytest.mark.parametrize("k", [None, 45])
-def test_crossover_takes_from_another_subset_what_lowers_j(k):
-    minima = [descended(k, 4.0, seed) for seed in range(4)]
+def test_random_closed_trails_keep_the_degrees_of_all_nodes():
+    search = descended(45, 20.0, 0)
+    graph, mask = search.evaluator.graph, search.evaluator.mask
+    found = [local_search._closed_trails(search) for _ in range(20)]
+    subsets = [subset for subset in found if subset is not None]
+    assert len(subsets) > 10
+    for subset in subsets:
+        assert (subset != mask).sum() >= 4
+        degrees = [
+            np.bincount(graph.source[s], minlength=34) + np.bincount(graph.target[s], minlength=34)
+            for s in (subset, mask)
+        ]
+        np.testing.assert_array_equal(*degrees)
+        assert graph.components(subset)[0] == 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_search_of_free_size_spends_its_allowance_and_no_clock_decides(weighted):
+    graph = erdos_renyi(90, 60, seed=0)
+    weights = 1 + np.random.default_rng(0).pareto(1.5, graph.n_edges) if weighted else None
+    graph = Graph.from_edges(graph.source, graph.target, weights, n_nodes=graph.n_nodes)
+    level = replace(budgeted.EFFORTS["normal"], most=0.4)
+    search = budgeted._search(Objective(graph, 4.0), None, Constraints(connected=True), Monitor(beta=4.0), 0)
+    budgeted._descend(search, None, level, None)
+    assert search.evaluator.spent < level.most + 2 * level.check
+    again = budgeted._search(Objective(graph, 4.0), None, Constraints(connected=True), Monitor(beta=4.0), 0)
+    budgeted._descend(again, None, level, None)
+    assert again.evaluator.spent == search.evaluator.spent
+    np.testing.assert_array_equal(again.monitor.best, search.monitor.best)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bridges_of_subsets_in_any_order_are_those_of_networkx(weighted):
+    graph, rng = karate(weighted), np.random.default_rng(0)
+    finder = BridgeFinder(graph)
+    for share in rng.uniform(0.4, 1.0, 30):
+        mask = rng.random(graph.n_edges) < share
+        bridges = finder.find(mask)
+        kept = nx.Graph(zip(graph.source[mask].tolist(), graph.target[mask].tolist(), strict=True))
+        expected = {frozenset(edge) for edge in nx.bridges(kept)}
+        found = {frozenset((int(graph.source[e]), int(graph.target[e]))) for e in np.flatnonzero(bridges.is_needed)}
+        assert found == expected
+
+
+def test_crossover_takes_from_another_subset_what_lowers_j():
+    minima = [descended(None, 4.0, seed) for seed in range(4)]
     better = 0
     for one, other in combinations(minima, 2):
         mask, value, objective = one.evaluator.mask.copy(), one.evaluator.value, one.evaluator.objective
         tried: set[bytes] = set()
         found, evaluated = crossed(one, mask, value, other.evaluator.mask, tried)
         assert found is mask or objective.value(found.astype(float)) < value
-        assert found.sum() == mask.sum() or k is None
         assert objective.graph.components(found)[0] == 1
         assert (found == mask)[mask == other.evaluator.mask].all()
         assert evaluated <= len(tried) + 1

@@ -29,6 +29,7 @@ from graphpri.solvers.local_search import (
     crossed,
     descend,
     eliminate,
+    leading_flips,
     perturbed,
     scattered_flips,
 )
@@ -56,7 +57,7 @@ class Effort:
     the `sizes` best sizes of the elimination, and large graphs see at most `bulk_steps` bulk swaps, or
     sweeps that look at `visits` edges. On a graph that is large for the exact entropy, `corrections`
     rounds of exact prices set those of the local entropy right. Single moves are evaluated by J itself for
-    `check` nominal seconds.
+    `check` nominal seconds. The whole search of a free size takes about `most` nominal seconds.
     """
 
     share: float
@@ -68,14 +69,15 @@ class Effort:
     visits: float
     corrections: int
     check: float
+    most: float
 
 
 EFFORTS: dict[str, Effort] = {
-    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 3, 0.1),
-    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8, 0.5),
+    "fast": Effort(0.15, (16,), 0, 0.0, 3, 12, 0, 3, 0.1, 3.0),
+    "normal": Effort(0.1, (16, 64), 1, 1.0, 4, 40, 1e6, 8, 0.5, 3.0),
     # For one of many subsets of the same graph: from another budget's or β's, by predicted swaps alone.
-    "near": Effort(0.1, (32,), 0, 0.0, 1, 12, 0, 2, 0.0),
-    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30, 60.0),
+    "near": Effort(0.1, (32,), 0, 0.0, 1, 12, 0, 2, 0.0, 3.0),
+    "best": Effort(0.03, (48, 128), 10, 30.0, 8, 400, 1e8, 30, 60.0, np.inf),
 }
 
 DRAFT_NODES = 600
@@ -92,6 +94,12 @@ INERTIA = 0.1
 LEAST_INERTIA = 0.01
 
 SINGLE_EDGES = 16
+START, DESCENT, PERTURBATIONS = 0.6, 0.8, 0.9
+"""Shares of the time of a free size when the first subset, its descent, and perturbations are done at the latest."""
+
+ELIMINATION = 0.25
+"""Share of the time of a free size for an elimination."""
+
 LEAST_DESCENT = 20
 """Moves below which another start is not worth a descent."""
 
@@ -340,6 +348,8 @@ def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | No
             if not level.patience > 1:
                 return Ending.CORRECTED.status()
         start = search.monitor.best
+    if k is None:
+        search.allowance.seconds = START * level.most
     _start(search, k, level, start)
     return _improve(search, level)
 
@@ -456,18 +466,22 @@ def _start_of_free_size(search: Search, start: BoolArray, level: Effort) -> None
         # Where the entropy rules, descents are short, and the most candidates cost little.
         widths = level.widths[-1:] if evaluator.beta < ENTROPY_RULES else level.widths[:1]
         passed: dict[bytes, object] = {}
-        for mask in _eliminated(search, start, level.share / 2)[: level.sizes]:
+        for mask in _eliminated(search, start, level.share / 2, level)[: level.sizes]:
             search.reset(mask)
             descend(search, widths, passed=passed)
-    elif evaluator.graph.n_edges > SWAP_LIMIT:
-        search.reset(_eliminated(search, start, _share(level, evaluator))[0])
     else:
         drafts = [_draft(search, None)] if isinstance(evaluator, ExactEvaluator) else []
         if level.patience > 1 or not any(_is_trivial(search, draft) for draft in drafts):
-            first = start if evaluator.beta > ENTROPY_RULES else _eliminated(search, start, level.share)[0]
-            for mask in (first, *drafts):
+            first = start if evaluator.beta > ENTROPY_RULES else _eliminated(search, start, level.share, level)[0]
+            flips = bulk_flips if evaluator.graph.n_edges > SWAP_LIMIT else scattered_flips
+            found: list[BoolArray] = []
+            for mask in (*drafts, first):
                 search.reset(mask)
-                scattered_flips(search, BULK_STEPS)
+                flips(search, BULK_STEPS)
+                found.append(evaluator.mask.copy())
+            # What two local minima agree to leave out is mostly right, and dropping edges is sooner done than adding.
+            search.reset(np.logical_or.reduce(found))
+            flips(search, BULK_STEPS)
     _offer_single_edges(evaluator.objective, search.constraints, monitor)
     assert monitor.best is not None
     evaluator.reset(monitor.best)
@@ -481,12 +495,19 @@ def _is_trivial(search: Search, draft: BoolArray) -> bool:
     return search.evaluator.value < TRIVIAL * search.evaluator.objective.original_entropy
 
 
-def _eliminated(search: Search, start: BoolArray, share: float) -> list[BoolArray]:
-    """Subsets of an elimination whose sizes differ by more than 8 %, the best first."""
+def _eliminated(search: Search, start: BoolArray, share: float, level: Effort) -> list[BoolArray]:
+    """Subsets of an elimination whose sizes differ by more than 8 %, the best first.
+
+    Its steps are larger where it would take too long.
+    """
     evaluator, monitor = search.evaluator, search.monitor
+    least = least_size(evaluator.graph, search.constraints)
+    evaluator.reset(start)
+    steps = level.most * ELIMINATION / (evaluator.seconds_per_reset + evaluator.seconds_per_flips)
+    share = max(share, 1 - (least / start.sum()) ** (1 / max(steps, 2)))
     passed: list[BoolArray] = []
     found: list[float] = []
-    for mask in eliminate(search, start, least_size(evaluator.graph, search.constraints), share):
+    for mask in eliminate(search, start, least, share):
         monitor.offer(mask, evaluator.value)
         passed.append(mask)
         found.append(evaluator.value)
@@ -531,8 +552,9 @@ def _share(level: Effort, evaluator: MoveEvaluator) -> float:
 def _improve(search: Search, level: Effort) -> Status:
     """Bulk swaps, single swaps, then perturbations from the evaluator's subset; return the status."""
     evaluator = search.evaluator
-    if search.sizes_vary and not search.is_large:
-        bulk_flips(search, level.bulk_steps)
+    if search.sizes_vary:
+        search.allowance.seconds = DESCENT * level.most
+        (leading_flips if search.is_large else bulk_flips)(search, level.bulk_steps)
     size = int(evaluator.mask.sum())
     if evaluator.graph.n_edges > SWAP_LIMIT:
         if bulk_swaps(search, max(size // 20, 1), level.bulk_steps):
@@ -551,15 +573,22 @@ def _improve(search: Search, level: Effort) -> Status:
         level = replace(level, check=level.check / COSTLY)
         if search.sizes_vary:
             level = replace(level, work=level.work / 2)
+    allowance = search.allowance
+    if search.sizes_vary:
+        allowance.seconds = DESCENT * level.most
     check = _settle(search, level, level.check / 8)
     if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
     spent = False
     for _ in range(PERTURBED if level.patience else 1):
-        spent = bool(level.patience) and _perturb(search, level)
+        if search.sizes_vary:
+            allowance.seconds = PERTURBATIONS * level.most
+        spent = bool(level.patience) and not search.is_large and _perturb(search, level)
         value = evaluator.value
+        if search.sizes_vary:
+            allowance.seconds = level.most
         check = _settle(search, level, level.check)
-        if hurried or not search.lowers(value):
+        if hurried or search.is_spent or not search.lowers(value):
             break
     return _verdict(search, check, spent)
 
@@ -576,7 +605,7 @@ def _settle(search: Search, level: Effort, seconds: float) -> Check:
         if check.better is None:
             return check
         search.reset(check.better)
-        if spent > CHECKED * seconds:
+        if search.is_spent or (spent > CHECKED * seconds and not search.is_large):
             return check
 
 
@@ -632,13 +661,12 @@ def _perturb(search: Search, level: Effort) -> bool:
     patience = round(level.patience * max(2.0, joined / 16) * rugged * hard)
     budget = level.work / search.seconds_per_move
     best, value, flips = evaluator.mask.copy(), evaluator.value, evaluator.swap_changes()
-    walks = evaluator.exact_swaps and evaluator.beta > ENTROPY_RULES and not search.sizes_vary
-    near = value + NEAR * abs(value) if walks else -np.inf
+    near = value + NEAR * abs(value) if search.keeps_degrees else -np.inf
     failures, number, moves, current, away = 0, 0, 0.0, best, 0
     passed: dict[bytes, object] = {}
     tried: set[bytes] = set()
     reset_moves = 3 * max(1.0, evaluator.work**0.5 / 200)
-    while failures < patience and moves < budget:
+    while failures < patience and moves < budget and not search.is_spent:
         evaluator.mask = current
         if symmetry >= SYMMETRIC and number % 8 == 5:
             subset = _restarted(search, int(best.sum()), level)
@@ -693,7 +721,8 @@ def _flip_trails(search: Search, level: Effort) -> float:
     if not _has_trails(search):
         return moves
     evaluator.reset(evaluator.mask)
-    while moves * search.seconds_per_move < level.work / 4:
+    while moves * search.seconds_per_move < level.work / 4 and not search.is_spent:
+        evaluator.spent += TRAIL
         moves += 5 * max(1.0, evaluator.work**0.5 / 200) + TRAIL / search.seconds_per_move
         subset = alternating_trail(search)
         if subset is None:

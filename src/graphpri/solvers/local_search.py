@@ -27,6 +27,7 @@ from graphpri._selection import (
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.solvers.moves import PREDICTION_ERROR, Edges, ExactEvaluator, MoveEvaluator
 from graphpri.solvers.solution import Monitor
+from graphpri.solvers.tournament import scrambled
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Bridges of a subset of edges and the cuts that they are alone in.
@@ -34,7 +35,13 @@ from graphpri.solvers.solution import Monitor
 
 
 class BridgeFinder:
-    """Adjacency of a graph, kept for finding the bridges of many subsets of its edges."""
+    """Finds the bridges of many subsets of a graph's edges.
+
+    A spanning forest serves as long as all its edges are kept. Of its edges those are bridges that no other kept edge
+    leads past: every other edge adds a random number at one end and takes it off at the other one, so that the sum
+    over the nodes below a bridge is zero and, but for a chance of 2⁻⁶⁴, over no others (cycle space sampling: D.
+    Pritchard and R. Thurimella, 2011).
+    """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -42,43 +49,63 @@ class BridgeFinder:
         for edge, (u, v) in enumerate(zip(graph.source.tolist(), graph.target.tolist(), strict=True)):
             self._adjacent[u].append((v, edge))
             self._adjacent[v].append((u, edge))
+        self._numbers = scrambled(np.arange(graph.n_edges, dtype=np.uint64) + np.uint64(1))
+        self._forest: _Forest | None = None
 
     def find(self, mask: BoolArray) -> Bridges:
-        """The bridges of a subset, by one depth-first search (Tarjan 1974)."""
-        kept = mask.tolist()
-        n = self._graph.n_nodes
-        first, low, last, child = [-1] * n, [0] * n, [0] * n, [-1] * len(kept)
-        bridge = np.zeros(len(kept), bool)
+        """The bridges of a subset."""
+        graph, forest = self._graph, self._forest
+        if forest is None or not mask[forest.edges].all():
+            forest = self._forest = self._forest_of(mask)
+        others = mask.copy()
+        others[forest.edges] = False
+        sums = np.zeros(graph.n_nodes + 1, np.uint64)
+        np.add.at(sums, forest.first[graph.source[others]] + 1, self._numbers[others])
+        np.subtract.at(sums, forest.first[graph.target[others]] + 1, self._numbers[others])
+        np.cumsum(sums, out=sums)  # which add up modulo 2⁶⁴
+        below = forest.child[forest.edges]
+        bridge = np.zeros(mask.size, bool)
+        bridge[forest.edges] = sums[forest.last[below]] == sums[forest.first[below]]
+        return Bridges(graph, bridge, forest.first, forest.last, forest.child)
+
+    def _forest_of(self, mask: BoolArray) -> _Forest:
+        """A spanning forest of a subset, by depth-first search."""
+        kept, n = mask.tolist(), self._graph.n_nodes
+        first, last, child = [-1] * n, [0] * n, np.full(mask.size, -1)
+        edges: list[int] = []
         clock = 0
         for root in range(n):
             if first[root] >= 0:
                 continue
-            first[root] = low[root] = clock
+            first[root] = clock
             clock += 1
-            stack = [(root, -1, iter(self._adjacent[root]))]
+            stack = [(root, iter(self._adjacent[root]))]
             while stack:
-                node, via, neighbours = stack[-1]
+                node, neighbours = stack[-1]
                 for other, edge in neighbours:
-                    if edge == via or not kept[edge]:
-                        continue
-                    if first[other] < 0:
-                        first[other] = low[other] = clock
+                    if kept[edge] and first[other] < 0:
+                        first[other] = clock
                         clock += 1
                         child[edge] = other
-                        stack.append((other, edge, iter(self._adjacent[other])))
+                        edges.append(edge)
+                        stack.append((other, iter(self._adjacent[other])))
                         break
-                    if first[other] < low[node]:
-                        low[node] = first[other]
                 else:
-                    stack.pop()
                     last[node] = clock
-                    if stack:
-                        parent = stack[-1][0]
-                        if low[node] < low[parent]:
-                            low[parent] = low[node]
-                        if low[node] > first[parent]:
-                            bridge[via] = True
-        return Bridges(self._graph, bridge, np.array(first), np.array(last), np.array(child, np.int64))
+                    stack.pop()
+        return _Forest(np.array(edges, np.int64), np.array(first), np.array(last), child)
+
+
+class _Forest(NamedTuple):
+    """Edges of a spanning forest, and the interval of the order of first visits that holds the nodes below each node.
+
+    `child` is the lower end of each edge of the forest.
+    """
+
+    edges: Edges
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    child: NDArray[np.int64]
 
 
 def _number_of_components(graph: Graph, mask: BoolArray) -> int:
@@ -198,11 +225,19 @@ class Constraints:
         return [name for name, rule in vars(self).items() if rule is not None and rule is not False]
 
 
+@dataclass
+class Allowance:
+    """Nominal seconds that a search may spend on evaluations until its present stage ends."""
+
+    seconds: float = np.inf
+
+
 @dataclass(frozen=True, eq=False)
 class Search:
     """An evaluator, its constraints, the random numbers and the monitor of one run.
 
-    With `sizes_vary` single additions and removals are moves as well.
+    With `sizes_vary` single additions and removals are moves as well. When the allowance is spent, every stage ends at
+    the best that it has.
     """
 
     evaluator: MoveEvaluator
@@ -210,6 +245,7 @@ class Search:
     monitor: Monitor
     rng: np.random.Generator
     sizes_vary: bool = False
+    allowance: Allowance = field(default_factory=Allowance)
 
     free: BoolArray = field(init=False)
     ties: Edges = field(init=False)
@@ -233,12 +269,12 @@ class Search:
 
     def try_subset(self, mask: BoolArray) -> bool:
         """Go to a feasible subset and offer it where that lowers J, else stay; returns whether it did."""
-        before, value = self.evaluator.mask.copy(), self.evaluator.value
+        before, value = self.evaluator.position(), self.evaluator.value
         self.evaluator.reset(mask)
         if self.lowers(value):
             self.monitor.offer(mask, self.evaluator.value)
             return True
-        self.evaluator.reset(before)
+        self.evaluator.return_to(before)
         return False
 
     def is_allowed(self, mask: BoolArray) -> bool:
@@ -260,6 +296,16 @@ class Search:
         """Nominal time of a move, so that the amount of work does not depend on a clock."""
         bridges = 4e-7 * self.evaluator.graph.n_edges if self.constraints.connected else 0.0
         return 3e-4 + 1.3e-7 * self.evaluator.work + bridges
+
+    @property
+    def keeps_degrees(self) -> bool:
+        """Whether local minima differ in what leaves the degrees as they are: equal weights, a budget and a large β."""
+        return self.evaluator.exact_swaps and self.evaluator.beta > ENTROPY_RULES and not self.sizes_vary
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the allowance is spent."""
+        return self.evaluator.spent >= self.allowance.seconds
 
     @property
     def is_costly(self) -> bool:
@@ -374,6 +420,7 @@ NO_MOVE = Move(np.inf, (), (), np.empty(0))
 def best_move(search: Search, width: int, tabu: Tabu) -> Move:
     """The best predicted move at the evaluator's subset, from `width` candidates on either side."""
     evaluator, mask = search.evaluator, search.evaluator.mask
+    evaluator.spent += 4e-4 + 2e-7 * mask.size
     bridges = search.finder.find(mask) if search.finder is not None else None
     loose = mask & search.free
     if bridges is not None:
@@ -453,7 +500,7 @@ def descend(
 
     Moves that turned out not to help are tabu until the subset is better (Glover, 1989).
 
-    The evaluator's predictions are checked against J itself now and then, at once after one was wrong: the
+    The evaluator's predictions are checked against J itself now and then, before each move after one was wrong: the
     subset at the end is the best checked one. With `beat`, a subset and its J, the search ends where it
     falls back to that subset, and a result that is not better is not checked. With `passed`, the subsets that earlier
     descents went through, it ends at the first of them, as from there it would go the same way; its own are added.
@@ -468,15 +515,30 @@ def descend(
     checked, checked_value = evaluator.mask.copy(), evaluator.value
     interval, pending, moves, width = 32, 0, 0, 0
     tabu: Tabu = set()
-    while most is None or moves < most:
+    while (most is None or moves < most) and not search.is_spent:
         move = best_move(search, widths[width], tabu)
         if helps := move.change < -search.gain:
+            moves += 1
+            value = _value_after(search, move) if interval == 1 else np.nan
+            if value >= checked_value - tolerance(checked_value, evaluator.beta):
+                tabu.add(move.edges)
+                if len(tabu) <= MOST_TABU * (width + 1):
+                    continue
+                width += 1
+                if width == len(widths):
+                    break
+                continue
             evaluator.move(move.out, move.into, move.terms)
-            moves, pending = moves + 1, pending + 1
+            pending += 1
             search.step("swap" if beat is None else "perturb", moves, 0.5)
             if known() or (beat is not None and np.array_equal(evaluator.mask, beat[0])):
                 return moves
-            if pending < interval and evaluator.drift < 0.03:
+            if interval == 1:
+                evaluator.value = value
+                checked, checked_value = evaluator.mask.copy(), value
+                search.monitor.offer(checked, checked_value)
+                tabu.clear()
+            if pending < max(interval, 32 * (interval == 1)) and evaluator.drift < 0.03:
                 continue
         elif not pending:
             width += 1
@@ -490,22 +552,23 @@ def descend(
             checked, checked_value = evaluator.mask.copy(), evaluator.value
             search.monitor.offer(checked, checked_value)
             tabu.clear()
-        else:
+        elif interval > 1:
             evaluator.reset(checked)
-            if interval == 1 and helps:
-                tabu.add(move.edges)
-                if len(tabu) > MOST_TABU * (width + 1):
-                    width += 1
-                    if width == len(widths):
-                        break
             interval = 1
         pending = 0
     if pending:
         evaluator.reset(evaluator.mask)
-        if not search.lowers(checked_value):
+        if interval > 1 and not search.lowers(checked_value):
             evaluator.reset(checked)
         search.monitor.offer(evaluator.mask, evaluator.value)
     return moves
+
+
+def _value_after(search: Search, move: Move) -> float:
+    """J itself after a move."""
+    mask = search.evaluator.mask.copy()
+    mask[list(move.out + move.into)] ^= True
+    return float(search.evaluator.values(mask[None])[0])
 
 
 class Check(NamedTuple):
@@ -539,11 +602,11 @@ def check_moves(search: Search, seconds: float) -> Check:
         for side, kept in ((0, False), (1, True)):
             rows = np.flatnonzero(some[:, side] >= 0)
             subsets[rows, some[rows, side]] = kept
-        values = evaluator.objective.values(subsets.astype(np.float64))
+        values = evaluator.values(subsets)
         spent += len(some) * evaluator.seconds_per_value
-        best = int(lowest(values, search.unit)[0])
-        if values[best] < evaluator.value - tolerance(evaluator.value, evaluator.beta):
-            return Check(subsets[best], low + len(some), allowed, spent)
+        better, _ = _together(search, mask, evaluator.value, subsets, values)
+        if better is not mask:
+            return Check(better, low + len(some), allowed, spent)
         search.step("check", low + len(some), (low + len(some)) / len(candidates))
     looked_at = min(most, len(candidates)) + (bounded if most >= len(candidates) else 0)
     return Check(None, looked_at, allowed, spent)
@@ -603,6 +666,8 @@ def bulk_flips(search: Search, most: int) -> None:
     evaluator = search.evaluator
     few = evaluator.mask.size
     for step in range(1, most + 1):
+        if search.is_spent:
+            return
         changes = evaluator.flip_changes()
         chosen = np.flatnonzero(search.helpful(changes))
         few = min(few, (chosen.size + 1) // 2)
@@ -621,6 +686,8 @@ def scattered_flips(search: Search, most: int) -> None:
     """Flips of a free size at nodes that no other of them touches, so that their gains nearly add up; most first."""
     evaluator, graph, share = search.evaluator, search.evaluator.graph, 1.0
     for step in range(1, most + 1):
+        if search.is_spent:
+            return
         changes = evaluator.flip_changes()
         helps = search.helpful(changes)
         chosen: list[int] = []
@@ -640,6 +707,39 @@ def scattered_flips(search: Search, most: int) -> None:
             share /= 2
 
 
+def leading_flips(search: Search, most: int) -> None:
+    """Flips of a free size, the most promising 1, 2, 4, … of those that help: as many as lower J most.
+
+    Where none of these helps, the first few are evaluated one by one, and those that raise J are left out from then on.
+    """
+    evaluator = search.evaluator
+    wrong = np.zeros(evaluator.mask.size, bool)
+    for step in range(1, most + 1):
+        changes = evaluator.flip_changes()
+        helps = search.helpful(changes) & ~wrong
+        count = int(np.count_nonzero(helps))
+        if not count or search.is_spent:
+            return
+        search.step("flip", step, step / most)
+        order = search.ascending(np.where(helps, changes, np.inf))[:count]
+        masks = np.repeat(evaluator.mask[None], count.bit_length(), axis=0)
+        for number, mask in enumerate(masks):
+            mask[order[: 1 << number]] ^= True
+        values = evaluator.values(masks[masks.any(axis=1)])
+        best = int(lowest(values, search.unit)[0])
+        if values[best] < evaluator.value - search.gain:
+            search.reset(masks[best])
+            continue
+        few = order[:SINGLES]
+        masks = np.repeat(evaluator.mask[None], few.size, axis=0)
+        masks[np.arange(few.size), few] ^= True
+        wrong[few[evaluator.values(masks) > evaluator.value - search.gain]] = True
+
+
+SINGLES = 16
+"""Flips that are evaluated one by one where many at a time don't help."""
+
+
 def bulk_swaps(search: Search, start: int, most: int) -> bool:
     """Bulk swaps: the c cheapest kept edges for the c best dropped ones, c halved where J does not fall.
 
@@ -649,6 +749,8 @@ def bulk_swaps(search: Search, start: int, most: int) -> bool:
     few = start
     changes = evaluator.swap_changes()
     for step in range(1, most + 1):
+        if search.is_spent:
+            return False
         search.step("swap", step, step / most)
         out, into = np.flatnonzero(search.droppable(changes)), np.flatnonzero(~evaluator.mask & search.free)
         few = min(few, out.size, into.size)
@@ -665,9 +767,16 @@ def bulk_swaps(search: Search, start: int, most: int) -> bool:
 
 
 def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
-    """A perturbation of the evaluator's subset, of the same size: whole nodes, a few edges, or a few nearby ones."""
+    """A perturbation of the evaluator's subset, of the same size: whole nodes, a few edges, or a few nearby ones.
+
+    With a budget and equal weights, where the divergence rules, mostly of closed trails, which change no degree.
+    """
     evaluator, rng = search.evaluator, search.rng
     graph, mask = evaluator.graph, evaluator.mask
+    if search.keeps_degrees and rng.random() < CLOSED:
+        closed = _closed_trails(search)
+        if closed is not None:
+            return closed
     size = int(mask.sum())
     place = np.empty(mask.size)
     place[search.ascending(flips)] = np.linspace(0, 1, mask.size, endpoint=False)
@@ -694,12 +803,17 @@ def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
 LONGEST = 12
 """Edges of the longest trails that are flipped at once."""
 
+CLOSED, TRIES = 0.7, 10
+"""Share of perturbations by closed trails, and how often one is looked for."""
+
 BEAM = 2000
 """Trails of each length that are made longer."""
 
 
 def alternating_trail(search: Search, evaluated: int = 8) -> BoolArray | None:
     """The best flip of a whole trail of edges kept and dropped in turn that lowers J, or None; right after a reset.
+
+    For free sizes: with a budget it takes more time than it saves.
 
     Such a trail changes the degrees of its two ends alone, or none where it is closed, and longer ones can't be made
     of single moves that each lower J. As in the search of Lin and Kernighan (1973) trails grow edge by edge, the best
@@ -709,7 +823,7 @@ def alternating_trail(search: Search, evaluated: int = 8) -> BoolArray | None:
     evaluator, mask, graph = search.evaluator, search.evaluator.mask, search.evaluator.graph
     if not isinstance(evaluator, ExactEvaluator) or not (search.free & mask).any() or not (search.free & ~mask).any():
         return None
-    cost = _edge_costs(search)
+    cost = evaluator.flip_changes()
     steps = _Steps.of(evaluator, search.free)
     m = mask.size
     arcs = np.flatnonzero(np.tile(search.free, 2))
@@ -731,7 +845,7 @@ def alternating_trail(search: Search, evaluated: int = 8) -> BoolArray | None:
             closed = np.flatnonzero(head == start)
             value = total.copy()
             value[closed] += steps.between(trails[closed, 0], edges[closed])
-        if length > 2 and (search.sizes_vary or length % 2 == 0):
+        if length > 2:
             for number in ascending(value, np.arange(value.size), search.unit)[: 4 * evaluated]:
                 if value[number] >= -search.gain:
                     break
@@ -750,19 +864,9 @@ def alternating_trail(search: Search, evaluated: int = 8) -> BoolArray | None:
             break
     if not subsets:
         return None
-    values = evaluator.objective.values(np.array(subsets, np.float64))
+    values = evaluator.values(np.array(subsets))
     number = int(lowest(values, search.unit)[0])
     return subsets[number] if values[number] < evaluator.value - tolerance(evaluator.value, evaluator.beta) else None
-
-
-def _edge_costs(search: Search) -> FloatArray:
-    """Change of J by the flip of each edge, against a price of edges where their number stays."""
-    evaluator, mask = search.evaluator, search.evaluator.mask
-    if search.sizes_vary:
-        return evaluator.flip_changes()
-    changes = evaluator.swap_changes()
-    price = 0.5 * (changes[search.free & mask].min() - changes[search.free & ~mask].min())
-    return changes - np.where(mask, price, -price)
 
 
 @dataclass(frozen=True, eq=False)
@@ -820,7 +924,7 @@ def crossed(
     """Partition crossover (Whitley, Hains and Howe, 2009): the best subset, with what another one does better.
 
     The edges in which two subsets differ fall into connected parts, whose effects on J nearly add up. Those that lower
-    J alone are taken together; with a budget a part is one that keeps the size, or two that do so together.
+    J alone are taken together. For free sizes, as parts don't keep the size.
 
     Parameters
     ----------
@@ -836,47 +940,49 @@ def crossed(
     int
         How many subsets were evaluated.
     """
-    evaluator, graph, objective = search.evaluator, search.evaluator.graph, search.evaluator.objective
+    evaluator, graph = search.evaluator, search.evaluator.graph
     flips = [
         flip
-        for flip in _parts(graph, best, other, search.sizes_vary)
+        for flip in _parts(graph, best, other)
         if (best ^ flip).tobytes() not in tried and (best ^ flip).any() and not np.array_equal(best ^ flip, other)
     ]
     tried.update((best ^ flip).tobytes() for flip in flips)
     flips = [flip for flip in flips if search.is_allowed(best ^ flip)]
     if not flips:
         return best, 0
-    least = tolerance(value, evaluator.beta)
-    values = objective.values(np.array([best ^ flip for flip in flips], np.float64))
-    together, first, first_value = best.copy(), best, value
-    for number in ascending(values, np.arange(values.size), search.unit):
-        flip = flips[number]
-        if values[number] >= value - least:
-            break
-        if first is best:
-            first, first_value = best ^ flip, float(values[number])
-        if not (flip & (together ^ best)).any():
-            together = together ^ flip
+    subsets = np.array([best ^ flip for flip in flips])
+    return _together(search, best, value, subsets, evaluator.values(subsets))
+
+
+def _together(
+    search: Search, start: BoolArray, value: float, subsets: BoolArray, values: FloatArray
+) -> tuple[BoolArray, int]:
+    """The best of subsets evaluated by J, or what those that are better than the start change taken together.
+
+    Returns the start itself where none is better; and how many subsets were evaluated.
+    """
+    least = tolerance(value, search.evaluator.beta)
+    number = ascending(values, np.arange(values.size), search.unit)
+    number = number[values[number] < value - least]
+    if not number.size:
+        return start, len(subsets)
+    together = start.copy()
+    for flip in subsets[number] ^ start:
+        if not (flip & (together ^ start)).any():
+            together ^= flip
+    first = subsets[number[0]]
     if np.array_equal(together, first) or not search.is_allowed(together):
-        return first, len(flips)
-    joint = objective.value(objective.selection(together))
-    return (together if joint < first_value - least else first), len(flips) + 1
+        return first, len(subsets)
+    joint = float(search.evaluator.values(together[None])[0])
+    return (together if joint < values[number[0]] - least else first), len(subsets) + 1
 
 
-def _parts(graph: Graph, one: BoolArray, other: BoolArray, sizes_vary: bool) -> list[BoolArray]:
-    """Connected parts of the edges in which two subsets differ, the smallest first; of one size where sizes stay."""
+def _parts(graph: Graph, one: BoolArray, other: BoolArray) -> list[BoolArray]:
+    """Connected parts of the edges in which two subsets differ, the smallest first."""
     differ = one != other
     label = graph.components(differ)[1][graph.source]
     found = [differ & (label == part) for part in np.unique(label[differ])]
-    found.sort(key=lambda part: int(part.sum()))
-    found = found[:MOST_PARTS]
-    if sizes_vary:
-        return found
-    more = [int((part & other).sum()) - int((part & one).sum()) for part in found]
-    pairs = [(i, j) for i, x in enumerate(more) if x for j in range(i) if more[j] == -x]
-    return [part for part, x in zip(found, more, strict=True) if not x] + [
-        found[i] | found[j] for i, j in pairs[:MOST_PARTS]
-    ]
+    return sorted(found, key=lambda part: int(part.sum()))[:MOST_PARTS]
 
 
 def _alternating_trail(search: Search) -> Edges:
@@ -907,6 +1013,54 @@ def _alternating_trail(search: Search) -> Edges:
             trail.append(edge)
             free[edge] = False
     return np.array(trail)
+
+
+def _closed_trails(search: Search) -> BoolArray | None:
+    """The subset after one or two random closed trails were flipped; None where none was found.
+
+    The divergence depends on the degrees above all, so that local minima differ in cycles of edges kept and dropped in
+    turn, whose single swaps all raise J.
+    """
+    rng = search.rng
+    for _ in range(TRIES):
+        subset = search.evaluator.mask.copy()
+        flipped = np.zeros(subset.size, bool)
+        for _ in range(int(rng.integers(1, 3))):
+            for _ in range(TRIES):
+                trail = _closed_trail(search)
+                if trail is not None and not flipped[trail].any():
+                    flipped[trail] = True
+                    break
+        subset ^= flipped
+        if flipped.any() and search.is_allowed(subset):
+            return subset
+    return None
+
+
+def _closed_trail(search: Search) -> list[int] | None:
+    """A random trail of edges kept and dropped in turn that ends where it began; None where it doesn't soon."""
+    evaluator, rng = search.evaluator, search.rng
+    graph, mask, free = evaluator.graph, evaluator.mask, search.free.copy()
+    neighbours = graph.neighbours
+    edge = int(rng.choice(np.flatnonzero(free)))
+    ends = int(graph.source[edge]), int(graph.target[edge])
+    start, node = ends if rng.random() < 0.5 else ends[::-1]
+    trail = [edge]
+    while len(trail) < LONGEST:
+        free[edge] = False
+        around = slice(neighbours.start[node], neighbours.start[node + 1])
+        edges, nodes = neighbours.edge[around], neighbours.node[around]
+        on = free[edges] & (mask[edges] != mask[edge])
+        closing = np.flatnonzero(on & (nodes == start))
+        if len(trail) % 2 and closing.size:
+            return [*trail, int(edges[closing[0]])]
+        ways = np.flatnonzero(on)
+        if not ways.size:
+            return None
+        chosen = int(ways[rng.integers(ways.size)])
+        edge, node = int(edges[chosen]), int(nodes[chosen])
+        trail.append(edge)
+    return None
 
 
 def _random_node(search: Search, edges: Edges) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +42,9 @@ class MoveEvaluator(ABC):
         The current subset.
     value : float
         J there, in nats: exact after :meth:`reset`, predicted after :meth:`move`.
+    spent : float
+        Nominal seconds of all that was evaluated so far: counted, so that no clock and no machine decides what a search
+        finds.
     exact_swaps : bool
         Whether swaps keep the trace, so that predictions carry no error of the mixture's scale.
     """
@@ -59,6 +64,7 @@ class MoveEvaluator(ABC):
         self._trace_factor, self._trace_rest = mixture_trace(objective.mixture, self.total)
         self.mask: BoolArray = np.ones(self.graph.n_edges, bool)
         self.value = np.nan
+        self.spent = 0.0
         self._f = np.zeros(2)
         self._slopes = (0.0, 0.0)
         self._cross: FloatArray | None = None
@@ -89,6 +95,7 @@ class MoveEvaluator(ABC):
 
     def reset(self, mask: BoolArray) -> None:
         """Move to a subset and compute J there exactly."""
+        self.spent += self.seconds_per_reset
         self._terms = None
         self.mask = mask.copy()
         self.trace = 2 * float(self.mu[mask].sum())
@@ -97,6 +104,19 @@ class MoveEvaluator(ABC):
         if self.objective.alpha:
             self._degrees = self.objective.barrier.degrees(mask.astype(np.float64))
         self.value = self._entropic(self._f, self.trace) + self._log_barrier()
+
+    def position(self) -> dict[str, Any]:
+        """All that is known at the subset, to return to it when a reset has not been followed by moves."""
+        return dict(vars(self))
+
+    def return_to(self, position: dict[str, Any]) -> None:
+        """Go back to a subset of which all is known."""
+        vars(self).update(position, spent=self.spent)
+
+    def values(self, masks: BoolArray) -> FloatArray:
+        """J of subsets, one a row, from scratch; the evaluator stays where it is."""
+        self.spent += len(masks) * self.seconds_per_value
+        return self.objective.values(masks.astype(np.float64))
 
     def swap_changes(self) -> FloatArray:
         """Change of J for flipping each edge as one half of a swap (the trace enters to first order)."""
@@ -123,6 +143,7 @@ class MoveEvaluator(ABC):
         Shapes (a, b) and (sides, a, b).
         """
         terms = self.pair_terms(out, into, self._flip_terms())
+        self.spent += 2e-4 + out.size * into.size * self.seconds_per_pair
         if self.exact_swaps:
             change = (self._scale() @ terms.reshape(len(terms), -1)).reshape(terms.shape[1:])
         else:
@@ -144,6 +165,7 @@ class MoveEvaluator(ABC):
         """Drop and add edges, given the change of F; J is then predicted, and exact again after :meth:`reset`."""
         self._f[self.sides] += terms
         self._terms = None
+        self.spent += 2e-4 + 2e-7 * self.mu.size
         for edges, sign in ((into, 1), (out, -1)):
             for edge in edges:
                 self._flip(edge, sign)
@@ -174,6 +196,16 @@ class MoveEvaluator(ABC):
         return 5e-5 + 2e-8 * self.mu.size
 
     @property
+    def seconds_per_reset(self) -> float:
+        """Nominal time of a reset."""
+        return 2 * self.seconds_per_value
+
+    @property
+    def seconds_per_flips(self) -> float:
+        """Nominal time in which all flips are predicted."""
+        return 2 * self.seconds_per_value
+
+    @property
     def seconds_per_pair(self) -> float:
         """Nominal time in which a swap is predicted."""
         return 1e-7
@@ -185,6 +217,7 @@ class MoveEvaluator(ABC):
 
     def _flip_terms(self) -> FloatArray:
         if self._terms is None:
+            self.spent += self.seconds_per_flips
             self._terms = self.flip_terms()
         return self._terms
 
@@ -474,7 +507,8 @@ class _BlockState:
 
     With σ = V diag(λ) Vᵀ at the set-up, b_eᵀ(σ + s)⁻¹b_f is a sum over eigenvalues; every flip since then adds
     a rank-one term c x xᵀ to each resolvent (Sherman–Morrison). `crossings` and `flip` read both, so that the
-    N × N resolvents themselves are never formed; `g` holds b_eᵀ(σ + s)⁻¹b_e of every edge up to date.
+    N × N resolvents themselves are never formed; `_g` holds b_eᵀ(σ + s)⁻¹b_e of every edge up to date, from when
+    flips are asked for: many a subset is only looked at for its J.
     """
 
     def __init__(
@@ -492,14 +526,14 @@ class _BlockState:
         self.weights = scale[:, None] * weights
         self.shifts = shifts.reshape(-1, 1)
         self._inverse = 1 / (self.lam[:, None, :] + shifts[:, :, None])
-        self._g = self._edge_terms()
         sides, count, n = self._inverse.shape
         self._past = np.empty((0, sides * count, n))
         self._factors = np.empty((0, sides * count))
         self._flips = 0
 
-    def _edge_terms(self) -> FloatArray:
-        """The term g of every edge at every node of every side, (sides · nodes, edges)."""
+    @cached_property
+    def _g(self) -> FloatArray:
+        """The term g of every edge at every node of every side, (sides · nodes, edges), at the set-up."""
         sides, count, n = self._inverse.shape
         u, v = self.block.u, self.block.v
         g = np.empty((sides, u.size, count))
@@ -583,6 +617,7 @@ class _BlockState:
         """Add or drop one edge of the block."""
         u, v = self.block.u[edge], self.block.v[edge]
         sides, count, n = self._inverse.shape
+        g = self._g
         across = self.vectors[:, u] - self.vectors[:, v]
         x = ((self._inverse * across[:, None]) @ self.vectors.transpose(0, 2, 1)).reshape(sides * count, n)
         past = self._past[: self._flips]
@@ -594,7 +629,7 @@ class _BlockState:
         change = x[:, self.block.u] - x[:, self.block.v]
         change *= change
         change *= factors[:, None]
-        self._g -= change
+        g -= change
         self.matrices[:, u, u] += step
         self.matrices[:, v, v] += step
         self.matrices[:, u, v] -= step
@@ -647,40 +682,64 @@ class ExactEvaluator(MoveEvaluator):
         return 1e-5 + 1.1e-7 * self.work
 
     @property
+    def seconds_per_reset(self) -> float:
+        """Nominal time of a reset: two eigenproblems with vectors."""
+        return 4e-4 + 2.7e-7 * self.work
+
+    @property
+    def seconds_per_flips(self) -> float:
+        """Nominal time in which all flips are predicted; the first time after a reset the set-up comes first."""
+        seconds = 2e-4 + 5e-7 * self.mu.size
+        if self._fresh:
+            seconds += 3e-10 * len(self.sides) * self._quadrature[0].size * self.mu.size * self.work**0.5
+            seconds += 1.75e-7 * self.work if self.moves_scale else 0.0
+        return seconds
+
+    @property
     def seconds_per_pair(self) -> float:
         """Nominal time in which a swap is predicted."""
         return len(self.sides) * self._quadrature[0].size * (1e-8 + 1e-10 * self.work**0.5)
 
-    def _matrices(self, block: Block, y: FloatArray, kappa: float) -> tuple[FloatArray, FloatArray]:
+    def _laplacian(self, block: Block, weights: FloatArray) -> FloatArray:
         n = block.nodes.size
-        pair = np.zeros((2, n, n))
-        for matrix, weights in zip(pair, (y, self.mu), strict=True):
-            matrix[block.u, block.v] = -weights[block.edges]
-            matrix[block.v, block.u] = -weights[block.edges]
-            np.fill_diagonal(matrix, -matrix.sum(axis=1))
-        kept, original = pair
-        mixed = kept + kappa * original
-        return np.stack([(kept, mixed)[side] for side in self.sides]), original
+        matrix = np.zeros((n, n))
+        matrix[block.u, block.v] = -weights[block.edges]
+        matrix[block.v, block.u] = -weights[block.edges]
+        np.fill_diagonal(matrix, -matrix.sum(axis=1))
+        return matrix
+
+    def _matrices(self, block: Block, y: FloatArray, kappa: float) -> FloatArray:
+        kept = self._laplacian(block, y)
+        both = kept, kept + kappa * self._laplacian(block, self.mu)
+        return np.stack([both[side] for side in self.sides])
 
     def _build(self, kappa: float) -> tuple[FloatArray, tuple[float, float]]:
         y = np.where(self.mask, self.mu, 0.0)
         f = np.zeros(2)
-        first = second = 0.0
-        self._cross = np.zeros(self.mu.size) if self.moves_scale else None
+        self._cross, self._fresh = None, True
         self._states: list[_BlockState] = []
         for block in self._blocks:
-            matrices, original = self._matrices(block, y, kappa)
             heaviest = 0.0 if self.exact_swaps else float(self.mu[block.edges].max())
-            state = _BlockState(block, matrices, *self._quadrature, heaviest)
+            state = _BlockState(block, self._matrices(block, y, kappa), *self._quadrature, heaviest)
             f[self.sides] += state.f
-            if self._cross is not None:
-                one, two, self._cross[block.edges] = _slopes(state, original)
-                first, second = first + one, second + two
             self._states.append(state)
-        return f, (first, second)
+        return f, (0.0, 0.0)
+
+    def _follow_trace(self) -> None:
+        """The slopes of side 1 in κ at the set-up, from when moves are asked for."""
+        if self._cross is not None or not self.moves_scale:
+            return
+        self._cross = np.zeros(self.mu.size)
+        first = second = 0.0
+        for block, state in zip(self._blocks, self._states, strict=True):
+            one, two, self._cross[block.edges] = _slopes(state, self._laplacian(block, self.mu))
+            first, second = first + one, second + two
+        self._slopes = first, second
 
     def flip_terms(self) -> FloatArray:
         """Change of F on each used side for flipping each edge alone, shape (sides, M)."""
+        self._follow_trace()
+        self._fresh = False
         sign = np.where(self.mask, -1.0, 1.0)
         self._one: list[FloatArray] = []
         terms = np.empty((len(self.sides), self.mu.size))
@@ -714,6 +773,7 @@ class ExactEvaluator(MoveEvaluator):
         return self._scale() @ terms
 
     def _flip(self, edge: int, sign: int) -> None:
+        self._follow_trace()
         self._states[self._home[edge]].flip(int(self._local[edge]), float(self.mu[edge]), sign)
 
 
