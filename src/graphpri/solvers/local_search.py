@@ -37,10 +37,10 @@ from graphpri.solvers.tournament import scrambled
 class BridgeFinder:
     """Finds the bridges of many subsets of a graph's edges.
 
-    A spanning forest serves as long as all its edges are kept. Of its edges those are bridges that no other kept edge
-    leads past: every other edge adds a random number at one end and takes it off at the other one, so that the sum
-    over the nodes below a bridge is zero and, but for a chance of 2⁻⁶⁴, over no others (cycle space sampling: D.
-    Pritchard and R. Thurimella, 2011).
+    A spanning forest serves as long as all its edges are kept, and none between its trees. Of its edges those are
+    bridges that no other kept edge leads past: every other edge adds a random number at one end and takes it off at the
+    other one, so that the sum over the nodes below a bridge is zero and, but for a chance of 2⁻⁶⁴, over no others
+    (cycle space sampling: D. Pritchard and R. Thurimella, 2011).
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -55,7 +55,7 @@ class BridgeFinder:
     def find(self, mask: BoolArray) -> Bridges:
         """The bridges of a subset."""
         graph, forest = self._graph, self._forest
-        if forest is None or not mask[forest.edges].all():
+        if forest is None or not mask[forest.edges].all() or (mask & forest.between).any():
             forest = self._forest = self._forest_of(mask)
         others = mask.copy()
         others[forest.edges] = False
@@ -71,20 +71,20 @@ class BridgeFinder:
     def _forest_of(self, mask: BoolArray) -> _Forest:
         """A spanning forest of a subset, by depth-first search."""
         kept, n = mask.tolist(), self._graph.n_nodes
-        first, last, child = [-1] * n, [0] * n, np.full(mask.size, -1)
+        first, last, child, tree = [-1] * n, [0] * n, np.full(mask.size, -1), np.zeros(n, np.int64)
         edges: list[int] = []
         clock = 0
         for root in range(n):
             if first[root] >= 0:
                 continue
-            first[root] = clock
+            first[root], tree[root] = clock, root
             clock += 1
             stack = [(root, iter(self._adjacent[root]))]
             while stack:
                 node, neighbours = stack[-1]
                 for other, edge in neighbours:
                     if kept[edge] and first[other] < 0:
-                        first[other] = clock
+                        first[other], tree[other] = clock, root
                         clock += 1
                         child[edge] = other
                         edges.append(edge)
@@ -93,16 +93,18 @@ class BridgeFinder:
                 else:
                     last[node] = clock
                     stack.pop()
-        return _Forest(np.array(edges, np.int64), np.array(first), np.array(last), child)
+        between = tree[self._graph.source] != tree[self._graph.target]
+        return _Forest(np.array(edges, np.int64), between, np.array(first), np.array(last), child)
 
 
 class _Forest(NamedTuple):
     """Edges of a spanning forest, and the interval of the order of first visits that holds the nodes below each node.
 
-    `child` is the lower end of each edge of the forest.
+    `child` is the lower end of each edge of the forest, `between` says which edges of the graph join two trees.
     """
 
     edges: Edges
+    between: BoolArray
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     child: NDArray[np.int64]
@@ -604,7 +606,7 @@ def check_moves(search: Search, seconds: float) -> Check:
             subsets[rows, some[rows, side]] = kept
         values = evaluator.values(subsets)
         spent += len(some) * evaluator.seconds_per_value
-        better, _ = _together(search, mask, evaluator.value, subsets, values)
+        better, _ = _together(search, mask, evaluator.value, subsets, values, jointly=search.sizes_vary)
         if better is not mask:
             return Check(better, low + len(some), allowed, spent)
         search.step("check", low + len(some), (low + len(some)) / len(candidates))
@@ -769,15 +771,16 @@ def bulk_swaps(search: Search, start: int, most: int) -> bool:
 def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
     """A perturbation of the evaluator's subset, of the same size: whole nodes, a few edges, or a few nearby ones.
 
-    With a budget and equal weights, where the divergence rules, mostly of closed trails, which change no degree.
+    With equal weights and a budget that can cover all nodes, where the divergence rules, mostly closed trails, which
+    change no degree.
     """
     evaluator, rng = search.evaluator, search.rng
     graph, mask = evaluator.graph, evaluator.mask
-    if search.keeps_degrees and rng.random() < CLOSED:
+    size, joined = int(mask.sum()), int(np.count_nonzero(graph.degrees()))
+    if search.keeps_degrees and evaluator.beta >= DIVERGENCE_RULES and size >= joined and rng.random() < CLOSED:
         closed = _closed_trails(search)
         if closed is not None:
             return closed
-    size = int(mask.sum())
     place = np.empty(mask.size)
     place[search.ascending(flips)] = np.linspace(0, 1, mask.size, endpoint=False)
     score = np.where(mask, 1 + place, 1 - place)
@@ -805,6 +808,9 @@ LONGEST = 12
 
 CLOSED, TRIES = 0.7, 10
 """Share of perturbations by closed trails, and how often one is looked for."""
+
+DIVERGENCE_RULES = 8.0
+"""From this β on closed trails were measured to lead on where most nodes keep an edge."""
 
 BEAM = 2000
 """Trails of each length that are made longer."""
@@ -955,9 +961,9 @@ def crossed(
 
 
 def _together(
-    search: Search, start: BoolArray, value: float, subsets: BoolArray, values: FloatArray
+    search: Search, start: BoolArray, value: float, subsets: BoolArray, values: FloatArray, *, jointly: bool = True
 ) -> tuple[BoolArray, int]:
-    """The best of subsets evaluated by J, or what those that are better than the start change taken together.
+    """The best of subsets evaluated by J, or, jointly, what those that are better than the start change together.
 
     Returns the start itself where none is better; and how many subsets were evaluated.
     """
@@ -967,7 +973,7 @@ def _together(
     if not number.size:
         return start, len(subsets)
     together = start.copy()
-    for flip in subsets[number] ^ start:
+    for flip in subsets[number if jointly else number[:1]] ^ start:
         if not (flip & (together ^ start)).any():
             together ^= flip
     first = subsets[number[0]]
