@@ -229,7 +229,7 @@ def test_connected_minima_are_connected_and_free_ones_are_no_worse(
         ("steps of less", "path", {"solver": "connected"}, {"share": 0.5}, "reproduced"),
         ("keeps nearly all", "path", {"solver": "connected", "alpha": ALPHA, "beta": 0}, {"share": 1}, "reproduced"),
         ("at or below", "path", {"solver": ALGORITHM, "beta": 3}, {"J": 0}, "not reproduced"),
-        ("More steps", "long", {"beta": 0}, {"K": 1000}, "not reproduced"),
+        ("more steps", "long", {"beta": 0}, {"K": 1000}, "not reproduced"),
     ],
 )
 def test_changed_paths_change_the_verdict(

@@ -717,7 +717,7 @@ def _combined(blocks: Sequence[Sequence[Sample]], factors: FloatArray) -> Estima
     x = x / np.sqrt(spread) if spread > 0 else np.zeros(n)
     slope = float(x @ t)
     rest = t - slope * x
-    at = offset / np.sqrt(spread) if spread > 0 else 0.0
+    at = offset / float(np.sqrt(spread)) if spread > 0 else 0.0
     usual = float(rest @ rest) / (n - 2) * (1 / n + at**2)
     leverage = np.minimum(1 / n + x**2, 1 - 1e-6)  # of a probe that no other is like, whose rest is 0
     robust = float((((1 / n - at * x) * rest) ** 2 / (1 - leverage)).sum())
