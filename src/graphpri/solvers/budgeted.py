@@ -88,6 +88,9 @@ CORRECTED_NODES = 600
 """With more nodes in a component, exact prices correct the local entropy's sweeps, and single moves by the exact
 entropy are left to effort="best"."""
 
+DRAFT_SECONDS = 1e-5
+"""Nominal seconds that sweeps take for a draft, an edge."""
+
 INERTIA = 0.1
 """Share of the spread of prices that a flip must gain where prices are corrected, so that it stays where they hold."""
 
@@ -427,6 +430,7 @@ def _draft(search: Search, k: int | None) -> BoolArray:
     if _is_corrected(search) or search.is_large or objective.graph.n_edges > SWAP_LIMIT:
         objective = objective.by_local_sweeps()
         _sweep(objective, k, search.constraints, EFFORTS["normal"], monitor, None)
+        search.evaluator.spent += DRAFT_SECONDS * objective.graph.n_edges
     else:
         evaluator = LocalEvaluator(objective, fixed_size=not search.sizes_vary)
         draft = Search(evaluator, search.constraints, monitor, search.rng, search.sizes_vary)

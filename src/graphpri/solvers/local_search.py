@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -45,10 +45,9 @@ class BridgeFinder:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._adjacent: list[list[tuple[int, int]]] = [[] for _ in range(graph.n_nodes)]
-        for edge, (u, v) in enumerate(zip(graph.source.tolist(), graph.target.tolist(), strict=True)):
-            self._adjacent[u].append((v, edge))
-            self._adjacent[v].append((u, edge))
+        start, nodes, edges = (part.tolist() for part in graph.neighbours)
+        around = list(zip(nodes, edges, strict=True))
+        self._adjacent = [around[a:b] for a, b in pairwise(start)]
         self._numbers = scrambled(np.arange(graph.n_edges, dtype=np.uint64) + np.uint64(1))
         self._forest: _Forest | None = None
 

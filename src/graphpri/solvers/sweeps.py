@@ -626,6 +626,7 @@ _SMALL_GAIN = 1e-3  # share of J; the endings name it
 _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
 _EXACT_GAIN = 1e-13
+_DENSE = 50  # edges a node
 _FINITE = float(np.finfo(np.float32).max)
 _SPREAD_BETA = 5.0  # from which edges of equal price are better taken far from each other than side by side
 _BYTES_AN_EDGE, _BYTES_A_NODE = 30, 200  # beside the graph itself
@@ -963,20 +964,25 @@ class Sweeps:
     def resize(self, k: int) -> None:
         """Add the cheapest edges, or drop the dearest, until there are `k`; each sees the changes before it."""
         need = k - self.size
-        for _ in range(_ATTEMPTS):
+        is_dense = self.graph.n_edges > _DENSE * self.graph.n_nodes
+        for attempt in range(_ATTEMPTS):
             if need == 0:
                 return
-            done = self._take(*self._candidates(need), abs(need))
+            # Each flip makes those at its nodes dear: where these are many, more and more are let through.
+            done = self._take(*self._candidates(need, 4.0**attempt if is_dense else 1.0), abs(need))
             need -= done if need > 0 else -done
         flips = np.flatnonzero(self.state == (need < 0))
         self._take(flips, np.inf, abs(need))
 
-    def _candidates(self, need: int) -> tuple[NDArray[np.int64], float]:
-        """Edges whose flip brings the size nearer to the goal, best first, and the change of J of the last."""
+    def _candidates(self, need: int, reach: float) -> tuple[NDArray[np.int64], float]:
+        """Edges whose flip brings the size nearer to the goal, best first, and the change of J of the last.
+
+        They are 2.5 · `reach` times as many as are needed.
+        """
         kept = need < 0
         sample = self._flips(kept, self._stride)
         sample = sample[self.state[:: self._stride] == kept]
-        few = int(2.5 * abs(need) / self._stride) + 8
+        few = int(2.5 * reach * abs(need) / self._stride) + 8
         limit = float(np.partition(sample, few)[few]) if few < sample.size else np.inf
         limit += 1e-6 * abs(limit)  # prices are rounded
         flips = self._flips(kept)
