@@ -24,8 +24,8 @@ _LITTLE = 0.05
 
 def cells(quick: bool) -> list[Cell]:
     """A run each way for each graph, β and seed; runs with barriers; masks of made-up scans."""
-    graphs = ("karate",) if quick else ("karate", "g1", "ER 50 6", "BA 50 6")
-    betas, seeds, steps = ((2,), 1, 30) if quick else ((2, 5), 2, 300)
+    graphs = ("karate",) if quick else ("karate", "g1", "lesmis", "ER 50 6", "BA 50 6", "WS 50 6")
+    betas, seeds, steps = ((2,), 1, 30) if quick else ((2, 5), 4, 500)
     pairs = [
         {"topic": "pairs", "graph": g, "beta": b, "draw": d, "steps": steps}
         for g, b, d in product(graphs, betas, range(seeds))
@@ -35,7 +35,7 @@ def cells(quick: bool) -> list[Cell]:
         for g, b, a in product(graphs, (0, 2), _ALPHAS)
     ]
     size = {"n_rois": 16, "n_modules": 2, "n_planted": 6, "n_train": 24, "n_test": 8} if quick else {}
-    masks = [{"topic": "mask", "draw": d, "size": size} for d in range(1 if quick else 2)]
+    masks = [{"topic": "mask", "draw": d, "size": size} for d in range(1 if quick else 4)]
     return [*masks, *pairs, *barred]
 
 
