@@ -853,6 +853,33 @@ def test_random_closed_trails_keep_the_degrees_of_all_nodes():
         assert graph.components(subset)[0] == 1
 
 
+@pytest.mark.parametrize("connected", [False, True])
+def test_the_best_cycle_of_four_edges_is_flipped(connected):
+    graph, rng = erdos_renyi(12, 5, seed=3), np.random.default_rng(0)
+    search = budgeted._search(Objective(graph, 12.0), None, Constraints(connected=connected), Monitor(beta=12.0), 0)
+    flipped = 0
+    for _ in range(5):
+        mask = rng.random(graph.n_edges) < 0.7
+        mask |= take_top(graph, np.arange(graph.n_edges), graph.n_nodes, connected=True)
+        search.evaluator.reset(mask)
+        before, values = search.evaluator.value, []
+        for four in combinations(range(graph.n_edges), 4):
+            edges = np.array(four)
+            at = np.concatenate([graph.source[edges], graph.target[edges]])
+            kept = edges[mask[edges]]
+            alternate = kept.size == 2 and np.unique(at).size == 4 and np.bincount(at).max() == 2
+            if alternate and len({*graph.source[kept], *graph.target[kept]}) == 4:
+                subset = mask.copy()
+                subset[edges] ^= True
+                if not connected or graph.components(subset)[0] == graph.components()[0]:
+                    values.append(search.evaluator.objective.value(subset.astype(float)))
+        improves = bool(values) and min(values) < before - search.gain
+        flipped += improves
+        assert local_search.flip_square(search, 10.0) == improves
+        assert search.evaluator.value == pytest.approx(min(values) if improves else before, abs=1e-9)
+    assert flipped >= 2
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_search_of_free_size_spends_its_allowance_and_no_clock_decides(weighted):
     graph = erdos_renyi(90, 60, seed=0)

@@ -17,6 +17,7 @@ from graphpri._selection import ascending, forest_size, levels, settle, take_top
 from graphpri.errors import Interrupted, OptionError, argument, in_stages
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.solvers.local_search import (
+    DIVERGENCE_RULES,
     ENTROPY_RULES,
     Check,
     Constraints,
@@ -29,6 +30,7 @@ from graphpri.solvers.local_search import (
     crossed,
     descend,
     eliminate,
+    flip_square,
     leading_flips,
     perturbed,
     scattered_flips,
@@ -591,6 +593,9 @@ def _improve(search: Search, level: Effort) -> Status:
         value = evaluator.value
         if search.sizes_vary:
             allowance.seconds = level.most
+            if evaluator.beta >= DIVERGENCE_RULES and np.ptp(evaluator.mu) == 0 and not search.is_large:
+                while level.patience and not search.is_spent and flip_square(search, level.check):
+                    pass
         check = _settle(search, level, level.check)
         if hurried or search.is_spent or not search.lowers(value):
             break

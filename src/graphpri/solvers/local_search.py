@@ -811,6 +811,9 @@ CLOSED, TRIES = 0.7, 10
 DIVERGENCE_RULES = 8.0
 """From this β on closed trails were measured to lead on where most nodes keep an edge."""
 
+SQUARES = 400
+"""Kept or dropped edges, whichever are fewer, up to which all cycles of four edges are looked for."""
+
 BEAM = 2000
 """Trails of each length that are made longer."""
 
@@ -1066,6 +1069,45 @@ def _closed_trail(search: Search) -> list[int] | None:
         edge, node = int(edges[chosen]), int(nodes[chosen])
         trail.append(edge)
     return None
+
+
+def flip_square(search: Search, seconds: float) -> bool:
+    """Flip the best cycle of two kept and two dropped edges in turn, where that lowers J; returns whether it did.
+
+    All degrees stay (the switches by which random graphs of given degrees are made), so that neither flips nor swaps
+    lead there. Cycles are taken by what their flips change, those that can be evaluated in so many nominal seconds.
+    """
+    evaluator, graph, mask = search.evaluator, search.evaluator.graph, search.evaluator.mask
+    few, others = np.flatnonzero(search.free & ~mask), search.free & mask
+    if few.size > np.count_nonzero(others):
+        few, others = np.flatnonzero(others), search.free & ~mask
+    if not 2 <= few.size <= SQUARES:
+        return False
+    number = np.full((graph.n_nodes, graph.n_nodes), -1)
+    number[graph.source, graph.target] = number[graph.target, graph.source] = np.arange(graph.n_edges)
+    one, other = (few[part] for part in np.triu_indices(few.size, 1))
+    a, b = graph.source[one], graph.target[one]
+    found: list[Edges] = []
+    for c, d in ((graph.source[other], graph.target[other]), (graph.target[other], graph.source[other])):
+        closing = np.stack([number[b, c], number[d, a]])
+        on = (closing >= 0).all(axis=0) & others[closing].all(axis=0) & (closing[0] != closing[1])
+        found.append(np.stack([one, other, *closing], axis=1)[on])
+    squares = np.concatenate(found)
+    evaluator.reset(mask)
+    ties = search.ties[squares].min(axis=1)
+    order = ascending(evaluator.flip_changes()[squares].sum(axis=1), ties, search.unit)
+    order = order[: int(seconds / evaluator.seconds_per_value)]
+    squares, ties = squares[order], ties[order]
+    subsets = np.repeat(mask[None], len(squares), axis=0)
+    np.put_along_axis(subsets, squares, ~np.take_along_axis(subsets, squares, axis=1), axis=1)
+    values = evaluator.values(subsets) if len(squares) else np.empty(0)
+    for best in ascending(values, ties, search.unit):
+        if not values[best] < evaluator.value - search.gain:
+            return False
+        if search.is_allowed(subsets[best]):
+            search.reset(subsets[best])
+            return True
+    return False
 
 
 def _random_node(search: Search, edges: Edges) -> int:
