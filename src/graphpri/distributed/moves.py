@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from graphpri._entropy import Side, read_only
 from graphpri._objective import BARRIER_FLOOR, coefficients, mixture_scale
 from graphpri._runtime import in_threads
+from graphpri._selection import stable_order
 from graphpri.distributed.choices import Choice, chosen
 from graphpri.distributed.ingest import TEXTS, Pair, pair_name
 from graphpri.distributed.keys import FINE, integers_of_keys
@@ -269,7 +270,7 @@ def swapped(p: Loaded, numbers: tuple[float, ...]) -> None:
     sweeps.find_swaps(0, p.state.size, *p.edges, *p.model, cost, edge)
     total = cost.sum(axis=1)
     at = np.flatnonzero(total < -gain)
-    at = at[np.argsort(total[at], kind="stable")]
+    at = at[stable_order(total[at])]
     sweeps.swap(at, edge, gain, *p.edges, *p.model, p.drift)
 
 

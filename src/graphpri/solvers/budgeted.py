@@ -353,8 +353,7 @@ def _descend(search: Search, k: int | None, level: Effort, start: BoolArray | No
             if not level.patience > 1:
                 return Ending.CORRECTED.status()
         start = search.monitor.best
-    if k is None:
-        search.allowance.seconds = START * level.most
+    _allow(search, START, level)
     _start(search, k, level, start)
     return _improve(search, level)
 
@@ -555,11 +554,17 @@ def _share(level: Effort, evaluator: MoveEvaluator) -> float:
     return level.share if evaluator.graph.n_edges <= SWAP_LIMIT else max(level.share, 0.1)
 
 
+def _allow(search: Search, share: float, level: Effort) -> None:
+    """Let a search of free size go on until that share of its time is spent; with a budget nothing ends so."""
+    if search.sizes_vary:
+        search.allowance.seconds = share * level.most
+
+
 def _improve(search: Search, level: Effort) -> Status:
     """Bulk swaps, single swaps, then perturbations from the evaluator's subset; return the status."""
     evaluator = search.evaluator
+    _allow(search, DESCENT, level)
     if search.sizes_vary:
-        search.allowance.seconds = DESCENT * level.most
         (leading_flips if search.is_large else bulk_flips)(search, level.bulk_steps)
     size = int(evaluator.mask.sum())
     if evaluator.graph.n_edges > SWAP_LIMIT:
@@ -579,23 +584,19 @@ def _improve(search: Search, level: Effort) -> Status:
         level = replace(level, check=level.check / COSTLY)
         if search.sizes_vary:
             level = replace(level, work=level.work / 2)
-    allowance = search.allowance
-    if search.sizes_vary:
-        allowance.seconds = DESCENT * level.most
     check = _settle(search, level, level.check / 8)
     if evaluator.beta < ENTROPY_RULES and not search.sizes_vary:
         _try_starts(search, level)
     spent = False
     for _ in range(PERTURBED if level.patience else 1):
-        if search.sizes_vary:
-            allowance.seconds = PERTURBATIONS * level.most
+        _allow(search, PERTURBATIONS, level)
         spent = bool(level.patience) and not search.is_large and _perturb(search, level)
         value = evaluator.value
-        if search.sizes_vary:
-            allowance.seconds = level.most
-            if evaluator.beta >= DIVERGENCE_RULES and np.ptp(evaluator.mu) == 0 and not search.is_large:
-                while level.patience and not search.is_spent and flip_square(search, level.check):
-                    pass
+        _allow(search, 1.0, level)
+        has_squares = evaluator.beta >= DIVERGENCE_RULES and np.ptp(evaluator.mu) == 0
+        if search.sizes_vary and has_squares and level.patience and not search.is_large:
+            while not search.is_spent and flip_square(search, level.check):
+                pass
         check = _settle(search, level, level.check)
         if hurried or search.is_spent or not search.lowers(value):
             break
