@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clock import on_all_cores
 from graphpri import Graph, Objective
 from graphpri._entropy import xlogx
 from graphpri.solvers import budgeted
@@ -213,6 +214,12 @@ def searches_only() -> Iterator[None]:
         budgeted.ENUMERATED = before
 
 
+def _of_graph(job: tuple[int, str, float, bool]) -> list[Trial]:
+    seed, effort, share, alone = job
+    with searches_only() if alone else nullcontext():
+        return trials(seed, effort, share)
+
+
 def brute_force(effort: str, quick: bool, say: Say) -> Outcome:
     """How far above the optimum over all subsets a call, and its search alone, end on graphs of at most 14 edges."""
     goal = GOALS[effort]
@@ -226,13 +233,13 @@ def brute_force(effort: str, quick: bool, say: Say) -> Outcome:
             "A claim is wrong where the status says 'converged' and a swap, addition or removal lowers J.",
         ]
     )
-    for how, share, rule in (("search alone", goal.searched, searches_only), ("as called", goal.called, nullcontext)):
+    for how, share in (("search alone", goal.searched), ("as called", goal.called)):
         found: list[Trial] = []
-        with rule():
-            for seed in range(10 if quick else GRAPHS):
-                found += trials(seed, effort, share)
-                if seed % 20 == 19:
-                    say(f"{how}: {seed + 1} graphs, {_figures(found)}")
+        jobs = [(seed, effort, share, how == "search alone") for seed in range(10 if quick else GRAPHS)]
+        for seed, some in enumerate(on_all_cores(_of_graph, jobs)):
+            found += some
+            if seed % 20 == 19:
+                say(f"{how}: {seed + 1} graphs, {_figures(found)}")
         for weights in WEIGHTS:
             for free in (False, True):
                 some = [trial for trial in found if trial.weights == weights and (trial.k is None) == free]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 from outcome import Check
 
 T = TypeVar("T")
+Job = TypeVar("Job")
 
 REPEATS = 5
 
@@ -76,3 +79,16 @@ def load() -> float:
 def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def on_all_cores(call: Callable[[Job], T], jobs: Iterable[Job]) -> Iterator[T]:
+    """What a call returns for each job, in their order; each job has one thread of a process that other jobs share."""
+    settings = dict.fromkeys(("GRAPHPRI_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)  # inherited: BLAS reads them when it is loaded
+    try:
+        with ProcessPoolExecutor(cores(), get_context("spawn")) as pool:
+            yield from pool.map(call, jobs)
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 import graphs
-from clock import timed
+from clock import on_all_cores, timed
 from graphpri._objective import Objective
 from graphpri.graph import FloatArray, Graph
 from graphpri.solvers.budgeted import solve
@@ -72,20 +72,25 @@ def sample(edges: int, quick: bool, say: Say) -> Outcome:
     return _cells(40_000 if quick else edges, [(pair, hardest) for pair in pairs], say)
 
 
+def _cell(job: tuple[tuple[str, str], Options, int]) -> Cell:
+    (family, kind), (keep, beta, entropy), edges = job
+    graph = graph_of(family, kind, edges)
+    objective, k = Objective(graph, beta, 0.0, entropy), round(keep * graph.n_edges)
+    found = {effort: timed(partial(solve, objective, k, effort=effort)) for effort in ("normal", "best")}
+    normal, best = found["normal"].result, found["best"].result
+    gap = 100 * (normal.objective - best.objective) / abs(best.objective)
+    name = f"{family}, {kind}, keep {keep:g}, beta {beta:g}, {entropy}"
+    values = {"J": normal.objective, "best J": best.objective, "gap %": gap}
+    values |= {f"{effort}, CPU s": run.cpu for effort, run in found.items()} | {"status": str(normal.status)}
+    return Cell(name, graph.n_nodes, graph.n_edges, values)
+
+
 def _cells(edges: int, chosen: Iterable[tuple[tuple[str, str], Sequence[Options]]], say: Say) -> Outcome:
-    outcome = Outcome()
-    for (family, kind), options in chosen:
-        graph = graph_of(family, kind, edges)
-        for keep, beta, entropy in options:
-            objective, k = Objective(graph, beta, 0.0, entropy), round(keep * graph.n_edges)
-            found = {effort: timed(partial(solve, objective, k, effort=effort)) for effort in ("normal", "best")}
-            normal, best = found["normal"].result, found["best"].result
-            gap = 100 * (normal.objective - best.objective) / abs(best.objective)
-            name = f"{family}, {kind}, keep {keep:g}, beta {beta:g}, {entropy}"
-            values = {"J": normal.objective, "best J": best.objective, "gap %": gap}
-            values |= {f"{effort}, CPU s": run.cpu for effort, run in found.items()} | {"status": str(normal.status)}
-            outcome.cells.append(Cell(name, graph.n_nodes, graph.n_edges, values))
-            say(f"{name}: {gap:+.3f} %, CPU {found['normal'].cpu:.2f} and {found['best'].cpu:.2f} s; {normal.status}")
+    outcome = Outcome(notes=["Each search has one thread; as many run beside one another as there are cores."])
+    for cell in on_all_cores(_cell, [(pair, one, edges) for pair, options in chosen for one in options]):
+        outcome.cells.append(cell)
+        seconds = " and ".join(f"{cell.values[f'{effort}, CPU s']:.2f}" for effort in ("normal", "best"))
+        say(f"{cell.case}: {cell.values['gap %']:+.3f} %, CPU {seconds} s; {cell.values['status']}")
     gaps = [float(cell.values["gap %"]) for cell in outcome.cells]
     outcome.checks = [
         Check("largest gap between the default effort and the best", max(gaps), GOAL, "%"),
