@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +43,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "path of 5 beta": {"keep": KEEP, "beta": [1, 2, 4, 8, 16]},
     "path of 5 beta, no budget": {"beta": [1, 2, 4, 8, 16]},
 }
+SOLVES: dict[str, tuple[str, bool, int]] = {
+    "degree entropy": ("degree", False, 1_000_000),
+    "local entropy": ("local", False, 1_000_000),
+    "degree entropy, weighted": ("degree", True, 100_000),
+    "local entropy, weighted": ("local", True, 100_000),
+}
+"""Entropy, whether edges weigh differently, and nodes, by what is searched."""
+WALL_GOAL, CPU_GOAL, FILE_GOAL = 0.6, 1.2, 3.0
 PATIENCE = 60.0
 """Seconds after which an option is not measured again."""
 
@@ -131,6 +145,70 @@ def options(quick: bool, say: Say) -> Outcome:
     return outcome
 
 
+def _counts() -> list[int]:
+    """Numbers of threads, up to the cores."""
+    return [count for count in (1, 2, 4, 16, 64) if count <= cores()]
+
+
+def threads(quick: bool, say: Say) -> Outcome:
+    """Searches of 10⁷ edges, 10⁶ where they weigh differently, by 1, 2, 4, … threads: times, and the same edges."""
+    outcome = Outcome()
+    for name, (entropy, weighted, nodes) in SOLVES.items():
+        job = {"nodes": 10_000 if quick else nodes, "entropy": entropy, "weighted": weighted}
+        found = {count: alone(__file__, "solved", threads=count, **job) for count in _counts()}
+        edges_kept = [of_job.pop("edges kept") for of_job in found.values()]
+        for count, of_job in found.items():
+            ratios = {f"{key} ratio": of_job[key] / found[1][key] for key in ("s", "CPU s")}
+            outcome.cells.append(_cell(f"{name}, {count} thread{'s' * (count > 1)}", of_job | ratios))
+            say(f"{outcome.cells[-1].case}: {of_job['s']:.2f} s, {of_job['CPU s']:.2f} s of CPU")
+            if count == 2:
+                judged = not (quick or weighted)
+                outcome.checks += [
+                    Check(f"{name}: time of 2 threads / of 1", ratios["s ratio"], WALL_GOAL, "", judged),
+                    Check(f"{name}: CPU time of 2 threads / of 1", ratios["CPU s ratio"], CPU_GOAL, "", judged),
+                ]
+        outcome.checks.append(
+            Check(f"{name}: other edges kept by another number of threads", len(set(edges_kept)) - 1, 0)
+        )
+    outcome.notes = [
+        f"Preferential attachment, {DEGREE} edges a node, keep = {KEEP}, beta = {BETA:g}; weights lognormal. The "
+        "better of two searches after a first one, each number of threads in a process of its own."
+    ]
+    return outcome
+
+
+def end_to_end(quick: bool, say: Say) -> Outcome:
+    """The command on a parquet file of 10⁷ edges, and pyarrow's bare read and write of the same file."""
+    from files_study import table
+
+    outcome, edges = Outcome(), 10**5 if quick else 10**7
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "big.parquet")
+        graphpri.write(table(edges, False, False), source)
+        bare = alone(__file__, "copied", source=str(source), output=f"{folder}/copy.parquet")
+        for entropy in ("degree", "local"):
+            command = [sys.executable, "-m", "graphpri", "sparsify", str(source), "-o", f"{folder}/{entropy}.parquet"]
+            command += ["--keep", str(KEEP), "--entropy", entropy, "--quiet"]
+            for count in _counts():
+                before = os.times()
+                start = time.perf_counter()
+                subprocess.run([*command, "--threads", str(count), "--force"], check=True, capture_output=True)
+                wall, after = time.perf_counter() - start, os.times()
+                cpu = after.children_user + after.children_system - before.children_user - before.children_system
+                values = {"s": wall, "CPU s": cpu, "pyarrow s": bare["s"], "ratio": wall / bare["s"]}
+                case = f"{entropy} entropy, {count} thread{'s' * (count > 1)}"
+                outcome.cells.append(Cell(case, edges // 10, edges, values))
+                say(f"{case}: {wall:.2f} s, {cpu:.2f} s of CPU; pyarrow {bare['s']:.2f} s")
+        last = outcome.cells[len(_counts()) - 1].values["ratio"]
+        what = f"degree entropy, {cores()} threads: time of the command / of pyarrow's read and write"
+        outcome.checks = [Check(what, last, FILE_GOAL, "", not quick)]
+    outcome.notes = [
+        f"A random graph, its edges in any order and direction, keep = {KEEP}. The command's time is that of the whole "
+        "process, its start included; pyarrow reads and writes all edges in a process that has it loaded."
+    ]
+    return outcome
+
+
 def _cell(case: str, found: dict[str, Any]) -> Cell:
     return Cell(case, found.pop("nodes"), found.pop("edges"), found)
 
@@ -217,6 +295,30 @@ def _networkit(graph: Graph, repeats: int) -> tuple[dict[str, Any], BoolArray]:
     return found, mask_of(graph, run.result)
 
 
+def solved(nodes: int, entropy: str, weighted: bool) -> dict[str, Any]:
+    """Searches of one kind, by as many threads as this process has."""
+    from graphpri.solvers.budgeted import solve
+
+    graph = _lognormal(graph_of(nodes)) if weighted else graph_of(nodes)
+    objective, k = Objective(graph, BETA, 0.0, entropy), round(KEEP * graph.n_edges)
+    times: list[tuple[float, float]] = []
+    for _ in range(3):
+        run = timed(partial(solve, objective, k))
+        times.append((run.wall, run.cpu))
+    wall, cpu = min(times[1:])
+    kept = hashlib.blake2b(np.packbits(run.result.mask).tobytes()).hexdigest()
+    found = {"s": wall, "CPU s": cpu, "J": run.result.objective, "edges kept": kept, "load": load()}
+    return {"nodes": graph.n_nodes, "edges": graph.n_edges} | found
+
+
+def copied(source: str, output: str) -> dict[str, Any]:
+    """Read and write a file by pyarrow alone; the better of two."""
+    from pyarrow import parquet
+
+    runs = [timed(lambda: parquet.write_table(parquet.read_table(source), output)) for _ in range(2)]
+    return {"s": min(run.wall for run in runs), "CPU s": min(run.cpu for run in runs)}
+
+
 def option(option: str, nodes: int) -> dict[str, Any]:
     """One option."""
     chosen = {"beta": BETA} | OPTIONS[option]
@@ -246,9 +348,13 @@ def _for_option(name: str, nodes: int) -> Graph:
     graph = graph_of(nodes)
     if not name.endswith("weighted"):
         return graph
+    return _lognormal(graph)
+
+
+def _lognormal(graph: Graph) -> Graph:
     weights = np.random.default_rng(0).lognormal(size=graph.n_edges)
     return Graph.from_edges(graph.source, graph.target, weights)
 
 
 if __name__ == "__main__":
-    answer({"baseline": baseline, "grown": grown, "option": option})
+    answer({"baseline": baseline, "grown": grown, "option": option, "solved": solved, "copied": copied})

@@ -66,6 +66,8 @@ def rows(best_known: Path) -> dict[str, Row]:
         "generators": baselines.generators,
         "backbones": baselines.backbones,
         "growth": large.growth,
+        "threads": large.threads,
+        "end-to-end": large.end_to_end,
         "options": large.options,
         "partitions": partitions.partitions,
         "partitions-kinds": partitions.kinds,
