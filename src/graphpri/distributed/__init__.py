@@ -21,17 +21,15 @@ from graphpri._stochastic import TARGET
 from graphpri._version import __version__
 from graphpri.distributed.choices import Choice
 from graphpri.distributed.estimates import STEP, STEPS, Probing
-from graphpri.distributed.local import LocalSearch
-from graphpri.distributed.moves import Setting, Wrote
+from graphpri.distributed.moves import Wrote
+from graphpri.distributed.pairs import Setting
 from graphpri.distributed.parts import Reading, listed
 from graphpri.distributed.run import (
     READING,
     Cluster,
     Journal,
-    Measured,
     Numbers,
     Policies,
-    Search,
     Step,
     check_unchanged,
     connect,
@@ -39,9 +37,8 @@ from graphpri.distributed.run import (
     mark_all,
     read_all,
 )
+from graphpri.distributed.search import Measured, Search, WeightedSearch
 from graphpri.distributed.store import Store, find
-from graphpri.distributed.weighted import Weighted
-from graphpri.distributed.weighted_search import WeightedSearch
 from graphpri.errors import FileError, OptionError, argument, setting
 from graphpri.measures.information import Estimates, check_estimate
 from graphpri.measures.registry import Unit
@@ -168,7 +165,7 @@ def sparsify(
     alpha : float
         Weight of the degree barrier.
     entropy : {"auto", "degree", "local"}
-        ``"auto"`` is the degree entropy. The local one is for edges without weights.
+        ``"auto"`` is the degree entropy.
     method : {"pri", "random", "weight", "local-degree"}
         To compare with: ``"random"`` keeps edges drawn by lot, ``"weight"`` the heaviest, and ``"local-degree"``
         those to each node's neighbours of highest degree.
@@ -462,19 +459,20 @@ class _Job:
         beta, alpha, method = (self.settings[name] for name in ("beta", "alpha", "method"))
         by = {"random": "lots", "weight": "heaviest", "local-degree": "scores"}.get(method)
         choice = None if by is None else Choice(by, self.settings["seed"])
-        if not numbers.weighted:
-            local = self.settings["entropy"] == "local"
-            of_kind = LocalSearch if local else Search
-            return of_kind(
-                cluster, self.scratch, numbers, Setting(beta, alpha, k, numbers.edges, local), journal, choice
-            )
-        if self.settings["entropy"] == "local":
-            raise OptionError(
-                f"{argument('entropy', 'local')} is for edges without weights over parts: pass "
-                f"{setting('entropy', 'degree')}, or {setting('weight', None)} to take each edge for 1"
-            )
-        how = Weighted(beta, alpha, k, numbers.edges, numbers.least, numbers.most, 0.0)
-        return WeightedSearch(cluster, self.scratch, numbers, how, journal, choice)
+        setting = Setting(
+            beta=beta,
+            alpha=alpha,
+            k=k,
+            edges=numbers.edges,
+            local=self.settings["entropy"] == "local",
+            weighted=numbers.weighted,
+            least=numbers.least,
+            most=numbers.most,
+            trace=2.0 * k,
+            total=2.0 * numbers.edges,
+        )
+        of_kind = WeightedSearch if numbers.weighted else Search
+        return of_kind(cluster, self.scratch, numbers, setting, journal, choice)
 
     def _finish(self, numbers: Numbers, k: int, measured: Measured, wrote: list[Wrote]) -> Manifest:
         rows = sum(one.rows for one in wrote)

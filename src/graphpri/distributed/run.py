@@ -1,4 +1,4 @@
-"""The run as a whole: stages of tasks on a Dask cluster, what is kept to resume from, and what is told meanwhile."""
+"""What a run stands on: stages of tasks on a cluster, the journal to resume from, and the input read and numbered."""
 
 from __future__ import annotations
 
@@ -9,36 +9,21 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
-from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-import numpy as np
-
 from graphpri._arguments import checked
-from graphpri._objective import Terms, divergence_between
 from graphpri._runtime import size_text
-from graphpri.distributed import choices, ingest, moves
-from graphpri.distributed.choices import Choice
-from graphpri.distributed.ingest import Dealt, Pair, dealt_slices, pairs_of, slices
+from graphpri.distributed import ingest
+from graphpri.distributed.ingest import Dealt, dealt_slices, pairs_of, slices
 from graphpri.distributed.keys import FINE, blocks_for
-from graphpri.distributed.moves import Pass, Setting
 from graphpri.distributed.parts import IGNORE_WEIGHTS, Part, Piece, Reading, changed, listed, pieces
 from graphpri.distributed.store import Store, find
-from graphpri.distributed.weighted import Weighted
 from graphpri.errors import ClusterError, FileError, GraphError, GraphPRIError, OptionError, argument, setting
-from graphpri.solvers.tournament import rounds_of
 
 JOURNAL = "journal.json"
 BYTES_AN_EDGE = 32
 """About the most that the scratch storage holds at a time, added up from what is written; 9 from the first sweep on."""
-
-SAMPLE = 50_000
-SWINGS, SWING = 4, 0.6
-"""Rounds of sweeps above, below and at the size asked for, and by which share the first ones are."""
-
-FEW_NODES = 1 << 21
-"""Nodes of a block up to which both blocks of a pair are passed on together: twice the bytes, a third of the tasks."""
 
 INTERVAL = 0.2
 """Seconds between two calls that tell how far a run is."""
@@ -48,9 +33,6 @@ LOOK, LONELY = 5.0, 60.0
 
 PATIENCE = "20s"
 """How long to wait for a scheduler."""
-
-ROUGHLY, ATTEMPTS = 2, 4
-"""Passes to the exact size before the last sweep, and after it: the very last one flips edges at any cost."""
 
 
 class Step(NamedTuple):
@@ -93,11 +75,14 @@ class Step(NamedTuple):
 
 Told = Callable[[Step], object]
 
-# Shares of the whole run, in CPU time.
-_WEIGHTS = {"reading": 3.0, "sorting": 3.0, "numbering": 1.0, "placing": 1.0, "tables": 0.2, "writing": 2.0}
-READING = 8.0
-"""What reading an input and numbering its nodes weighs."""
-_ALL = sum(_WEIGHTS.values()) + 3 * SWINGS + ROUGHLY + ATTEMPTS + 4
+DEALING, SORTING, NUMBERING, PLACING, TABLES, WRITING = 3.0, 3.0, 1.0, 1.0, 0.2, 2.0
+"""Shares of the whole run, in CPU time, where a pass over all edges is 1."""
+
+READING = DEALING + SORTING + NUMBERING + PLACING
+"""Reading an input and numbering its nodes."""
+
+WHOLE = READING + TABLES + WRITING + 22
+"""About as many passes as a search makes."""
 
 
 @checked
@@ -155,7 +140,7 @@ class Cluster:
         The work of the run, in the unit of what each stage weighs.
     """
 
-    def __init__(self, client: Any, tell: Told | None, whole: float = _ALL) -> None:
+    def __init__(self, client: Any, tell: Told | None, whole: float = WHOLE) -> None:
         self.client, self.tell, self.whole, self.run = client, tell, whole, uuid4().hex[:8]
         self._begun = time.monotonic()
         self._share, self._resumed, self._calls = 0.0, 0.0, 0
@@ -337,12 +322,12 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
     GraphError
         For self-loops and repeated edges, named by part and row, unless the policies allow them.
     """
-    store.make("blocks", "names", "edges", "tables", "states", "nodes", "flips")
+    store.make("blocks", "names", "edges", "tables", "states", "nodes", "flips", "bends")
     r = _sorted_rows(cluster, store, parts, reading, policies)
     width = FINE // r.blocks
     numbered = cluster.all(
         "numbering",
-        _WEIGHTS["numbering"],
+        NUMBERING,
         r.rows,
         [
             (ingest.number, store, block, r.blocks, slices(r.texts, block * width, (block + 1) * width))
@@ -352,7 +337,7 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
     if clash := next((one.clash for one in numbered if one.clash is not None), None):
         raise GraphError(f"the nodes {clash[0]!r} and {clash[1]!r} have the same 64-bit hash: rename one of them")
     calls = [(ingest.place, store, pair) for pair in pairs_of(r.blocks)]
-    pair_edges = cluster.all("placing", _WEIGHTS["placing"], r.rows, calls)
+    pair_edges = cluster.all("placing", PLACING, r.rows, calls)
     _remove_rows(store)
     nodes, least, most = sum(one.nodes for one in numbered), min(o.least for o in r.order), max(o.most for o in r.order)
     return Numbers(r.blocks, sum(pair_edges), nodes, pair_edges, r.kinds, r.notes, least, most, r.weighted)
@@ -410,7 +395,7 @@ def _sorted_rows(
     every: list[Piece] = [piece for some in found for piece in some]
     check_room(store, sum(piece.rows for piece in every))
     dealt: list[Dealt] = cluster.all(
-        "reading", _WEIGHTS["reading"], 0, [(ingest.deal, store, piece, i, reading) for i, piece in enumerate(every)]
+        "reading", DEALING, 0, [(ingest.deal, store, piece, i, reading) for i, piece in enumerate(every)]
     )
     notes = _about_loops(every, dealt, policies.loops)
     weighted = _about_weights(every, dealt, policies)
@@ -421,7 +406,7 @@ def _sorted_rows(
     files = [file for one in dealt for file in one.files]
     order = cluster.all(
         "sorting",
-        _WEIGHTS["sorting"],
+        SORTING,
         rows,
         [
             (ingest.sort_pair, store, pair, dealt_slices(files, pair, blocks), weighted, policies.parallel)
@@ -498,257 +483,6 @@ def _rows_with(cluster: Cluster, every: list[Piece], reading: Reading, keys: tup
     """Where an edge, given by its keys, stands in the input."""
     rows = cluster.all("looking for rows", 0.0, 0, [(ingest.rows_with, piece, reading, keys) for piece in every])
     return [f"{piece.part.name}, row {row}" for piece, some in zip(every, rows, strict=True) for row in some]
-
-
-class Measured(NamedTuple):
-    """J with its parts, the entropy of the graph, and how many nodes have lost all edges."""
-
-    terms: Terms
-    original: float
-    cut_off: int
-
-
-Look = Callable[[Pair], Any]
-"""What a task that looks at a pair is to go by."""
-
-
-class Search:
-    """The passes over the edges, from one subset to a better one; each is noted when it is done.
-
-    Parameters
-    ----------
-    cluster : Cluster
-    store : Store
-    numbers : Numbers
-    setting : Setting
-    journal : Journal
-    choice : Choice or None
-        How another method chooses edges; None for a search.
-    """
-
-    swing, settling = SWING, 1
-    """The first share of :data:`SWING`, and rounds of exact size, swaps and a sweep at the end."""
-
-    def __init__(
-        self,
-        cluster: Cluster,
-        store: Store,
-        numbers: Numbers,
-        setting: Setting | Weighted,
-        journal: Journal,
-        choice: Choice | None = None,
-    ) -> None:
-        self.choice, self.tasks = choice, moves
-        self.cluster, self.store, self.numbers, self.journal = cluster, store, numbers, journal
-        self.setting: Any = setting
-        self.pairs = pairs_of(numbers.blocks)
-        b = numbers.blocks
-        self.order: list[Pair] = [(int(p) // b, int(p) % b) for one in rounds_of(b) for p in one]
-        self.size = 0
-
-    @property
-    def swings(self) -> int:
-        """Rounds of sweeps above, below and at the size asked for."""
-        return SWINGS
-
-    def plan(self) -> list[tuple[str, int]]:
-        """Every pass by what it does, and the size it does it for."""
-        k, m = self.setting.k, self.setting.edges
-        if k == m:
-            return [("spread", k)]
-        if self.choice is not None:
-            return [("draw", k)]
-        found = [("spread", k)]
-        share = self.swing
-        for _ in range(self.swings):
-            found += [("sweep", min(max(int(k * by), 1), m - 1)) for by in (1 + share, 1 - share, 1)]
-            share /= 2
-        found += [*[("exact", k)] * ROUGHLY, ("swap", k), ("sweep", k)] * self.settling
-        return [*found, *[("exact", k)] * ATTEMPTS, ("swap", k)]
-
-    def run(self) -> str:
-        """Go through the passes that are not done yet; returns the name of the last one."""
-        plan, done = self.plan(), int(self.journal["passes"] or 0)
-        if self.journal["original"] is None:
-            self._look_at_original()
-        self.size = int(self.journal["size"] or 0)
-        before = self.journal["pass"]
-        if done:
-            self.cluster.skip(float(done))
-        sweeps = sum(kind == "sweep" for kind, _ in plan)
-        for step in range(done, len(plan)):
-            kind, k = plan[step]
-            if kind == "exact" and self.size == self.setting.k:
-                self.cluster.skip(1.0)
-                continue
-            how = Pass(self.setting, "k", before, str(step))
-            label = kind if kind != "sweep" else f"sweep {sum(w == 'sweep' for w, _ in plan[: step + 1])} of {sweeps}"
-            last = all(what != "exact" for what, _ in plan[step + 1 :])
-            name = self._play(kind, label, how, k, at_any_cost=last)
-            self.journal.note(passes=step + 1, size=self.size, **{"pass": name})
-            self._forget(before, name)
-            before = name
-        return str(before)
-
-    def _look_at_original(self) -> None:
-        """Note what is needed of the graph, and make the tables."""
-        calls = [(moves.tabulate, self.store, b, self.setting, "k") for b in range(self.numbers.blocks)]
-        self.journal.note(original=math.fsum(self.cluster.all("tables", _WEIGHTS["tables"], 0, calls)))
-
-    def _play(self, kind: str, label: str, how: Pass, k: int, *, at_any_cost: bool) -> str:
-        """Make one pass; returns the name of what it leads to."""
-        if kind == "spread":
-            counts = np.cumsum([0, *self.numbers.pair_edges])
-            quota = np.diff(counts * self.setting.k // self.setting.edges)
-            share = dict(zip(self.pairs, quota.tolist(), strict=True))
-            self._through(moves.spread, "start", how, lambda pair: (share[pair],))
-        elif kind == "draw" and self.choice is not None:
-            choice = self._chosen(self.choice)
-            self._through(moves.draw, "choosing", how, lambda _: (choice,))
-        elif kind == "sweep":
-            self._through(moves.sweep, label, how._replace(numbers=(self._price(lambda _: how, k),)))
-        elif kind == "exact":
-            self._through(moves.take, "exact size", how._replace(numbers=self._cut(lambda _: how, at_any_cost)))
-        else:
-            scale = max(1.0, abs(self.setting.beta))
-            self._through(moves.swap, "swaps", how._replace(numbers=(scale,)))
-        return how.name
-
-    def _through(
-        self, task: Any, label: str, how: Pass, extra: Callable[[Pair], tuple[Any, ...]] = lambda _: ()
-    ) -> None:
-        """Play all pairs and hand their nodes on."""
-        first = moves.first_nodes if how.before is None else moves.load_nodes
-        self.size = sum(self._chain(task, label, how, first, moves.save_nodes, extra)) // 2
-
-    def _chain(
-        self,
-        task: Any,
-        label: str,
-        how: Pass,
-        first: Any,
-        last: Any,
-        extra: Callable[[Pair], tuple[Any, ...]] = lambda _: (),
-    ) -> list[Any]:
-        """Play all pairs in the order of the tournament; those that share no block may run side by side.
-
-        What tasks hand on for each block is what `first` gives; `last` takes it in the end, and its results are these.
-        """
-        submit, store, blocks = self.cluster.submit, self.store, range(self.numbers.blocks)
-        large = self.numbers.nodes > FEW_NODES * self.numbers.blocks
-        nodes = [submit(first, store, b, how) for b in blocks]
-        for pair in self.order:
-            a, b = pair
-            played = submit(task, store, pair, how, *extra(pair), nodes[a], *([nodes[b]] if a != b else []))
-            for i, block in enumerate(dict.fromkeys(pair)):
-                nodes[block] = submit(itemgetter(i), played) if large else Later(played.key, i)
-        ended = [submit(last, store, b, how, nodes[b]) for b in blocks]
-        del nodes
-        return self.cluster.wait(label, 1.0, self.setting.edges, ended)
-
-    def _sample(self, look: Look) -> list[Any]:
-        edges, among = dict(zip(self.pairs, self.numbers.pair_edges, strict=True)), 0
-        some: list[Pair] = []
-        # Every round has all blocks, and a hash has dealt these: a few rounds are as good a sample as all of them.
-        for pair in self.order:
-            if among >= 4 * SAMPLE and len(some) % (self.numbers.blocks // 2) == 0:
-                break
-            some.append(pair)
-            among += edges[pair]
-        calls = [(self.tasks.sample, self.store, pair, look(pair), max(1, among // SAMPLE)) for pair in some]
-        return self.cluster.all("prices", 0.0, 0, calls)
-
-    def _price(self, look: Look, k: int) -> float:
-        """The price below which `k` edges lie, from a sample."""
-        found = np.concatenate([prices for prices, _ in self._sample(look)])
-        place = min(int(k / self.setting.edges * found.size), found.size - 1)
-        price = float(np.partition(found, place)[place])
-        if math.isfinite(price):
-            return price
-        finite = found[np.isfinite(found)]
-        return float(finite.max(initial=0.0) if price > 0 else finite.min(initial=0.0))
-
-    def _cut(self, look: Look, at_any_cost: bool) -> tuple[float, ...]:
-        """The rank up to which flips bring the size to K exactly, were they all made at once."""
-        need = self.setting.k - self.size
-        kept = int(need < 0)
-        some = self._sample(look)
-        costs = np.concatenate([(prices if not kept else -prices)[state == kept] for prices, state in some])
-        costs.sort()
-        share = abs(need) / max(self.setting.edges - self.size if not kept else self.size, 1)
-        at, wide = share * costs.size, 4 * math.sqrt(share * costs.size) + 8
-        while True:
-            low = float(costs[int(at - wide)]) if at - wide >= 1 else -math.inf
-            high = float(costs[int(at + wide)]) if at + wide < costs.size else math.inf
-            calls = [(self.tasks.probe, self.store, pair, look(pair), kept, low, high) for pair in self.pairs]
-            found = self.cluster.all("prices", 0.0, self.setting.edges, calls)
-            below = sum(count for count, _ in found)
-            ranks = np.concatenate([some for _, some in found])
-            if below < abs(need) <= below + ranks.size:
-                place = abs(need) - below - 1
-                return int(np.partition(ranks, place)[place]), kept, int(at_any_cost)
-            wide *= 8
-
-    def _chosen(self, how: Choice) -> Choice:
-        """A choice with what it takes to be of K edges."""
-        if how.by == "scores":
-            self.store.make("scores")
-            calls = [(choices.rank, self.store, b, self.numbers.blocks, how.seed) for b in range(self.numbers.blocks)]
-            self.cluster.all("ranking neighbours", 1.0, 2 * self.setting.edges, calls)
-        cut, behind = self._digits(how, self.setting.k, tied=False)
-        how = how._replace(cut=cut)
-        return how._replace(lot=self._digits(how, behind, tied=True)[0])
-
-    def _digits(self, how: Choice, k: int, *, tied: bool) -> tuple[int, int]:
-        """The k-th number in order, 16 bits at a time, and which of those equal to it that is, counted from 1."""
-        found = 0
-        for level in range(4):
-            calls = [(choices.digits, self.store, pair, how, tied, found, level) for pair in self.pairs]
-            counts = np.cumsum(sum(self.cluster.all("choosing", 0.0, self.setting.edges, calls)))
-            digit = int(np.searchsorted(counts, k))
-            k -= int(counts[digit - 1]) if digit else 0
-            found = found << 16 | digit
-        return found, k
-
-    def _forget(self, name: str | None, following: str) -> None:
-        if name in (None, following):
-            return
-        files = [f"states/{ingest.pair_name(pair)}.{name}" for pair in self.pairs]
-        files += [f"nodes/{block}.{name}" for block in range(self.numbers.blocks)]
-        self.store.remove_files(files)
-
-    def measured(self, name: str) -> Measured:
-        """J and its parts after a pass."""
-        return self._measured_less(name, 0.0, 0.0)
-
-    def _measured_less(self, name: str, of_kept: float, of_mixed: float) -> Measured:
-        """J and its parts after a pass, given the local entropy's sums over the edges of both sides."""
-        how = Pass(self.setting, "k", name, "")
-        calls = [(moves.measure, self.store, b, how) for b in range(self.numbers.blocks)]
-        kept, mixed, _ = self.setting.traces
-        found = self.cluster.all("measuring", 0.0, 0, calls)
-        return self._measured(found, (kept, mixed, 2.0 * self.setting.edges), of_kept, of_mixed)
-
-    def _measured(
-        self, sums: list[moves.Sums], traces: tuple[float, float, float], of_kept: float = 0.0, of_mixed: float = 0.0
-    ) -> Measured:
-        plain = math.fsum(one.kept for one in sums), math.fsum(one.mixed for one in sums)
-        fs = plain[0] - of_kept, plain[1] - of_mixed, -float(self.journal["original"])
-        # S = ln T + F/T, as in :class:`graphpri._entropy.Side`.
-        kept, mixed, original = (math.log(t) + f / t for f, t in zip(fs, traces, strict=True))
-        beta, alpha = self.setting.beta, self.setting.alpha
-        barrier = -alpha * math.fsum(one.logs for one in sums) if alpha else 0.0
-        terms = Terms.of(beta, kept, divergence_between(mixed, kept, original), barrier)
-        return Measured(terms, original, sum(one.cut_off for one in sums))
-
-    def write(self, output: Store, name: str, columns: list[str]) -> list[moves.Wrote]:
-        """Write the kept edges, a part a pair."""
-        files = [(pair, f"part-{i:05}.parquet") for i, pair in enumerate(self.pairs) if self.numbers.pair_edges[i]]
-        output.make()
-        calls = [
-            (moves.write, self.store, output, pair, name, file, self.numbers.kinds, columns) for pair, file in files
-        ]
-        return self.cluster.all("writing", _WEIGHTS["writing"], self.setting.k, calls)
 
 
 def check_unchanged(before: list[Part], url: str) -> None:
