@@ -122,6 +122,14 @@ def inlined(function: F) -> F:
     return cast("F", _Loop(cast("Any", function), {"inline": "always", "error_model": "numpy"}))
 
 
+def merged(function: F) -> F:
+    """Compile a function once for all its callers, into which LLVM then puts it: large ones compile faster so.
+
+    Small ones are better off as :func:`inlined`, which are typed and compiled anew wherever they are called.
+    """
+    return cast("F", _Loop(cast("Any", function), {"forceinline": True, "error_model": "numpy"}))
+
+
 MEMORY_VARIABLE = "GRAPHPRI_MEMORY"
 """Environment variable that says how much memory one piece of work may take, such as 8GB; what is free where unset."""
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from graphpri._entropy import LIGHTEST, EdgeSums, Side, weight_of
 from graphpri._objective import LargeEntropies, Objective, coefficients, mixture_scale, renumbered
-from graphpri._runtime import compiled, in_chunks, inlined, require
+from graphpri._runtime import compiled, in_chunks, inlined, merged, require
 from graphpri._selection import best_forest_by, cover_by, stable_order, tolerance
 from graphpri.graph import BoolArray, FloatArray, IntArray
 from graphpri.solvers.local_search import ENTROPY_RULES, Constraints
@@ -128,7 +128,7 @@ def rows(
         rises[at + degrees[row]] = np.inf
 
 
-@inlined
+@merged
 def potential(d: float, i: int, nodes: Nodes, bend: Nodes, c: Coefficients) -> float:
     """The part of J that hangs on the degree of one node, by the local entropy."""
     m = d + np.float64(nodes[i, ADDED])
@@ -145,7 +145,7 @@ def look_around(start: int, stop: int, nodes: Nodes, bend: Nodes, c: Coefficient
         nodes[i, FALL] = potential(d - 1, i, nodes, bend, c) - value if d > 0.5 else np.inf
 
 
-@inlined
+@merged
 def moved(i: int, step: int, table: Rises, nodes: Nodes, bend: Nodes, c: Coefficients) -> None:
     """Follow a change of one degree by 1 or −1, where all edges weigh 1."""
     if table is not None:
@@ -176,7 +176,7 @@ def own_sums(m: float, x: float, y: float, at_x: float, at_y: float, c: Coeffici
     return m * (m * inverse_mean(x, y)), m * (m * (c[5] * inverse_mean(x + at_x, y + at_y)))
 
 
-@inlined
+@merged
 def own_term(
     i: int,
     j: int,
@@ -265,7 +265,7 @@ def flip_weighted(
     return abs(drift[0]) > drift[3]
 
 
-@inlined
+@merged
 def node_change(
     i: int,
     j: int,
@@ -321,7 +321,7 @@ def at_new_trace(nodes_change: float, step: float, c: Coefficients) -> float:
     return nodes_change / (1 + x) + 2 * step * c[4] + c[7] * logs - c[8] * (x * x / (1 + x))
 
 
-@inlined
+@merged
 def change(
     e: int,
     i: int,
@@ -391,7 +391,7 @@ def sweep(
         e = order[place] if is_listed else place
         if state[e] > 1:
             continue
-        i, j, m = source[e], target[e], weight_of(mu, e)
+        i, j, m = np.int64(source[e]), np.int64(target[e]), weight_of(mu, e)
         kept = np.int64(state[e])
         sign = 1 - 2 * kept
         if change(e, i, j, m, kept, mu, extra, table, nodes, bend, c) <= sign * price - tie:
@@ -447,11 +447,12 @@ def prices(
         elif state[e] > 1:
             out[p] = (1 - 2 * kept) * np.inf
         else:
-            flip = change(e, source[e], target[e], weight_of(mu, e), kept, mu, extra, table, nodes, bend, c)
+            i, j = np.int64(source[e]), np.int64(target[e])
+            flip = change(e, i, j, weight_of(mu, e), kept, mu, extra, table, nodes, bend, c)
             out[p] = (1 - 2 * kept) * flip
 
 
-@inlined
+@merged
 def cost_from(
     i: int,
     j: int,
@@ -505,7 +506,7 @@ def find_swaps(
     for e in range(start, stop):
         if state[e] > 1:
             continue
-        i, j = source[e], target[e]
+        i, j = np.int64(source[e]), np.int64(target[e])
         m, kept = weight_of(mu, e), np.int64(state[e])
         at_i, at_j = slope_at(i, mu, nodes, c), slope_at(j, mu, nodes, c)
         value = np.float32(cost_from(i, j, e, m, kept, at_i, mu, extra, table, nodes, bend, c))

@@ -7,6 +7,8 @@ tournament: in each round every block meets one other, and in the last one itsel
 graph alone.
 """
 
+# pyright: reportArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri._runtime import CHUNK, compiled, in_chunks, inlined, workers
+from graphpri._runtime import CHUNK, compiled, in_chunks, inlined, merged, workers
 from graphpri.graph import Graph, IntArray, id_dtype, unit_weights
 
 Places = NDArray[np.int64]
@@ -38,7 +40,7 @@ THREADED = 250_000
 """Edges from which threads pay."""
 
 
-@inlined
+@merged
 def seat(i: int, n: int, blocks: int, near: bool) -> tuple[Any, Any]:
     """Block and new number of a node: runs of consecutive nodes, or one of each run of `blocks` nodes to every block.
 
@@ -56,7 +58,14 @@ def seat(i: int, n: int, blocks: int, near: bool) -> tuple[Any, Any]:
         x ^= x >> np.uint64(29)
         # An odd factor and a shift permute the numbers below a power of two.
         block = np.int64((np.uint64(block) * (x | np.uint64(1)) + (x >> np.uint64(32))) & np.uint64(blocks - 1))
-    return block, block * runs + min(block, n - runs * blocks) + run
+    longer = n - runs * blocks
+    return block, block * runs + (block if block < longer else longer) + run
+
+
+@inlined
+def pair_of(a: int, b: int, blocks: int) -> int:
+    """Number of a pair of blocks."""
+    return a * blocks + b if a < b else b * blocks + a
 
 
 @compiled
@@ -65,8 +74,9 @@ def count_pairs(
 ) -> None:
     """Count the edges of each pair of blocks; the pair a ≤ b has the number a · blocks + b."""
     for e in range(start, stop):
-        a, b = seat(source[e], n, blocks, near)[0], seat(target[e], n, blocks, near)[0]
-        counts[min(a, b) * blocks + max(a, b)] += 1
+        a, _ = seat(np.int64(source[e]), n, blocks, near)
+        b, _ = seat(np.int64(target[e]), n, blocks, near)
+        counts[pair_of(a, b, blocks)] += 1
 
 
 @compiled
@@ -85,8 +95,9 @@ def deal(
 ) -> None:
     """Put edges behind those of their pair that came before, with the nodes' new numbers; `place` is moved on."""
     for e in range(start, stop):
-        (a, i), (b, j) = seat(source[e], n, blocks, near), seat(target[e], n, blocks, near)
-        pair = min(a, b) * blocks + max(a, b)
+        a, i = seat(np.int64(source[e]), n, blocks, near)
+        b, j = seat(np.int64(target[e]), n, blocks, near)
+        pair = pair_of(a, b, blocks)
         at = place[pair]
         place[pair] = at + 1
         edge[at] = e
