@@ -34,7 +34,7 @@ import strategy
 import symmetry
 import tasks
 import weighted
-from clock import load
+from clock import cores, load
 from graphpri.errors import FileError
 from outcome import COLUMNS, Outcome, environment, number, write_csv, write_markdown
 
@@ -109,6 +109,7 @@ def measure(name: str, row: Row, quick: bool) -> Outcome:
         "measured on": datetime.now(UTC).strftime("%Y-%m-%d"),
         "load before": f"{busy:.1f}",
         "minutes": f"{minutes:.1f}",
+        "cores": str(cores()),
         "quick": "yes" if quick else "no",
     }
     print(f"  ({minutes:.1f} min)", flush=True)

@@ -9,7 +9,7 @@ from fill_tables import Cell, Row, Table, decimals, fixed, markdown
 
 LARGE = (
     *("large-degree", "large-local", "conversions", "first-calls", "baselines", "resistances", "generators"),
-    *("backbones", "growth"),
+    *("backbones", "growth", "threads", "end-to-end"),
     *(
         "options",
         "stochastic",
@@ -45,6 +45,8 @@ TITLES = {
     "generators": "random graphs of up to 10⁸ edges",
     "backbones": "scores of backbones at 10⁵ edges, against cppbone's",
     "growth": "10⁷ and 10⁸ edges, degree entropy",
+    "threads": "searches of 10⁷ edges by several threads",
+    "end-to-end": "the command on a parquet file of 10⁷ edges, against pyarrow",
     "weighted": "2·10⁵ edges with weights, default effort against the best, 48 cells",
     "weighted-every": "the same, all 384 cells",
     "weighted-million": "10⁶ edges with heavy weights, default effort against the best, 8 cells",
@@ -90,7 +92,7 @@ def when(rows: list[Row], name: str) -> str:
     made = {row["measure"]: row["value"] for row in rows if row["row"] == "environment"}
     quick = "; a quick run on smaller graphs, not the one that the goals are about" if facts["quick"] == "yes" else ""
     busy = f", {facts['load before']} other programs running" if float(facts["load before"]) >= 0.5 else ""
-    return f"Measured on {facts['measured on']}, {made['cores']} cores{busy}{quick}."
+    return f"Measured on {facts['measured on']}, {facts.get('cores', made['cores'])} cores{busy}{quick}."
 
 
 def of_row(name: str, shown: Mapping[str, str | Cell]) -> Table:
@@ -376,6 +378,24 @@ TABLES: dict[str, tuple[str, str, Table]] = {
             "first-calls",
             {"call": "case", "edges": size("edges"), "first ever, s": figure("compiling s")}
             | {"first in a later process, s": figure("compiled before s"), "second, s": figure("second call s")},
+        ),
+    ),
+    "threads": (
+        HOW,
+        FILE,
+        of_row(
+            "threads",
+            {"search": "case", "edges": size("edges"), "s": figure("s"), "CPU s": figure("CPU s")}
+            | {"s / of 1 thread": decimals("s ratio", 2), "CPU s / of 1": decimals("CPU s ratio", 2)},
+        ),
+    ),
+    "end-to-end": (
+        HOW,
+        FILE,
+        of_row(
+            "end-to-end",
+            {"command": "case", "edges": size("edges"), "s": figure("s"), "CPU s": figure("CPU s")}
+            | {"pyarrow's read and write, s": figure("pyarrow s"), "ratio": decimals("ratio", 1)},
         ),
     ),
     "options": (
