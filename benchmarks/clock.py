@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -48,14 +49,19 @@ class Series(NamedTuple):
     result: Any
 
 
-def alternated(calls: Mapping[str, Callable[[], Any]], repeats: int = REPEATS) -> dict[str, Series]:
+def alternated(
+    calls: Mapping[str, Callable[[], Any]], repeats: int = REPEATS, patience: float = math.inf
+) -> dict[str, Series]:
     """Make several calls in turn, so that the load of the machine hits all of them; each once to warm up.
 
-    The last result of each stays, and no more than one at a time.
+    The last result of each stays, and no more than one at a time. No turn but the second begins after so many seconds.
     """
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     results: dict[str, Any] = {}
-    for _ in range(repeats + 1):
+    begun = time.perf_counter()
+    for turn in range(repeats + 1):
+        if turn > 1 and time.perf_counter() - begun > patience:
+            break
         for name, call in calls.items():
             results.pop(name, None)
             run = timed(call)
