@@ -71,6 +71,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "options": large.options,
         "partitions": partitions.partitions,
         "partitions-kinds": partitions.kinds,
+        "partitions-every": partitions.every,
         "partitions-growth": partitions.growth,
         "weighted": partial(weighted.weighted, 200_000),
         "weighted-every": partial(weighted.every, 200_000),

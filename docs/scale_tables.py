@@ -22,6 +22,7 @@ LARGE = (
         "real-graphs",
         "partitions",
         "partitions-kinds",
+        "partitions-every",
         "partitions-growth",
     ),
 )
@@ -53,6 +54,7 @@ TITLES = {
     "many-tasks": "multi-task regression with 23 812 tasks",
     "partitions": "10⁷ edges in parts, against the command in memory",
     "partitions-kinds": "10⁶ edges in parts, weighted and by the local entropy",
+    "partitions-every": "10⁵ edges in parts: J of 192 cells against that in memory",
     "partitions-growth": "10⁷ and 10⁸ edges in parts",
     "stochastic": "S of 4000 nodes by probes, against scikit-primate",
     "coverage": "intervals of 95 % for S, D and J by probes",
@@ -93,6 +95,20 @@ def when(rows: list[Row], name: str) -> str:
     quick = "; a quick run on smaller graphs, not the one that the goals are about" if facts["quick"] == "yes" else ""
     busy = f", {facts['load before']} other programs running" if float(facts["load before"]) >= 0.5 else ""
     return f"Measured on {facts['measured on']}, {facts.get('cores', made['cores'])} cores{busy}{quick}."
+
+
+def of_parts(rows: list[Row]) -> list[str]:
+    """J in parts above that in memory: a line for each kind of graph and entropy, the budgets in each cell."""
+    found = list(cells(rows, "partitions-every"))
+    if not found:
+        return not_measured("partitions-every")
+    measures = [name for name in found[0] if name.startswith("beta")]
+    lines = []
+    for kind, some in groupby(found, lambda cell: cell["case"].rpartition(", ")[0]):
+        budgets = list(some)
+        lines.append([kind, *(" / ".join(fixed(cell[name], 2) for cell in budgets) for name in measures)])
+    heads = [f"β = {name.removeprefix('beta ').removesuffix(', %')}" for name in measures]
+    return [when(rows, "partitions-every"), "", *markdown(["", *heads], lines)]
 
 
 def of_row(name: str, shown: Mapping[str, str | Cell]) -> Table:
@@ -420,6 +436,7 @@ TABLES: dict[str, tuple[str, str, Table]] = {
         )
         for name in ("partitions", "partitions-kinds", "partitions-growth")
     },
+    "partitions-every": (HOW, FILE, of_parts),
     "choose": (HOW, FILE, choices),
     "choose-betas": (HOW, FILE, choice_betas),
     "diffusion": (HOW, FILE, diffusion_leads),

@@ -69,7 +69,8 @@ def one_round() -> Iterator[None]:
     """Few sweeps, where each stage counts and not how good the result is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "SIZES", 0.4)
-        patch.setattr(search, "SWINGS", 1)
+        for rounds in ("ROUNDS", "MANY_ROUNDS", "SWINGS", "FEW_SWINGS"):
+            patch.setattr(search, rounds, 1)
         yield
 
 
@@ -323,6 +324,26 @@ def test_local_degree_keeps_the_edges_of_the_method_in_memory(
     assert np.mean(found[mask]) > 0.9
 
 
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize("entropy", ["degree", "local"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_swaps_at_nodes_lower_the_objective(
+    weighted: bool, entropy: str, parts: str, weighted_parts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, source, k = HEAVY if weighted else GRAPH, weighted_parts if weighted else parts, 60
+    found: list[Manifest] = []
+    for more in ((), ("swap",)):
+        plan = [(kind, k) for kind in ("lightest" if weighted else "spread", "sweep", *["exact"] * 4, *more)]
+        monkeypatch.setattr(search.Search, "plan", lambda _, plan=plan: plan)
+        how = {"weight": "weight" if weighted else None, "keep": k, "beta": 50.0, "entropy": entropy}
+        found.append(go(source, tmp_path / f"kept{len(more)}", None, **how))
+    assert found[1].objective < 0.98 * found[0].objective
+    mask = mask_of(tmp_path / "kept1")
+    terms = Objective(graph, 50.0, entropy=entropy).terms(mask.astype(float))
+    assert found[1].objective == pytest.approx(terms.objective, abs=1e-9)
+    assert mask.sum() == k
+
+
 # The local entropy.
 
 
@@ -330,7 +351,7 @@ def test_local_degree_keeps_the_edges_of_the_method_in_memory(
 def test_the_local_entropy_is_minimised_and_told(
     beta: float, parts: str, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "SWINGS", 2)
+    monkeypatch.setattr(search, "ROUNDS", 2)
     found = go(parts, tmp_path / "kept", client, beta=beta, entropy="local", alpha=0.01)
     mask = mask_of(tmp_path / "kept")
     assert mask.sum() == found.kept == count_edges(KEEP, GRAPH.n_edges)

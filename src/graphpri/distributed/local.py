@@ -39,13 +39,21 @@ Corrections = FloatArray
 
 
 class _Sums:
-    """Degrees at the nodes of a pair in the kept graph and in the mixture, and the edges' sums on both sides."""
+    """The edges of a pair, which of them are kept, and degrees at their nodes in the kept graph and in the mixture.
 
-    def __init__(self, store: Store, pair: Pair, setting: Setting, state: NDArray[np.uint8], kept: FloatArray) -> None:
+    All edges are kept where no pass is given.
+    """
+
+    def __init__(self, store: Store, pair: Pair, setting: Setting, how: Pass | None) -> None:
         u, v, *w = store.load(f"edges/{pair_name(pair)}")
+        blocks = dict.fromkeys(pair)
+        kept = original = np.concatenate([degrees_in(store, b, setting) for b in blocks])
+        state = np.ones(u.size, np.uint8)
+        if how is not None:
+            kept = np.concatenate([kept_degrees(store, b, how) for b in blocks])
+            state = state_of(store, pair, how.states, u.size)
         self.edges = read_only(u), read_only(v), scaled_weights(w, setting), read_only(state)
         trace, mixed, kappa = setting.traces
-        original = np.concatenate([degrees_in(store, b, setting) for b in dict.fromkeys(pair)])
         self.sides = (0.0, LIGHTEST * trace, kept), (kappa, LIGHTEST * mixed, kept + kappa * original)
 
     def of_side(self, side: int, pull: FloatArray) -> tuple[float, float]:
@@ -60,24 +68,17 @@ class _Sums:
         return np.array([kept, mixed, along])
 
 
-def _kept(store: Store, pair: Pair, how: Pass) -> _Sums:
-    nodes = [kept_degrees(store, block, how) for block in dict.fromkeys(pair)]
-    return _Sums(store, pair, how.setting, state_of(store, pair, how.states), np.concatenate(nodes))
-
-
 # Tasks.
 
 
 def original(store: Store, pair: Pair, setting: Setting) -> float:
     """Σ y² Λ over the edges of a pair, all kept."""
-    degrees = np.concatenate([degrees_in(store, b, setting) for b in dict.fromkeys(pair)])
-    size = store.load(f"edges/{pair_name(pair)}")[0].size
-    return _Sums(store, pair, setting, np.ones(size, np.uint8), degrees).of_side(0, np.empty(0))[0]
+    return _Sums(store, pair, setting, None).of_side(0, np.empty(0))[0]
 
 
 def corrections(store: Store, pair: Pair, how: Pass) -> Corrections:
     """Of the edges of a pair."""
-    return _kept(store, pair, how).corrections()
+    return _Sums(store, pair, how.setting, how).corrections()
 
 
 def no_pulls(store: Store, block: int, how: Pass) -> Pulls:
@@ -88,7 +89,7 @@ def no_pulls(store: Store, block: int, how: Pass) -> Pulls:
 def pull(store: Store, pair: Pair, how: Pass, a: Pulls, *b: Pulls) -> tuple[Pulls, ...]:
     """Add the pulls of a pair's edges."""
     found = np.zeros((2, sum(len(pulls) for pulls, _ in (a, *b))))
-    sums = _kept(store, pair, how).corrections((found[0], found[1]))
+    sums = _Sums(store, pair, how.setting, how).corrections((found[0], found[1]))
     first, *other = np.split(found.T, [len(a[0])])
     return (a[0] + first, a[1] + sums), *((pulls + some, had) for (pulls, had), some in zip(b, other, strict=False))
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from graphpri._entropy import Side
 from graphpri._runtime import in_threads
-from graphpri._selection import stable_order
 from graphpri.distributed.choices import chosen
 from graphpri.distributed.ingest import TEXTS, Pair, pair_name
 from graphpri.distributed.keys import FINE, integers_of_keys
@@ -97,22 +96,6 @@ def take(store: Store, pair: Pair, how: Pass, *nodes: Nodes) -> Any:
     order = edges[chosen[np.argsort(ranks[chosen], kind="stable")]].astype(np.int64)
     most = np.inf if at_any_cost else limit + 1e-6 * abs(limit)  # costs are rounded
     sweeps.sweep(order, 0, order.size, *p.edges, *p.model, -most if kept else most, 0.0, order.size, p.drift)
-    return p.done()
-
-
-def swap(store: Store, pair: Pair, how: Pass, *nodes: Nodes) -> Any:
-    """At each node swap the kept edge of the pair that is worth least for the dropped one worth most, where J falls.
-
-    The number is the scale of J, of which a swap must gain a share.
-    """
-    p = loaded(store, pair, how, *nodes)
-    n, gain = p.model[1].shape[0], GAIN * how.numbers[0]
-    cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), np.int32)
-    sweeps.find_swaps(0, p.state.size, *p.edges, *p.model, cost, edge)
-    total = cost.sum(axis=1)
-    at = np.flatnonzero(total < -gain)
-    at = at[stable_order(total[at])]
-    sweeps.swap(at, edge, gain, *p.edges, *p.model, p.drift)
     return p.done()
 
 

@@ -26,7 +26,8 @@ from graphpri.solvers.sweeps import Coefficients
 
 Nodes = NDArray[Any]
 """The nodes of a block: int32 of shape (n,), places in a table; float32 of shape (n, 4), see
-:mod:`graphpri.solvers.sweeps`; or, with weights, float64: degrees and, for the local entropy, both pulls."""
+:mod:`graphpri.solvers.sweeps`; or, with weights, float64: degrees, both pulls for the local entropy, and debts half-way
+through swaps, see :mod:`graphpri.distributed.swaps`."""
 
 PairEdges = tuple[Any, Any, Any, None, Any]
 """Ends of the edges of a pair, their weights, what each costs besides, and their state."""
@@ -173,8 +174,11 @@ class Loaded:
         self.blocks = list(dict.fromkeys(pair))
         u, v, *w = store.load(f"edges/{pair_name(pair)}")
         self.ends, self.mu = (read_only(u), read_only(v)), scaled_weights(w, how.setting)
-        self.state, self.drift = state_of(store, pair, how.states), np.array([0.0, 0.0, 0.0, np.inf])
-        self.model = self._model(list(nodes or (load_nodes(store, block, how) for block in self.blocks)))
+        self.state, self.drift = state_of(store, pair, how.states, u.size), np.array([0.0, 0.0, 0.0, np.inf])
+        nodes = nodes or tuple(load_nodes(store, block, how) for block in self.blocks)
+        self.cut = len(nodes[0])  # where the nodes of the second block begin
+        self.debt, self.has_debts = np.zeros((sum(map(len, nodes)), 2)), False  # half-way through swaps
+        self.model = self._model(list(nodes))
 
     def _model(self, nodes: list[Nodes]) -> Model:
         raise NotImplementedError
@@ -207,7 +211,6 @@ class _InTable(Loaded):
     def _model(self, nodes: list[Nodes]) -> Model:
         rises = [self.store.load(f"tables/{block}")[0] for block in self.blocks]
         self.shift = np.cumsum([0, *map(len, rises)]).astype(np.int32)  # where each block's table begins
-        self.cut = len(nodes[0])
         rows = np.concatenate([some + at for some, at in zip(nodes, self.shift, strict=False)])
         return np.concatenate(rises), rows[:, None], np.empty((0, 4), np.float32), self.how.setting.c()
 
@@ -220,7 +223,6 @@ class _InRows(Loaded):
     """By the local entropy, where all edges weigh 1: pulls are held."""
 
     def _model(self, nodes: list[Nodes]) -> Model:
-        self.cut = len(nodes[0])
         rows = np.concatenate(nodes)
         bend = np.tile(np.array([0, 0, 1, 0], np.float32), (len(rows), 1))
         if self.how.bend is not None:
@@ -236,8 +238,10 @@ class _Weighted(Loaded):
     """Where edges weigh differently."""
 
     def _model(self, nodes: list[Nodes]) -> Model:
-        self.cut, setting = len(nodes[0]), self.how.setting
-        found = np.concatenate(nodes)
+        setting = self.how.setting
+        found, width = np.concatenate(nodes), 3 if setting.local else 1
+        if found.shape[1] > width:
+            self.debt = found[:, width:].copy()
         d, rows = found[:, 0], np.empty((len(found), 4))
         rows[:, sweeps.DEGREE] = d
         bend = np.zeros((len(rows) if setting.local else 0, 4))
@@ -248,14 +252,15 @@ class _Weighted(Loaded):
         rows[:, sweeps.LOG], rows[:, sweeps.LOG_MIXED] = logs_of(d), logs_of(d + added)
         if setting.local:
             mean = np.concatenate([mean_weights(self.store, block, setting) for block in self.blocks])
-            bend[:, : sweeps.LEAST] = found[:, 1:]
+            bend[:, : sweeps.LEAST] = found[:, 1:width]
             bend[:, sweeps.LEAST], bend[:, sweeps.FLOOR] = mean, np.log(np.maximum(mean, LIGHTEST))
         return None, rows, bend, self.how.c
 
     def _nodes(self) -> tuple[Nodes, ...]:
-        found = [self.model[1][:, [sweeps.DEGREE]], self.model[2][:, : sweeps.LEAST]]
-        rows = np.hstack(found) if self.how.setting.local else found[0]
-        return tuple(np.split(rows, [self.cut])[: len(self.blocks)])
+        columns = [self.model[1][:, [sweeps.DEGREE]]]
+        columns += [self.model[2][:, : sweeps.LEAST]] if self.how.setting.local else []
+        columns += [self.debt] if self.has_debts else []
+        return tuple(np.split(np.hstack(columns), [self.cut])[: len(self.blocks)])
 
     def done(self) -> Played:
         for block, nodes in zip(self.blocks, super().done(), strict=True):
@@ -270,9 +275,8 @@ def loaded(store: Store, pair: Pair, how: Pass, *nodes: Nodes) -> Loaded:
     return (_InRows if how.setting.local else _InTable)(store, pair, how, *nodes)
 
 
-def state_of(store: Store, pair: Pair, name: str | None) -> NDArray[np.uint8]:
-    """Which edges of a pair are kept after a pass; none where there was none."""
-    size = store.load(f"edges/{pair_name(pair)}")[0].size
+def state_of(store: Store, pair: Pair, name: str | None, size: int) -> NDArray[np.uint8]:
+    """Which of the edges of a pair are kept after a pass; none where there was none."""
     if name is None:
         return np.zeros(size, np.uint8)
     return np.unpackbits(np.frombuffer(store.read(f"states/{pair_name(pair)}.{name}"), np.uint8), count=size)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphpri._objective import Terms, divergence_between
-from graphpri.distributed import choices, ingest, local, moves, weighted
+from graphpri.distributed import choices, ingest, local, moves, swaps, weighted
 from graphpri.distributed.choices import Choice
 from graphpri.distributed.ingest import Pair, pairs_of
 from graphpri.distributed.pairs import Pass, Played, Setting, load_nodes
@@ -32,15 +33,15 @@ FEW_NODES = 1 << 21
 ROUGHLY, ATTEMPTS = 2, 4
 """Passes to the exact size before the last sweep, and after it: the very last one flips edges at any cost."""
 
-SIZES, DOWN_BETA = 0.8, 5.0
-"""Ratio of one size to the next where the search comes down from all edges, and β up to which it does: where few edges
-are kept of hubs, edges spread evenly lead to a valley up to 0.7 % higher at β = 4, and up to 2 % lower at β = 50."""
+SIZES = 0.8
+"""Ratio of one size to the next where the search comes down from all edges."""
+
+DOWN_BETA, ROUNDS, MANY_ROUNDS = 5.0, 2, 6
+"""β up to which it does, and rounds of a sweep, the exact size and swaps up to it and above. Where few edges are kept
+of hubs, edges spread evenly lead to a valley 0.1 % higher at β = 4, and to one up to 2 % lower at β = 50."""
 
 SWINGS, SWING = 4, 0.6
-"""Rounds of sweeps above, below and at the size asked for, and by which share the first ones are."""
-
-SETTLING = 2
-"""Rounds of exact size, swaps and a sweep behind them."""
+"""Sweeps above, below and at the size asked for where edges gather (β < 2), and by which share the first ones are."""
 
 
 class Measured(NamedTuple):
@@ -85,8 +86,8 @@ class Search:
         self.setting, self.choice = setting, choice
         self.pairs, self.blocks = pairs_of(numbers.blocks), range(numbers.blocks)
         b = numbers.blocks
-        self.rounds: list[list[Pair]] = [[(int(p) // b, int(p) % b) for p in one] for one in rounds_of(b)]
-        self.order = [pair for pairs in self.rounds for pair in pairs]
+        self.schedule: list[list[Pair]] = [[(int(p) // b, int(p) % b) for p in one] for one in rounds_of(b)]
+        self.order = [pair for pairs in self.schedule for pair in pairs]
         self.size = 0
 
     def plan(self) -> Plan:
@@ -97,10 +98,20 @@ class Search:
         return self._searched(k) if self.choice is None else [("draw", k)]
 
     def _searched(self, k: int) -> Plan:
-        found = self._down(k) if self.setting.beta <= DOWN_BETA else [("spread", k)]
-        found += self._swings(k, SWINGS, SWING)
-        found += [*[("exact", k)] * ROUGHLY, ("swap", k), ("sweep", k)] * SETTLING
-        return [*found, *[("exact", k)] * ATTEMPTS, ("swap", k)]
+        if self.setting.beta > DOWN_BETA:
+            return [("spread", k), *self._rounds(k, MANY_ROUNDS)]
+        swings = self._swings(k, SWINGS, SWING) if self.setting.beta < ENTROPY_RULES else []
+        return [*self._down(k), *swings, *self._rounds(k, ROUNDS)]
+
+    def _rounds(self, k: int, many: int) -> Plan:
+        """Sweeps, each with the exact size and swaps behind it, and one more."""
+        rounds = [("sweep", k), *[("exact", k)] * ROUGHLY, ("swap", k)] * many
+        return [*rounds, ("sweep", k), *[("exact", k)] * ATTEMPTS, ("swap", k)]
+
+    def _swings(self, k: int, rounds: int, share: float) -> Plan:
+        """Sweeps above, below and at the size asked for, nearer and nearer."""
+        shares = [sign * share / 2**i for i in range(rounds) for sign in (1, -1, 0)]
+        return [("sweep", min(max(int(k * (1 + by)), 1), self.setting.edges - 1)) for by in shares]
 
     def _down(self, k: int) -> Plan:
         """All edges, and sweeps at smaller and smaller sizes."""
@@ -110,11 +121,6 @@ class Search:
             size = max(k, int(SIZES * size))
             found.append(("sweep", size))
         return found
-
-    def _swings(self, k: int, rounds: int, share: float) -> Plan:
-        """Sweeps above, below and at the size asked for, nearer and nearer."""
-        shares = [sign * share / 2**i for i in range(rounds) for sign in (1, -1, 0)]
-        return [("sweep", min(max(int(k * (1 + by)), 1), self.setting.edges - 1)) for by in shares]
 
     def run(self) -> str:
         """Go through the passes that are not done yet; returns the name of the last one."""
@@ -203,7 +209,21 @@ class Search:
         elif kind == "exact":
             self._through(moves.take, "exact size", how._replace(numbers=self._cut(look, at_any_cost)))
         else:
-            self._through(moves.swap, "swaps", how._replace(numbers=(max(1.0, abs(self.setting.beta)),)))
+            self._swap(how._replace(numbers=(max(1.0, abs(self.setting.beta)),)))
+
+    def _swap(self, how: Pass) -> None:
+        """Make swaps at nodes."""
+        self.store.make("swaps", "wanted")
+        self.cluster.all("swaps", 0.5, self.setting.edges, self._on_pairs(swaps.find, how))
+        self.cluster.all("swaps", 0.0, 0, self._on_blocks(swaps.choose, self.numbers.blocks, how))
+        self._make_swaps(how, [swaps.ADD, swaps.DROP, swaps.TAKE_BACK])
+        for step in (swaps.ADD, swaps.DROP):
+            self._forget(swaps.step_of(how, step).name, how.name)
+        for folder in ("swaps", "wanted"):
+            self.store.remove(folder)
+
+    def _make_swaps(self, how: Pass, steps: list[int]) -> None:
+        self._chain(swaps.make, "swaps", how, swaps.first, swaps.last, turns=[(step,) for step in steps])
 
     def _through(
         self,
@@ -224,16 +244,19 @@ class Search:
         first: Any,
         last: Any,
         extra: Callable[[Pair], tuple[Any, ...]] = lambda _: (),
+        turns: Sequence[tuple[Any, ...]] = ((),),
     ) -> list[Any]:
         """Play all pairs in the order of the tournament; those that share no block may run side by side.
 
         What tasks hand on for each block is what `first` gives; `last` takes it in the end, and its results are these.
+        Pairs are played once for each of `turns`, which are further arguments.
         """
         submit, store = self.cluster.submit, self.store
         large = self.numbers.nodes > FEW_NODES * self.numbers.blocks
         nodes = [submit(first, store, b, how) for b in self.blocks]
-        for pair in self.order:
-            played = submit(task, store, pair, how, *extra(pair), *(nodes[block] for block in dict.fromkeys(pair)))
+        for turn, pair in product(turns, self.order):
+            handed = (nodes[block] for block in dict.fromkeys(pair))
+            played = submit(task, store, pair, how, *turn, *extra(pair), *handed)
             for i, block in enumerate(dict.fromkeys(pair)):
                 nodes[block] = submit(itemgetter(i), played) if large else Later(played.key, i)
         ended = [submit(last, store, b, how, nodes[b]) for b in self.blocks]
@@ -246,7 +269,7 @@ class Search:
         edges, among = dict(zip(self.pairs, self.numbers.pair_edges, strict=True)), 0
         some: list[Pair] = []
         # Every round has all blocks, and a hash has dealt these: a few rounds are as good a sample as all of them.
-        for pairs in self.rounds:
+        for pairs in self.schedule:
             if among < 4 * SAMPLE:
                 some += pairs
                 among += sum(edges[pair] for pair in pairs)
@@ -344,11 +367,8 @@ class Search:
 LIGHT_BETA = 4.0
 """β up to which the minimum is looked for among light edges alone, as on one machine."""
 
-NARROW, WIDE = 0.6, 0.8
-"""Swings from all edges; and from the lightest ones, and for a second try: nearer ones may stay in a higher valley."""
-
-FEW_SWINGS, MANY_SWINGS = 3, 4
-"""Swings up to `LIGHT_BETA`, with one round of sweep, exact size and swaps behind them, and above it."""
+FEW_SWINGS, WIDE = 2, 0.8
+"""Swings from the lightest edges: nearer ones may stay in a higher valley, and a third round gained 0.003 %."""
 
 
 class WeightedSearch(Search):
@@ -358,26 +378,22 @@ class WeightedSearch(Search):
     """Sums over edges where the pass began whose moves are made."""
 
     def _searched(self, k: int) -> Plan:
-        beta = self.setting.beta
-        settle = [("sweep", k), ("sweep", k), *[("exact", k)] * ROUGHLY, ("swap", k)]
-        found: Plan = []
-        if beta < ENTROPY_RULES or beta > LIGHT_BETA:
-            found += [*self._down(k), *settle]
-        if beta >= ENTROPY_RULES:
-            found += [("lightest", k), ("sweep", k), *settle]
+        beta, last = self.setting.beta, ("recount", k)
+        if beta < ENTROPY_RULES:
+            return [*super()._searched(k), last]
         if beta <= LIGHT_BETA:
-            found += self._series(k, NARROW if beta < ENTROPY_RULES else WIDE)
-        else:
-            series = [self._series(k, share) for share in (NARROW, WIDE)]
-            found += [("choose", k), ("stay", k), *series[0], ("back", k), *series[1], ("choose", k)]
-        return [*found, ("sweep", k), *[("exact", k)] * ATTEMPTS, ("swap", k), ("recount", k)]
+            swings = self._swings(k, FEW_SWINGS, WIDE)
+            rounds = self._rounds(k, ROUNDS if self.setting.local else 1)
+            return [("lightest", k), ("sweep", k), *swings, *rounds, last]
+        one = [("sweep", k), *[("exact", k)] * ROUGHLY, ("swap", k)]
+        start = [*self._down(k), *one, ("lightest", k), *one, ("choose", k)]
+        return [*start, *self._rounds(k, MANY_ROUNDS), last]
 
-    def _series(self, k: int, share: float) -> Plan:
-        """Swings, and some rounds at the size asked for."""
-        exact, is_light = [("exact", k)] * ROUGHLY, self.setting.beta <= LIGHT_BETA
-        found = self._swings(k, FEW_SWINGS if is_light else MANY_SWINGS, share)
-        found += [*exact, ("swap", k), ("recount", k)]
-        return found + [("sweep", k), *exact, ("swap", k)] * (1 if is_light else SETTLING)
+    def _make_swaps(self, how: Pass, steps: list[int]) -> None:
+        # At one trace, so that both halves of a swap are measured alike.
+        for step in steps:
+            self._through(swaps.make, "swaps", how, extra=lambda _, step=step: (step,))
+            how = how._replace(nodes=how.name)
 
     # What is looked at between passes.
 
@@ -415,14 +431,6 @@ class WeightedSearch(Search):
         before = str(how.states)
         if kind == "choose":
             return self._better(str(self.journal["rival"]), before)
-        if kind == "stay":
-            self.journal.note(origin=before, origin_size=self.size)
-            return before
-        if kind == "back":
-            origin = str(self.journal["origin"])
-            self.journal.note(rival=before, rival_size=self.size, origin=None)
-            self.size = self.journal["origin_size"]
-            return origin
         if kind == "recount":
             self._through(moves.recount, "recount", how._replace(nodes=None))
             return how.name
@@ -441,15 +449,15 @@ class WeightedSearch(Search):
     ) -> None:
         """Play all pairs, round by round; a sweep at the price for `k` edges follows the trace."""
         size, drift, before, done = 0, 0.0, how.states, set[Pair]()
-        for i, pairs in enumerate(self.rounds):
+        for i, pairs in enumerate(self.schedule):
             if k is not None and how.c is not None and abs(drift) > DRIFT * how.c[6]:
                 how = self._with_coefficients(how)
                 how, drift = how._replace(numbers=(self._price(partial(self._half_way, how, done), k),)), 0.0
-            name = how.name if i == len(self.rounds) - 1 else f"{how.name}.{i}"
+            name = how.name if i == len(self.schedule) - 1 else f"{how.name}.{i}"
             step = how._replace(to_nodes=name)
             calls = [(task, self.store, pair, step, *extra(pair)) for pair in pairs]
-            edges = self.setting.edges // len(self.rounds)
-            found: list[Played] = self.cluster.all(label, 1 / len(self.rounds), edges, calls)
+            edges = self.setting.edges // len(self.schedule)
+            found: list[Played] = self.cluster.all(label, 1 / len(self.schedule), edges, calls)
             size += sum(one.kept for one in found)
             moved = [math.fsum(column) for column in zip(*(one.drift for one in found), strict=True)]
             drift, self.held = drift + moved[0], self.held.moved(moved)
@@ -475,5 +483,5 @@ class WeightedSearch(Search):
         return one
 
     def _forget(self, name: str | None, following: str) -> None:
-        if name not in (self.journal["rival"], self.journal["origin"]):
+        if name != self.journal["rival"]:
             super()._forget(name, following)

@@ -321,6 +321,25 @@ def at_new_trace(nodes_change: float, step: float, c: Coefficients) -> float:
     return nodes_change / (1 + x) + 2 * step * c[4] + c[7] * logs - c[8] * (x * x / (1 + x))
 
 
+@inlined
+def change_at_trace(
+    i: int,
+    j: int,
+    m: float,
+    kept: int,
+    mu: Weights,
+    table: Rises,
+    nodes: Nodes,
+    bend: Nodes,
+    c: Coefficients,
+) -> float:
+    """Change of the potentials and of the edge's own term when it flips, at the old trace."""
+    step = (1 - 2 * kept) * m
+    total = node_change(i, j, m, kept, step, mu, table, nodes, bend, c)
+    total += node_change(j, i, m, kept, step, mu, table, nodes, bend, c)
+    return total + own_term(i, j, m, kept, m, mu, table, nodes, c)
+
+
 @merged
 def change(
     e: int,
@@ -337,9 +356,7 @@ def change(
 ) -> float:
     """Change of J when the edge flips."""
     step = (1 - 2 * kept) * m
-    total = node_change(i, j, m, kept, step, mu, table, nodes, bend, c)
-    total += node_change(j, i, m, kept, step, mu, table, nodes, bend, c)
-    total += own_term(i, j, m, kept, m, mu, table, nodes, c)
+    total = change_at_trace(i, j, m, kept, mu, table, nodes, bend, c)
     if mu is None:
         total += 2 * step * c[4]
     else:

@@ -1,0 +1,162 @@
+"""Tasks of swaps at nodes: each node's best ones, in whatever pairs of blocks they are.
+
+A swap at a node drops one of its edges and adds another: its degree stays about the same, and what counts is those of
+the two neighbours. Three blocks may meet in it, and a task has two. So it is made in halves: the new edge is added
+where that still costs about what it did when all nodes chose, and the node is in debt; the old one is dropped at nodes
+in debt where both flips together lower J; and additions at nodes that are in debt still are taken back.
+"""
+
+# pyright: reportArgumentType=false
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphpri._entropy import weight_of
+from graphpri._runtime import compiled
+from graphpri._selection import stable_order
+from graphpri.distributed.ingest import Pair
+from graphpri.distributed.moves import GAIN, save_nodes
+from graphpri.distributed.pairs import Nodes, Pass, load_nodes, loaded
+from graphpri.distributed.store import Store
+from graphpri.graph import FloatArray, IntArray
+from graphpri.solvers import sweeps
+from graphpri.solvers.sweeps import (
+    Coefficients,
+    Extra,
+    Rises,
+    State,
+    Weights,
+    at_new_trace,
+    change_at_trace,
+    cost_from,
+    flip_weighted,
+    moved,
+    slope_at,
+)
+
+ADD, DROP, TAKE_BACK = range(3)
+
+Handed = tuple[Nodes, FloatArray]
+"""The nodes of a block, and their debts, shape (n, 2): what the added edge has changed, and its weight; 0 for none."""
+
+
+@compiled
+def make_halves(
+    step: int,
+    gain: float,
+    node: IntArray,
+    edge: IntArray,
+    limit: NDArray[np.float32],
+    debt: FloatArray,
+    source: IntArray,
+    target: IntArray,
+    mu: Weights,
+    extra: Extra,
+    state: State,
+    table: Rises,
+    nodes: Nodes,
+    bend: Nodes,
+    c: Coefficients,
+    drift: FloatArray,
+) -> None:
+    """Make one step of swaps at some nodes, one after the other; edges to add cost no more than the limits."""
+    kept = 1 if step > 0 else 0
+    for p in range(node.size):
+        i, e = np.int64(node[p]), edge[p]
+        if state[e] != kept or (debt[i, 1] > 0) != (step > 0):
+            continue
+        j, m, value = source[e] + target[e] - i, weight_of(mu, e), 0.0
+        if step == 0:
+            cost = cost_from(i, j, e, m, kept, slope_at(i, mu, nodes, c), mu, extra, table, nodes, bend, c)
+            if np.float32(cost) > limit[p]:
+                continue
+        if step < 2:
+            value = change_at_trace(i, j, m, kept, mu, table, nodes, bend, c)
+        if step == 1:
+            total = debt[i, 0] + value
+            if mu is not None:
+                total = at_new_trace(total, debt[i, 1] - m, c)
+            if not total < -gain:
+                continue
+        state[e] = 1 - kept
+        if mu is not None:
+            flip_weighted(i, j, m, kept, drift, nodes, bend, c)
+        else:
+            moved(i, 1 - 2 * kept, table, nodes, bend, c)
+            moved(j, 1 - 2 * kept, table, nodes, bend, c)
+        debt[i, 0], debt[i, 1] = value, m * (1 - kept)
+
+
+def find(store: Store, pair: Pair, how: Pass) -> None:
+    """Write which edges of a pair each node would drop and add first, and at what cost."""
+    p = loaded(store, pair, how)
+    n = p.model[1].shape[0]
+    cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), np.int32)
+    sweeps.find_swaps(0, p.state.size, *p.edges, *p.model, cost, edge)
+    sides = slice(p.cut), slice(p.cut, None)
+    for (block, other), side in zip(dict.fromkeys((pair, pair[::-1])), sides, strict=False):
+        store.save(f"swaps/{block}.{other}", cost[side], edge[side])
+
+
+def choose(store: Store, block: int, blocks: int, how: Pass) -> None:
+    """Write the swaps that the nodes of a block want, by pair: nodes, edges, limits, and by how much J would change."""
+    best, at, edge = (np.array([]) for _ in range(3))
+    for other in range(blocks):
+        cost, some = store.load(f"swaps/{block}.{other}")
+        if not other:
+            best, edge, at = cost.copy(), some.copy(), np.zeros(cost.shape, np.int8)
+            continue
+        better = cost < best
+        best[better], edge[better], at[better] = cost[better], some[better], other
+    total = best.sum(axis=1)
+    node = np.flatnonzero(total < -GAIN * how.numbers[0])
+    node = node[stable_order(total[node])].astype(np.int32)
+    best, edge, at, total = best[node], edge[node], at[node], total[node]
+    limit = best[:, 0] - np.float32(0.5) * total
+    for other in range(blocks):
+        wanted = []
+        for kept in range(2):
+            here = at[:, kept] == other
+            wanted += [node[here], edge[here, kept], limit[here], total[here]]
+        store.save(f"wanted/{block}.{other}", *wanted)
+
+
+def first(store: Store, block: int, how: Pass) -> Handed:
+    """The nodes of a block, none in debt."""
+    nodes = load_nodes(store, block, how)
+    return nodes, np.zeros((len(nodes), 2))
+
+
+def make(store: Store, pair: Pair, how: Pass, step: int, *handed: Handed) -> Any:
+    """Make a step of the swaps that want edges of a pair, the best first; where edges have weights, debts are files."""
+    p = loaded(store, pair, step_of(how, step), *(nodes for nodes, _ in handed))
+    if handed:
+        p.debt = np.concatenate([debt for _, debt in handed])
+    columns = slice(4, 8) if step == DROP else slice(0, 4)
+    wanted = [store.load(f"wanted/{pair[0]}.{pair[1]}")[columns]]
+    if pair[0] != pair[1]:
+        node, *other = store.load(f"wanted/{pair[1]}.{pair[0]}")[columns]
+        wanted.append([node + np.int32(p.cut), *other])
+    node, edge, limit, total = (np.concatenate(some) for some in zip(*wanted, strict=True))
+    order = stable_order(total)
+    swap = node[order], edge[order], limit[order], p.debt
+    make_halves(step, GAIN * how.numbers[0], *swap, *p.edges, *p.model, p.drift)
+    if not handed:
+        p.has_debts = True
+        return p.done()
+    return tuple(zip(p.done(), np.split(p.debt, [p.cut]), strict=False))
+
+
+def step_of(how: Pass, step: int) -> Pass:
+    """A step of the swaps of a pass: the last one has its name."""
+    names = how.states, f"{how.name}.{ADD}", f"{how.name}.{DROP}", how.name
+    return how._replace(states=names[step], name=names[step + 1])
+
+
+def last(store: Store, block: int, how: Pass, handed: Handed) -> int:
+    """Write the nodes of a block, as :func:`~graphpri.distributed.moves.save_nodes`."""
+    return save_nodes(store, block, how, handed[0])
