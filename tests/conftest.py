@@ -108,7 +108,7 @@ def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Res
             patch.setenv("GRAPHPRI_THREADS", "1")
             patch.setattr(figures, "save", draw)
             search_briefly(patch)
-            patch.setattr("graphpri.apps.brain_methods.MaskedGCN", partial(MaskedGCN, epochs=50))
+            patch.setattr("graphpri.apps.brain_methods.MaskedGCN", partial(MaskedGCN, epochs=15))
             if not (study.needs if study.needs_quick is None else study.needs_quick):
                 patch.delenv("GRAPHPRI_DATA", raising=False)
             (found,) = studies.reproduce([name], out, quick=True)

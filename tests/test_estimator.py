@@ -326,7 +326,7 @@ def test_without_scikit_learn_the_extra_is_named():
 
 
 def test_estimated_entropies_have_their_errors_in_the_report():
-    graph = graphpri.datasets.barabasi_albert(400, 4, seed=2)
+    graph = graphpri.datasets.barabasi_albert(200, 4, seed=2)
     A = graph.adjacency()
     fitted = GraphPRI(keep=0.4, entropy="stochastic", effort="fast").fit(A)
     exact = graphpri.report(graph, graph.select(fitted.mask_), entropy="exact", measures=["entropy", "divergence"])

@@ -218,7 +218,7 @@ def test_default_budgets_are_those_that_can_be_met(karate: Any) -> None:
 def test_page_of_unrelated_solutions_is_small() -> None:
     """Every β keeps other edges, in an order drawn at random: nothing is alike but neighbouring budgets."""
     rng = np.random.default_rng(0)
-    graph = zoo.random_graph(3000, 30_000, 0, weighted=True)
+    graph = zoo.random_graph(1000, 10_000, 0, weighted=True)
     budgets = tuple(int(share * graph.n_edges) for share in solutions.SHARES)
     places = np.stack([rng.permutation(graph.n_edges) for _ in solutions.BETAS])
     masks = places[:, None, :] < np.array(budgets)[None, :, None]
@@ -227,7 +227,7 @@ def test_page_of_unrelated_solutions_is_small() -> None:
     values = rng.random((21, 21, len(COLUMNS)))
     solved = solutions.Grid(tuple(map(float, solutions.BETAS)), budgets, masks, values, scored, scores, ())
     baselines = [Ranking(name, rng.permutation(graph.n_edges).astype(np.uint32), values[0]) for name in "abcdef"]
-    html = render("random", graph, rng.random((3000, 2)).astype(np.float32), [], solved, baselines, [])
+    html = render("random", graph, rng.random((1000, 2)).astype(np.float32), [], solved, baselines, [])
     assert len(html.encode()) <= 100 * graph.n_edges + 500_000
 
 

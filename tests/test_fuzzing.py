@@ -9,7 +9,7 @@ from graphpri import io as gio
 
 
 def test_damaged_files_end_in_messages() -> None:
-    runs, faults = fuzzing.fuzz(seconds=6, seed=0)
+    runs, faults = fuzzing.fuzz(seconds=3, seed=0)
     assert not faults, "\n".join(faults)
     assert runs > 20
 

@@ -244,7 +244,7 @@ def test_fitted_samples_go_to_their_points_up_to_beta_1(beta: float) -> None:
 
 
 def test_new_samples_move_to_the_curve() -> None:
-    model, new = ScalarPRI(3, 0.2).fit(crossing(150, 0, 0)), crossing(40, 0, 1)
+    model, new = ScalarPRI(3, 0.2).fit(crossing(100, 0, 0)), crossing(30, 0, 1)
     before, after = (np.sqrt((scalar_pri._to_segments(x) ** 2).mean()) for x in (new, model.transform(new)))
     assert after < 0.5 * before
 

@@ -328,13 +328,9 @@ def test_without_its_data_a_study_says_so_and_the_others_run(tmp_path: Path, mon
 # The command
 
 
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "graphpri", "reproduce", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
-
-
 def test_the_command_lists_the_studies(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run("--list").stdout
+    assert main(["reproduce", "--list"]) == 0
+    text = capsys.readouterr().out
     assert all(name in text for name in studies.names())
     assert main(["reproduce", "--list", "--json"]) == 0
     named = json.loads(capsys.readouterr().out)["studies"]
@@ -364,10 +360,9 @@ sys.exit(main(["reproduce", "--list"]))
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_command_prints_verdicts_as_text_and_as_json(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    done = run("tradeoff", "--quick", "--out", str(one))
-    assert done.returncode == 0
-    assert "REPRODUCED" in done.stdout
     command = ["reproduce", "tradeoff", "--quick", "--out", str(one)]
+    assert main(command) == 0
+    assert "REPRODUCED" in capsys.readouterr().out
     assert main([*command, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [row["verdict"] for row in found["verdicts"]] == ["reproduced", "reproduced"]

@@ -429,7 +429,7 @@ def test_corrected_prices_are_the_ones_given():
 def test_corrected_prices_improve_on_the_local_entropy(keep, connected, monkeypatch):
     monkeypatch.setattr(budgeted, "CORRECTED_NODES", 100)
     monkeypatch.setattr(budgeted, "DRAFT_NODES", 100)
-    graph = clustered(150)
+    graph = clustered(110)
     judge = Objective(graph, 4.0)
     by = {
         name: graphpri.sparsify(graph, keep=keep, beta=4, connected=connected, entropy=name, effort="fast")
@@ -456,7 +456,7 @@ def test_corrected_searches_keep_to_protected_and_forbidden_edges():
 
 # The stochastic entropy, which the local one searches for.
 
-HUBS = graphpri.datasets.barabasi_albert(300, 4, seed=2)
+HUBS = graphpri.datasets.barabasi_albert(260, 4, seed=2)
 ESTIMATED = {"entropy": "stochastic", "effort": "fast"}
 
 
@@ -507,10 +507,9 @@ def test_ctrl_c_while_estimating_keeps_the_subset(monkeypatch):
 def test_a_time_limit_ends_estimating_with_larger_errors(monkeypatch):
     monkeypatch.setattr("graphpri._stochastic.TARGET", 1e-9)  # out of reach: all probes are taken
     monkeypatch.setattr("graphpri._stochastic.MOST_PROBES", 128)
-    graph = graphpri.datasets.barabasi_albert(300, 4, seed=2)
-    options = {"keep": 0.4, "beta": 4, "entropy": "stochastic", "effort": "fast"}
-    full = graphpri.sparsify(graph, **options)
-    result = graphpri.sparsify(graph, **options, time_limit=1e-9)
+    options = {"keep": 0.4, "beta": 4, **ESTIMATED}
+    full = graphpri.sparsify(HUBS, **options)
+    result = graphpri.sparsify(HUBS, **options, time_limit=1e-9)
     assert "time_limit=1e-09 ended estimating: see the errors" in result.status
     assert "ended estimating" not in full.status
     assert result.errors.entropy > 1.5 * full.errors.entropy

@@ -83,7 +83,7 @@ class Comparison(Sequence[dict[str, Any]]):
     Examples
     --------
     >>> import networkx as nx
-    >>> table = compare(nx.karate_club_graph(), ["pri", "random"], [0.3, 0.6], measures=["divergence"])
+    >>> table = compare(nx.karate_club_graph(), ["pri", "random"], [0.3, 0.6], measures=["divergence"], effort="fast")
     >>> table
     Comparison(4 rows, 1 measures)
     >>> [row["K"] for row in table], table.best("divergence", keep=0.3)["method"]
@@ -213,7 +213,7 @@ class Comparison(Sequence[dict[str, Any]]):
         Examples
         --------
         >>> import networkx as nx
-        >>> table = compare(nx.karate_club_graph(), ["pri", "random"], [0.3, 0.6], measures=["divergence"])
+        >>> table = compare(nx.karate_club_graph(), ["pri", "random"], [0.3, 0.6], effort="fast")
         >>> [(row["K"], row["method"]) for row in table.best_per_budget("divergence")]
         [(23, 'pri'), (47, 'pri')]
         """

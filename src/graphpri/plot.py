@@ -553,7 +553,7 @@ def compare(
     --------
     >>> import networkx as nx
     >>> import graphpri
-    >>> table = graphpri.compare(nx.karate_club_graph(), ["pri", "random"], [0.3, 0.6])
+    >>> table = graphpri.compare(nx.karate_club_graph(), ["pri", "random"], [0.3, 0.6], effort="fast")
     >>> ax = compare(table, measure="divergence")
     >>> ax.get_ylabel(), [line.get_label() for line in ax.get_lines()]
     ('divergence', ['pri', 'random'])
