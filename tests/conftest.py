@@ -138,9 +138,9 @@ def pytest_collection_finish() -> None:
 
 
 LONG = (
-    *("test_studies", "test_cli", "test_sparsify", "test_solvers", "test_docs", "test_processors", "test_sweeps"),
-    *("test_explore_browser", "test_large_files", "test_measures", "test_explore", "test_integrations"),
-    *("test_interruption", "test_brain_protocol", "test_stochastic", "test_io_formats", "test_scalar"),
+    *("test_studies", "test_cli", "test_docs", "test_distributed", "test_solvers", "test_sparsify", "test_sweeps"),
+    *("test_explore_browser", "test_large_files", "test_explore", "test_processors", "test_brain_protocol"),
+    *("test_stochastic", "test_baselines", "test_interruption", "test_pages", "test_integrations", "test_measures"),
 )
 """Files that take longest, from the longest on."""
 

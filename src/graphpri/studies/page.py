@@ -57,7 +57,7 @@ def write_page(results: Sequence[Result], out: str | os.PathLike[str]) -> Path:
     >>> import tempfile
     >>> from graphpri.studies import reproduce
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     results = reproduce(["assumption"], out, quick=True)
+    ...     results = reproduce(["lemma-3"], out, quick=True)
     ...     write_page(results, out).name
     'index.html'
     """

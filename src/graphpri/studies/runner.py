@@ -182,9 +182,9 @@ def reproduce(
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     (result,) = reproduce(["assumption"], out, quick=True)
+    ...     (result,) = reproduce(["lemma-3"], out, quick=True)
     ...     len(result.verdicts), (result.folder / "verdicts.csv").is_file()
-    (5, True)
+    (1, True)
     """
     if not names:
         raise OptionError("no study: name one, see graphpri.studies.names()")
@@ -223,8 +223,8 @@ def conclude(study: Study, folder: Path) -> Result:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     (first,) = reproduce(["assumption"], out, quick=True)
-    ...     again = conclude(find("assumption"), first.folder)
+    ...     (first,) = reproduce(["lemma-3"], out, quick=True)
+    ...     again = conclude(find("lemma-3"), first.folder)
     ...     again.verdicts == first.verdicts
     True
     """
@@ -283,7 +283,7 @@ def write_verdicts(results: Sequence[Result], out: str | os.PathLike[str]) -> No
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     results = reproduce(["assumption"], out, quick=True)
+    ...     results = reproduce(["lemma-3"], out, quick=True)
     ...     write_verdicts(results, out)
     ...     (Path(out) / "verdicts.csv").is_file()
     True
