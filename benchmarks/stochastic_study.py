@@ -17,12 +17,12 @@ from scipy.stats import spearmanr
 import graphpri
 from alone import peak
 from clock import REPEATS, Timed, load, timed
-from graphpri import _stochastic, datasets
-from graphpri._entropies import ENTROPIES
-from graphpri._entropy import scaled, xlogx
+from graphpri import datasets
+from graphpri._entropy import scaled, stochastic, xlogx
+from graphpri._entropy.by_name import ENTROPIES
+from graphpri._entropy.stochastic import estimate, log_term
 from graphpri._objective import Terms, divergence_between
 from graphpri._runtime import single_thread
-from graphpri._stochastic import estimate, log_term
 from graphpri.graph import FloatArray, Graph
 from graphpri.measures.information import joint_estimate, overlay_mixture
 from graphpri.measures.registry import Overlay, overlay
@@ -214,11 +214,11 @@ def variances(n: int = 2000) -> Iterator[dict[str, Any]]:
         for share in (1.0, 0.3):
             graph = make(n)
             y = weightings(graph, share)[0]
-            weighting = _stochastic._Weighting(_stochastic.Pattern(graph), y)
+            weighting = stochastic._Weighting(stochastic.Pattern(graph), y)
             z = np.random.default_rng(0).integers(0, 2, (graph.n_nodes, 256), dtype=np.int8) * np.int8(2) - np.int8(1)
             with single_thread():
                 sample = weighting.sample(z, None, lambda alone, _: alone.bias <= 0.02 * alone.chance)
-            plain = sample.value + _stochastic.edge_form(graph.source, graph.target, weighting.first, z)
+            plain = sample.value + stochastic.edge_form(graph.source, graph.target, weighting.first, z)
             x, t = sample.control - sample.control.mean(), sample.value - sample.value.mean()
             both = t - float(x @ t) / float(x @ x) * x
             figures = (float(v.std()) * np.sqrt(graph.n_nodes) for v in (plain, sample.value, both))
@@ -231,12 +231,12 @@ def placements(n: int = 10_000) -> Iterator[dict[str, Any]]:
     for name, make in FAMILIES.items():
         for share in (1.0, 0.3):
             graph = make(n)
-            weighting = _stochastic._Weighting(_stochastic.Pattern(graph), weightings(graph, share)[0])
+            weighting = stochastic._Weighting(stochastic.Pattern(graph), weightings(graph, share)[0])
             z = np.random.default_rng(0).integers(0, 2, (graph.n_nodes, 32)) * 2.0 - 1.0
-            found: dict[int, _stochastic.Forms] = {}
+            found: dict[int, stochastic.Forms] = {}
             for most in (6, 10, 16, 26, 150):
                 with single_thread():
-                    found[most] = _stochastic.entropy_forms(
+                    found[most] = stochastic.entropy_forms(
                         weighting.laplacian, weighting.parts.centred(z), lambda *_: False, most
                     )
             truth = float(found.pop(150).high.mean())

@@ -11,9 +11,9 @@ import numpy as np
 import graphpri
 from clock import timed
 from graphpri._entropy import scaled
+from graphpri._entropy.stochastic import log_term
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
-from graphpri._stochastic import log_term
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.solvers import budgeted
 from graphpri.solvers.local_search import Constraints

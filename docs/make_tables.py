@@ -23,8 +23,8 @@ from fill_tables import DATA, fill_pages
 
 import graphpri
 from graphpri import datasets
-from graphpri._entropies import evaluate
 from graphpri._entropy import exact_entropies
+from graphpri._entropy.by_name import evaluate
 from graphpri._objective import Objective
 from graphpri.graph import Graph
 from graphpri.solvers.moves import ExactEvaluator

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import graphpri
-from graphpri._entropies import EXACT_NODES, LOCAL_EDGES
 from graphpri._entropy import LARGE_EDGES
+from graphpri._entropy.by_name import EXACT_NODES, LOCAL_EDGES
 from graphpri._objective import BUDGET_BETA
 
 ROOT = Path(__file__).parent.parent

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import graphpri
 import zoo
-from graphpri._entropies import ENTROPIES, evaluate
 from graphpri._entropy import exact_entropies, exact_entropies_and_terms, exact_entropy, log_mean_inverse, xlogx
+from graphpri._entropy.by_name import ENTROPIES, evaluate
 from graphpri.datasets import ring_knn
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph

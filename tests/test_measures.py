@@ -18,11 +18,12 @@ from scipy.stats import ks_2samp, spearmanr
 
 import graphpri
 import zoo
-from graphpri import _entropies, _laplacian
+from graphpri import _laplacian
 from graphpri import measures as ms
+from graphpri._entropy import by_name
+from graphpri._entropy.stochastic import Estimate
 from graphpri._objective import Objective
 from graphpri._selection import best_forest
-from graphpri._stochastic import Estimate
 from graphpri.datasets import barabasi_albert, ring_knn
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph
@@ -676,7 +677,7 @@ def test_core_measures_of_a_large_graph_are_quick():
 
 @pytest.fixture
 def large_report(monkeypatch) -> graphpri.Report:
-    monkeypatch.setattr(_entropies, "EXACT_STEPS", 1)
+    monkeypatch.setattr(by_name, "EXACT_STEPS", 1)
     graph = barabasi_albert(800, 4, 1)
     return graphpri.report(graph, random_mask(graph, 1, 0.4), measures="core", unit="bits", alpha=0.001)
 
@@ -711,10 +712,10 @@ def test_reports_go_by_size_and_keep_an_entropy_chosen_by_hand(monkeypatch):
     by_hand = graphpri.sparsify(graph, keep=0.5, method="random", entropy="degree")
     assert graphpri.report(graph, by_size, measures=["entropy"]).settings["entropy"] == "exact"
     assert graphpri.report(graph, by_hand, measures=["entropy"]).settings["entropy"] == "degree"
-    monkeypatch.setattr(_entropies, "EXACT_STEPS", 1)
+    monkeypatch.setattr(by_name, "EXACT_STEPS", 1)
     found = graphpri.report(graph, by_size, measures=["entropy"])
     assert (found.settings["entropy"], found.notes[-1:]) == ("stochastic", by_size.notes[-1:])
-    monkeypatch.setattr(_entropies, "STOCHASTIC_EDGES", 10)
+    monkeypatch.setattr(by_name, "STOCHASTIC_EDGES", 10)
     monkeypatch.setattr(ms.reports, "STOCHASTIC_EDGES", 10)
     found = graphpri.report(graph, by_size, measures=["entropy"])
     assert found.settings["entropy"] == "local"

@@ -15,7 +15,8 @@ import pytest
 
 import graphpri
 import zoo
-from graphpri import _entropies, _entropy, _runtime
+from graphpri import _entropy, _runtime
+from graphpri._entropy import by_name
 from graphpri._laplacian import effective_resistance, laplacian_pinv
 from graphpri._objective import Objective
 from graphpri.datasets import barabasi_albert
@@ -51,12 +52,12 @@ def dense(n: int, share: float) -> np.ndarray:
 WORK = {
     "entropy": Work(
         "_entropy",
-        lambda: _entropies.evaluate(graph(), "exact"),
+        lambda: by_name.evaluate(graph(), "exact"),
         ("the exact entropy of a component of 700 nodes", "'stochastic'"),
     ),
     "gradient": Work(
         "_entropy",
-        lambda: _entropies.evaluate(graph(), "exact", gradient=True),
+        lambda: by_name.evaluate(graph(), "exact", gradient=True),
         ("the exact entropy of a component of 700 nodes", "'local'"),
     ),
     "solver": Work("solvers.moves", lambda: evaluator(graph()), ("component of 700 nodes and 2784 edges", "'local'")),
@@ -131,7 +132,7 @@ def test_small_work_is_not_weighed(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(MemoryLimitError, match="0 bytes are free"):
         _runtime.require(_runtime.UNASKED + 1, "this", "that")
     with pytest.raises(MemoryLimitError):
-        _entropies.evaluate(zoo.path(2000), "exact")
+        by_name.evaluate(zoo.path(2000), "exact")
 
 
 def test_a_refusal_is_an_error_of_the_package_and_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch):
@@ -156,11 +157,11 @@ def test_messages_call_a_size_what_the_user_calls_it():
 
 def test_components_are_worked_on_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch):
     parts = zoo.disjoint(*[zoo.ring(9), zoo.star(5), zoo.complete(5)] * 7)
-    at_once = _entropies.evaluate(parts, "exact", gradient=True)
+    at_once = by_name.evaluate(parts, "exact", gradient=True)
     monkeypatch.setattr("graphpri.graph.STACK_ENTRIES", 100)
     asked: list[float] = []
     monkeypatch.setattr(_entropy, "require", lambda needed, *_: asked.append(needed))
-    few = _entropies.evaluate(parts, "exact", gradient=True)
+    few = by_name.evaluate(parts, "exact", gradient=True)
     assert len(asked) == 5 + 3
     assert few.value == pytest.approx(at_once.value, abs=1e-14)
     np.testing.assert_array_equal(few.log_term, at_once.log_term)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import graphpri
 import zoo
 from covering import each_pair
-from graphpri._entropies import ENTROPIES, evaluate
+from graphpri._entropy.by_name import ENTROPIES, evaluate
 from graphpri._objective import BARRIER_FLOOR, Objective
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import Graph

@@ -84,7 +84,7 @@ def test_modules_are_modules_and_functions_are_functions():
 @pytest.mark.parametrize(
     "imports",
     [
-        "from graphpri._entropies import entropy_for; import graphpri._compare, graphpri._sparsify",
+        "from graphpri._entropy.by_name import entropy_for; import graphpri._compare, graphpri._sparsify",
         "from graphpri import *; import graphpri",
     ],
 )

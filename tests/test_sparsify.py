@@ -31,8 +31,9 @@ from threadpoolctl import threadpool_limits
 import graphpri
 import zoo
 from covering import each_pair
-from graphpri import EdgeTable, Graph, _entropies, as_graph, path, sparsify
-from graphpri._entropies import EXACT_NODES, entropy_for
+from graphpri import EdgeTable, Graph, as_graph, path, sparsify
+from graphpri._entropy import by_name
+from graphpri._entropy.by_name import EXACT_NODES, entropy_for
 from graphpri._objective import BUDGET_BETA, FREE_BETA, Objective
 from graphpri._selection import count_edges
 from graphpri._sparsify import Sparsified
@@ -694,7 +695,7 @@ def test_the_default_entropy_goes_by_the_largest_component_and_then_by_edges(mon
     assert entropy_for(zoo.path(EXACT_NODES)) == "exact"
     assert entropy_for(zoo.path(EXACT_NODES + 1)) == "local"
     assert entropy_for(zoo.disjoint(*[zoo.path(EXACT_NODES)] * 5, isolated=400)) == "exact"
-    monkeypatch.setattr(_entropies, "LOCAL_EDGES", 1000)
+    monkeypatch.setattr(by_name, "LOCAL_EDGES", 1000)
     assert entropy_for(zoo.path(1001)) == "local"
     assert entropy_for(zoo.path(1002)) == "degree"
     assert entropy_for(zoo.path(1002), "exact") == "exact"

@@ -11,10 +11,9 @@ import pytest
 from scipy.stats import spearmanr
 
 import zoo
-from graphpri import _stochastic
-from graphpri._entropies import ENTROPIES, evaluate
-from graphpri._entropy import EIGENVALUE_FLOOR, degree_entropy, exact_entropy, scaled
-from graphpri._stochastic import (
+from graphpri._entropy import EIGENVALUE_FLOOR, degree_entropy, exact_entropy, scaled, stochastic
+from graphpri._entropy.by_name import ENTROPIES, evaluate
+from graphpri._entropy.stochastic import (
     Estimate,
     Laplacian,
     Pattern,
@@ -65,8 +64,8 @@ def signs(n: int, count: int, seed: int = 0) -> np.ndarray:
 
 @pytest.fixture
 def everything_is_large(monkeypatch):
-    monkeypatch.setattr(_stochastic, "LARGE_NODES", 0)
-    monkeypatch.setattr(_stochastic, "DENSE_NODES", 0)
+    monkeypatch.setattr(stochastic, "LARGE_NODES", 0)
+    monkeypatch.setattr(stochastic, "DENSE_NODES", 0)
 
 
 # Recurrence and quadrature.
@@ -134,8 +133,8 @@ def test_common_neighbours_are_those_of_the_squared_matrix(graph, everything_is_
     at_node = np.random.default_rng(1).random(graph.n_nodes)
     expected = (a @ np.diag(at_node) @ a)[graph.source, graph.target]
     np.testing.assert_allclose(laplacian.common(at_node), expected, atol=1e-15)
-    monkeypatch.setattr(_stochastic, "LARGE_NODES", 10**9)
-    monkeypatch.setattr(_stochastic, "DENSE_NODES", 10**9)
+    monkeypatch.setattr(stochastic, "LARGE_NODES", 10**9)
+    monkeypatch.setattr(stochastic, "DENSE_NODES", 10**9)
     np.testing.assert_allclose(operator(graph, y)[0].common(at_node), expected, atol=1e-15)
 
 
@@ -224,15 +223,15 @@ def test_common_probes_make_differences_more_precise_than_their_parts():
 def test_an_error_asked_for_is_reached_and_takes_more_probes(target, least, most, monkeypatch):
     graph = zoo.grid(18, 20)
     taken = []
-    draw = _stochastic._signs
-    monkeypatch.setattr(_stochastic, "_signs", lambda *given: (taken.append(1) or z for z in draw(*given)))
+    draw = stochastic._signs
+    monkeypatch.setattr(stochastic, "_signs", lambda *given: (taken.append(1) or z for z in draw(*given)))
     found = estimate(graph, weightings(graph), TERMS, target=(target, np.inf, np.inf, np.inf))
     assert found[0].error <= target
     assert least <= len(taken) <= most
 
 
 def test_probes_have_an_end_where_the_error_asked_for_can_not_be_reached(monkeypatch):
-    monkeypatch.setattr(_stochastic, "MOST_PROBES", 64)
+    monkeypatch.setattr(stochastic, "MOST_PROBES", 64)
     graph = zoo.grid(15, 15)
     one = estimate(graph, [scaled(graph.weights)], [[1]], target=1e-9)[0]
     assert 1e-9 < one.error == estimate(graph, [scaled(graph.weights)], [[1]], probes=64)[0].error
@@ -343,18 +342,18 @@ def test_the_registered_entropy_gives_value_and_term():
 def test_compiled_loops_give_what_scipy_gives(everything_is_large, monkeypatch):
     graph = zoo.disjoint(barabasi_albert(300, 4, 1), zoo.random_graph(60, 150, 2), isolated=5)
     ys = weightings(graph)
-    monkeypatch.setattr(_stochastic, "_ROWS", 50)
+    monkeypatch.setattr(stochastic, "_ROWS", 50)
     compiled = estimate(graph, ys, TERMS, probes=16), log_term(graph, ys[0], probes=16)
-    monkeypatch.setattr(_stochastic, "LARGE_NODES", 10**9)
-    monkeypatch.setattr(_stochastic, "DENSE_NODES", 10**9)
-    monkeypatch.setattr(_stochastic, "_SIZES", {False: 8})
+    monkeypatch.setattr(stochastic, "LARGE_NODES", 10**9)
+    monkeypatch.setattr(stochastic, "DENSE_NODES", 10**9)
+    monkeypatch.setattr(stochastic, "_SIZES", {False: 8})
     for one, other in zip(compiled[0], estimate(graph, ys, TERMS, probes=16), strict=True):
         assert one == pytest.approx(other, abs=1e-9)
     np.testing.assert_allclose(compiled[1], log_term(graph, ys[0], probes=16), atol=1e-6)
 
 
 def test_the_number_of_threads_changes_no_digit(everything_is_large, monkeypatch):
-    monkeypatch.setattr(_stochastic, "_ROWS", 50)
+    monkeypatch.setattr(stochastic, "_ROWS", 50)
     graph = barabasi_albert(400, 4, 1)
     found = []
     for threads in ("1", "3"):

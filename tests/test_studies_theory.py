@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import zoo
 from graphpri import studies
-from graphpri._entropies import evaluate
 from graphpri._entropy import exact_entropy
+from graphpri._entropy.by_name import evaluate
 from graphpri.errors import OptionError
 from graphpri.graph import Graph
 from graphpri.studies import assumption, entropies, graphs, theorems

@@ -505,8 +505,8 @@ def test_ctrl_c_while_estimating_keeps_the_subset(monkeypatch):
 
 
 def test_a_time_limit_ends_estimating_with_larger_errors(monkeypatch):
-    monkeypatch.setattr("graphpri._stochastic.TARGET", 1e-9)  # out of reach: all probes are taken
-    monkeypatch.setattr("graphpri._stochastic.MOST_PROBES", 128)
+    monkeypatch.setattr("graphpri._entropy.stochastic.TARGET", 1e-9)  # out of reach: all probes are taken
+    monkeypatch.setattr("graphpri._entropy.stochastic.MOST_PROBES", 128)
     options = {"keep": 0.4, "beta": 4, **ESTIMATED}
     full = graphpri.sparsify(HUBS, **options)
     result = graphpri.sparsify(HUBS, **options, time_limit=1e-9)

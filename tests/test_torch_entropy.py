@@ -18,8 +18,8 @@ import zoo
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from graphpri._entropies import EXACT_NODES, entropy_for  # noqa: E402
 from graphpri._entropy import LARGE_EDGES  # noqa: E402
+from graphpri._entropy.by_name import EXACT_NODES, entropy_for  # noqa: E402
 from graphpri._objective import Objective  # noqa: E402
 from graphpri.errors import GraphError, MissingExtraError, OptionError  # noqa: E402
 from graphpri.graph import Graph  # noqa: E402

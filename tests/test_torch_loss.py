@@ -16,7 +16,7 @@ import zoo
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from graphpri._entropies import EXACT_NODES  # noqa: E402
+from graphpri._entropy.by_name import EXACT_NODES  # noqa: E402
 from graphpri._objective import Objective  # noqa: E402
 from graphpri.errors import GraphError, OptionError  # noqa: E402
 from graphpri.torch import Anneal, EdgeGate, PRILoss, pri_objective, von_neumann_entropy  # noqa: E402

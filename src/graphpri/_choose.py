@@ -11,7 +11,7 @@ import numpy as np
 
 from graphpri._arguments import checked, whole
 from graphpri._compare import Step
-from graphpri._entropies import entropy_for
+from graphpri._entropy.by_name import entropy_for
 from graphpri._objective import BUDGET_BETA, Objective
 from graphpri._output import aligned, items
 from graphpri._output import table as html_table

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from graphpri._arguments import checked, seconds, whole
-from graphpri._entropies import entropy_for
+from graphpri._entropy.by_name import entropy_for
+from graphpri._entropy.stochastic import Estimate
 from graphpri._objective import Mixture, Objective, beta_for
 from graphpri._output import aligned, format_value, items
 from graphpri._output import table as html_table
 from graphpri._sparsify import Sparsified, check_weights, several, sparsify
-from graphpri._stochastic import Estimate
 from graphpri.baselines import find
 from graphpri.errors import (
     ArgumentError,

@@ -20,7 +20,6 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from graphpri._arguments import checked, chosen, real
-from graphpri._entropies import BATCHED_NODES, ENTROPIES, entropy_named
 from graphpri._entropy import (
     EIGENVALUE_FLOOR,
     LARGE_EDGES,
@@ -31,7 +30,8 @@ from graphpri._entropy import (
     exact_entropies_and_terms,
     scaled,
 )
-from graphpri._stochastic import TARGET, Estimate, edge_term_by_probes, estimate
+from graphpri._entropy.by_name import BATCHED_NODES, ENTROPIES, entropy_named
+from graphpri._entropy.stochastic import TARGET, Estimate, edge_term_by_probes, estimate
 from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, edge_values
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, cast
 import numpy as np
 
 from graphpri._arguments import checked, is_several, seconds, unknown, whole
-from graphpri._entropies import entropy_for
+from graphpri._entropy.by_name import entropy_for
 from graphpri._layout import sketch
 from graphpri._objective import Mixture, Objective, Terms, beta_for
 from graphpri._output import table as html_table
@@ -900,7 +900,7 @@ def _imprecise(errors: Terms | None) -> str:
     """What to say where a time limit ended estimating before the errors were as small as they should be."""
     if errors is None:
         return ""
-    from graphpri._stochastic import TARGET
+    from graphpri._entropy.stochastic import TARGET
 
     if max(errors.entropy, errors.divergence) <= TARGET:
         return ""

@@ -150,7 +150,7 @@ def _graph(table: EdgeTable, reading: Reading) -> tuple[Graph, tuple[str, ...], 
 def _describe(graph: Graph) -> dict[str, Any]:
     import numpy as np
 
-    from graphpri._entropies import entropy_for
+    from graphpri._entropy.by_name import entropy_for
     from graphpri._objective import BUDGET_BETA, FREE_BETA
 
     n, m = graph.n_nodes, graph.n_edges

@@ -24,7 +24,7 @@ def value(row: Mapping[str, Any], name: str) -> Any:
     error = row.get(f"{name}_error")
     if not error:
         return row[name]
-    from graphpri._stochastic import Estimate
+    from graphpri._entropy.stochastic import Estimate
 
     return str(Estimate(row[name], error))
 

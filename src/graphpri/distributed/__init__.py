@@ -14,10 +14,10 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from graphpri._arguments import WORDS, checked, real, whole
+from graphpri._entropy.stochastic import TARGET
 from graphpri._objective import BUDGET_BETA, Mixture, check_beta
 from graphpri._runtime import workers
 from graphpri._selection import count_edges
-from graphpri._stochastic import TARGET
 from graphpri._version import __version__
 from graphpri.distributed.choices import Choice
 from graphpri.distributed.estimates import STEP, STEPS, Probing

@@ -1,4 +1,4 @@
-"""Entropies of a graph in parts, and of a part of it, by random probes: the method of :mod:`graphpri._stochastic`.
+"""Entropies of a graph in parts, and of a part of it, by random probes, as in `_entropy/stochastic.py`.
 
 A block of probes is eight vectors, whose signs at a node hang on a hash of its key, the seed and the number of the
 block. Vectors lie in files, one for each block of nodes. A task multiplies the rows of one block of nodes: it goes
@@ -16,10 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphpri import _stochastic
+from graphpri._entropy import stochastic
+from graphpri._entropy.stochastic import MOST_PROBES, WIDTH, Estimate, Forms, Rule, Sample, edge_form, orders, root_of
 from graphpri._objective import Mixture, barrier_floor
 from graphpri._runtime import in_threads
-from graphpri._stochastic import MOST_PROBES, WIDTH, Estimate, Forms, Rule, Sample, edge_form, orders, root_of
 from graphpri.distributed.ingest import pair_name
 from graphpri.distributed.run import Cluster, Numbers
 from graphpri.distributed.store import Store
@@ -114,7 +114,7 @@ def degrees_of(store: Store, side: Side, block: int) -> FloatArray:
 def _add_neighbours(rows: Rows, x: FloatArray, out: FloatArray) -> None:
     """Out ← out − A x for the rows of a block, with the columns' entries behind the rows' in x."""
     ones = np.ones(WIDTH)
-    _stochastic.multiply(*rows, np.zeros(len(out)), x, ones, out, -ones, 0, len(out))
+    stochastic.multiply(*rows, np.zeros(len(out)), x, ones, out, -ones, 0, len(out))
 
 
 def _multiplied(store: Store, side: Side, block: int, blocks: int, of: Callable[[int], FloatArray]) -> FloatArray:
@@ -206,7 +206,7 @@ def subtract(store: Store, block: int, names: tuple[str, str, str], factor: Floa
 
 
 class _InFiles:
-    """Vectors of Lanczos steps, see :class:`graphpri._stochastic.Vectors`."""
+    """Vectors of Lanczos steps, see :class:`graphpri._entropy.stochastic.Vectors`."""
 
     def __init__(self, run: Probing, side: Side, label: str) -> None:
         self.run, self.side, self.label = run, side, label
@@ -264,7 +264,7 @@ class Probing:
         self.store.remove_files([f"vectors/{name}.{block}" for block in range(self.blocks)])
 
     def alone(self, *, target: float, probes: int | None, seed: int) -> Estimate:
-        """Estimate of the entropy of the graph, in nats, as :func:`graphpri._stochastic.estimate` makes it."""
+        """Estimate of the entropy of the graph, in nats, as :func:`graphpri._entropy.stochastic.estimate` makes it."""
         return self._by_probes([Side("original", 1 / self.total, 0.0)], [[1.0]], [target], probes, seed)[0]
 
     def joint(self, mixture: Mixture, beta: float, *, target: float, probes: int | None, seed: int) -> Joint:
@@ -280,11 +280,11 @@ class Probing:
         wanted = np.zeros(len(goals)) if probes is not None else np.asarray(goals, np.float64)
         weightings = [_Weighting(self, side) for side in sides]
         factors = np.asarray(factors, np.float64)
-        return _stochastic.estimate_by(lambda: weightings, draws, factors, wanted, probes, is_large=True)
+        return stochastic.estimate_by(lambda: weightings, draws, factors, wanted, probes, is_large=True)
 
 
 class _Weighting:
-    """One weighting of the edges, see :class:`graphpri._stochastic.Sampled`; a draw is the number of a block."""
+    """One weighting of the edges, as :class:`graphpri._entropy.stochastic.Sampled`; a draw is the number of a block."""
 
     def __init__(self, run: Probing, side: Side) -> None:
         self.run, self.side = run, side
@@ -300,10 +300,10 @@ class _Weighting:
         squares = np.full(WIDTH, float(sum(part.nodes for part in begun)))
 
         def forms(enough: Callable[[FloatArray, FloatArray], bool], most: int) -> Forms:
-            steps = _stochastic.recurrence(_InFiles(self.run, self.side, label), squares, largest)
-            return _stochastic.forms_of(((alpha, beta) for _, alpha, beta in steps), squares, enough, most)
+            steps = stochastic.recurrence(_InFiles(self.run, self.side, label), squares, largest)
+            return stochastic.forms_of(((alpha, beta) for _, alpha, beta in steps), squares, enough, most)
 
-        found = _stochastic.sample_of(known, control, forms, rule, is_enough)
+        found = stochastic.sample_of(known, control, forms, rule, is_enough)
         self.run.store.remove("vectors")
         self.run.store.make("vectors")
         return found

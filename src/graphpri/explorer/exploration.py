@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from graphpri._arguments import checked, whole
-from graphpri._entropies import entropy_for
+from graphpri._entropy.by_name import entropy_for
 from graphpri._objective import Mixture, Objective
 from graphpri._selection import check_budget, count_edges
 from graphpri._sparsify import check_weights

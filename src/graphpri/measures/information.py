@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from graphpri._arguments import checked, real, whole
-from graphpri._entropies import entropy_for, entropy_named
 from graphpri._entropy import scaled
+from graphpri._entropy.by_name import entropy_for, entropy_named
+from graphpri._entropy.stochastic import TARGET, Estimate
+from graphpri._entropy.stochastic import estimate as estimate_entropies
 from graphpri._objective import (
     BUDGET_BETA,
     Barrier,
@@ -22,8 +24,6 @@ from graphpri._objective import (
     divergence_between,
     mixed_weights,
 )
-from graphpri._stochastic import TARGET, Estimate
-from graphpri._stochastic import estimate as estimate_entropies
 from graphpri.errors import GraphError, OptionError, argument, setting
 from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies, Source, align, edge_selector, load

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from graphpri._arguments import checked, whole
-from graphpri._entropies import STOCHASTIC_EDGES, entropy_for, entropy_named
+from graphpri._entropy.by_name import STOCHASTIC_EDGES, entropy_for, entropy_named
+from graphpri._entropy.stochastic import Estimate
 from graphpri._objective import BUDGET_BETA, Mixture, Objective
 from graphpri._output import aligned, format_value, items
 from graphpri._output import table as html_table
-from graphpri._stochastic import Estimate
 from graphpri.graph import Directed, Graph, Loops, Negative, Parallel, Zero
 from graphpri.interop import Policies
 from graphpri.measures.information import check_unit, load_pair, view_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphpri._arguments import checked, real, whole
-from graphpri._entropies import BATCHED_NODES
+from graphpri._entropy.by_name import BATCHED_NODES
 from graphpri._objective import Objective
 from graphpri._runtime import single_thread
 from graphpri._selection import settle, take_top

@@ -13,7 +13,7 @@ from scipy import stats
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from graphpri._entropies import evaluate
+from graphpri._entropy.by_name import evaluate
 from graphpri.graph import Graph
 from graphpri.studies.figures import curve, panels
 from graphpri.studies.graphs import build

@@ -12,9 +12,9 @@ from scipy import stats
 from scipy.sparse.linalg import eigsh
 
 from graphpri import datasets
-from graphpri._entropies import ENTROPIES
 from graphpri._entropy import xlogx
-from graphpri._stochastic import Laplacian, Pattern, estimate, log_term, log_times, steps, tridiagonal
+from graphpri._entropy.by_name import ENTROPIES
+from graphpri._entropy.stochastic import Laplacian, Pattern, estimate, log_term, log_times, steps, tridiagonal
 from graphpri.graph import FloatArray, Graph
 from graphpri.studies.figures import dots, panels
 from graphpri.studies.graphs import PAPER, available, build

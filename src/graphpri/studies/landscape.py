@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphpri._choose import PURPOSES, kept_distances, loss, nine_digits
-from graphpri._entropies import entropy_for
+from graphpri._entropy.by_name import entropy_for
 from graphpri._objective import BUDGET_BETA, FREE_BETA, Objective
 from graphpri._sparsify import Sparsified, methods, path, sparsify
 from graphpri.graph import FloatArray, Graph

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import stats
 
 from graphpri import baselines as baselines  # registers the methods
-from graphpri._entropies import evaluate
 from graphpri._entropy import scaled
+from graphpri._entropy.by_name import evaluate
 from graphpri._objective import Objective
 from graphpri.baselines import run
 from graphpri.graph import FloatArray, Graph

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from graphpri._arguments import MOST, checked, whole
-from graphpri._entropies import EXACT_NODES, entropy_by_size
 from graphpri._entropy import LARGE_EDGES, EdgeSums, Side
+from graphpri._entropy.by_name import EXACT_NODES, entropy_by_size
 from graphpri._objective import check_beta, coefficients, mixture_scale
 from graphpri._runtime import in_threads, workers
 from graphpri.errors import GraphError, OptionError

@@ -18,7 +18,7 @@ from graphpri._entropy import (
     local_entropy,
     scaled,
 )
-from graphpri._stochastic import evaluate_by_probes
+from graphpri._entropy.stochastic import evaluate_by_probes
 from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import FloatArray, Graph
 
@@ -41,7 +41,7 @@ BATCHED_NODES = 200
 class Entropy:
     """A way to compute the entropy: ``evaluate(graph, y, gradient)`` with edge weights y of shape (M,).
 
-    Where it is `stochastic`, the value is an estimate: `estimate` of `_stochastic` gives those of several
+    Where it is `stochastic`, the value is an estimate: ``estimate`` in `stochastic.py` gives those of several
     weightings at once, from common probes, with their errors. `several` values of weightings of shape (B, M), none all
     zero, come at once where the graph has at most `most` nodes.
     """
