@@ -17,7 +17,7 @@ import graphpri
 import zoo
 from graphpri import _entropy, _runtime
 from graphpri._entropy import by_name
-from graphpri._laplacian import effective_resistance, laplacian_pinv
+from graphpri._laplacian import leverages
 from graphpri._objective import Objective
 from graphpri.datasets import barabasi_albert
 from graphpri.errors import GraphPRIError, MemoryLimitError, OptionError
@@ -62,10 +62,9 @@ WORK = {
     ),
     "solver": Work("solvers.moves", lambda: evaluator(graph()), ("component of 700 nodes and 2784 edges", "'local'")),
     "solver of many edges": Work("solvers.moves", lambda: evaluator(graph(300, 60)), ("14400 edges", "'degree'")),
-    "pseudo-inverse": Work("_laplacian", lambda: laplacian_pinv(graph()), ("pseudo-inverse", "laplacian_solve")),
     "resistance": Work(
         "_laplacian",
-        lambda: effective_resistance(graph(), method="exact"),
+        lambda: leverages(graph(), method="exact"),
         ("component of 700 nodes", 'method="sketch"'),
     ),
     "matrix of few entries": Work(
@@ -112,9 +111,9 @@ def test_sketches_of_resistances_are_refused_by_their_edges(monkeypatch: pytest.
     with pytest.raises(
         MemoryLimitError, match=r"sketching the effective resistances of 11984 edges needs about 2\.9 MB"
     ):
-        effective_resistance(graph(3000), method="sketch")
+        leverages(graph(3000), method="sketch")
     monkeypatch.setenv(_runtime.MEMORY_VARIABLE, "3MB")
-    assert (effective_resistance(graph(3000), method="sketch") > 0).all()
+    assert (leverages(graph(3000), method="sketch") > 0).all()
 
 
 def test_an_adjacency_frame_is_refused_like_a_matrix(monkeypatch: pytest.MonkeyPatch):

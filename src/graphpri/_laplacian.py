@@ -93,86 +93,6 @@ _PLANAR, _MESH_NODES = 2.2, 2_000_000  # of so few edges a node, the direct one 
 _CHOLESKY_RANGE = 1e6  # weights further apart need a factorisation without cancellation
 
 
-def laplacian_pinv(graph: Graph) -> FloatArray:
-    """Moore–Penrose pseudo-inverse of the Laplacian, dense, shape (N, N).
-
-    O(N³) time per component.
-
-    Raises
-    ------
-    GraphError
-        For weights too far apart for double precision.
-    MemoryLimitError
-        Where it doesn't fit into memory: about 5 N² numbers of 8 bytes.
-
-    Examples
-    --------
-    >>> laplacian_pinv(Graph.from_edges([0], [1], [2.0]))
-    array([[ 0.125, -0.125],
-           [-0.125,  0.125]])
-    """
-    count, member = graph.components()
-    most = int(np.bincount(member, minlength=1).max())
-    what = f"the dense pseudo-inverse of the Laplacian of {graph.n_nodes} nodes"
-    require(8.0 * (graph.n_nodes**2 + 4 * most**2), what, "solve systems with laplacian_solve")
-    result = np.zeros((graph.n_nodes, graph.n_nodes))
-    scale = component_scales(graph, count, member)
-    for part in split(graph, member, scale, pack(np.bincount(member, minlength=count))):
-        same = part.member[:, None] == part.member
-        with single_thread():
-            factor = inverse_factor(part) @ (np.eye(part.nodes.size) - same / same.sum(axis=0))
-            result[np.ix_(part.nodes, part.nodes)] = factor.T @ (factor / scale[part.member])
-    return result
-
-
-def laplacian_solve(graph: Graph, rhs: FloatArray, *, tol: float = 1e-10) -> FloatArray:
-    """Solution x = L⁺ b of the Laplacian system, for graphs of any size.
-
-    Conjugate gradients; where they converge slowly (meshes) with an approximate Cholesky factor as preconditioner, if
-    the extra ``cholesky`` is installed and the component is large, or else a sparse factorisation.
-
-    Parameters
-    ----------
-    graph : Graph
-    rhs : ndarray of float64, shape (N,) or (N, k)
-        Right-hand sides b. Their mean over each component lies outside the range of L and is ignored.
-    tol : float
-        Size of the residual, relative to that of b, both in the norm of D⁻¹.
-
-    Returns
-    -------
-    ndarray of float64, shape of `rhs`
-        The solution whose mean over each component is zero.
-
-    Raises
-    ------
-    OptionError
-        Where `rhs` does not have a row per node.
-    GraphError
-        For weights too far apart for double precision.
-    """
-    count, member = graph.components()
-    b = np.asarray(rhs, float)
-    if b.ndim not in (1, 2) or b.shape[0] != graph.n_nodes:
-        raise OptionError(f"rhs of shape {b.shape} does not have one row for each of the {graph.n_nodes} nodes")
-    columns = b[:, None] if b.ndim == 1 else b
-    scale = component_scales(graph, count, member)
-    x = np.zeros_like(columns)
-    centred = _centred(columns, member, count) / scale[member, None]
-    joined = np.bincount(member, minlength=count) > 1
-    for part in split(graph, member, scale, np.where(joined, 0, -1)):
-        x[part.nodes] = System(part).solve(centred[part.nodes], tol)
-    return _centred(x, member, count).reshape(b.shape)
-
-
-def _centred(x: FloatArray, member: NDArray[Any], count: int) -> FloatArray:
-    """Columns of x less their means over each component."""
-    sizes = np.bincount(member, minlength=count)
-    indicator = sp.csr_array((np.ones(member.size), (member, np.arange(member.size))), shape=(count, member.size))
-    sums = cast(FloatArray, indicator @ x)
-    return x - (sums / sizes[:, None])[member]
-
-
 class Part(NamedTuple):
     """Some components as a graph of their own: nodes numbered from 0, weights centred on 1."""
 
@@ -503,14 +423,14 @@ _ROW_ENTRIES = 2**22  # of the matrix, that distances of rows are taken of at a 
 _MERGE_WORK = 2e9  # largest M·N² for the algorithm that stands any weights
 
 
-def effective_resistance(
+def leverages(
     graph: Graph,
     *,
     method: ResistanceMethod = "auto",
     n_probes: int = 64,
     rng: np.random.Generator | int | None = None,
 ) -> FloatArray:
-    """Effective resistance between the ends of each edge.
+    """Weight times effective resistance of each edge, μ_m R_m ∈ (0, 1].
 
     Parameters
     ----------
@@ -530,7 +450,7 @@ def effective_resistance(
     Returns
     -------
     ndarray of float64, shape (M,)
-        Resistances, in the inverse unit of the weights; infinite where they exceed 10³⁰⁸.
+        They add up to N minus the number of components; a sketch's to within about a percent.
 
     Raises
     ------
@@ -541,10 +461,6 @@ def effective_resistance(
     MemoryLimitError
         For a graph that there is not the memory for.
 
-    See Also
-    --------
-    leverages : μ_m R_m, which doesn't depend on the unit of the weights.
-
     References
     ----------
     D. A. Spielman, N. Srivastava. Graph sparsification by effective resistances.
@@ -554,51 +470,16 @@ def effective_resistance(
     --------
     Two unit resistors in a row, beside a third, give 2/3.
 
-    >>> effective_resistance(Graph.from_edges([0, 1, 0], [1, 2, 2])).round(4)
-    array([0.6667, 0.6667, 0.6667])
-    """
-    r, _, scale = _resistances(graph, method, n_probes, rng)
-    with np.errstate(over="ignore"):
-        return r / scale
-
-
-def leverages(
-    graph: Graph,
-    *,
-    method: ResistanceMethod = "auto",
-    n_probes: int = 64,
-    rng: np.random.Generator | int | None = None,
-) -> FloatArray:
-    """Weight times effective resistance of each edge, μ_m R_m ∈ (0, 1].
-
-    Parameters, errors and source are those of :func:`effective_resistance`.
-
-    Returns
-    -------
-    ndarray of float64, shape (M,)
-        They add up to N minus the number of components; a sketch's to within about a percent.
-
-    Examples
-    --------
     >>> leverages(Graph.from_edges([0, 1, 0, 2], [1, 2, 2, 3])).round(4)
     array([0.6667, 0.6667, 0.6667, 1.    ])
     """
-    r, w, _ = _resistances(graph, method, n_probes, rng)
-    return np.minimum(r * w, 1.0)
-
-
-def _resistances(
-    graph: Graph, method: str, n_probes: int, rng: np.random.Generator | int | None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Resistances and weights of the edges in a unit of their component, and the weight of that unit."""
     if method not in ("auto", "exact", "sketch"):
         raise OptionError(f"{argument('method', method)}: choose from 'auto', 'exact', 'sketch'")
     if not isinstance(n_probes, Integral) or n_probes < 2:
         raise OptionError(f"{argument('n_probes', n_probes)}: a sketch needs a whole number of probes, 2 or more")
     count, member = graph.components()
     scale = component_scales(graph, count, member)
-    edge_scale = scale[member[graph.source]]
-    w = graph.weights / edge_scale
+    w = graph.weights / scale[member[graph.source]]
     r = 1 / w  # right for bridges, and so for components that are trees
     sizes = np.bincount(member, minlength=count)
     cyclic = np.bincount(member[graph.source], minlength=count) >= sizes
@@ -608,7 +489,7 @@ def _resistances(
         r[part.edges] = _bounded(part, _exact(part))
     for part in split(graph, member, scale, np.where(cyclic & ~dense, 0, -1)):
         r[part.edges] = _bounded(part, _sketch(part, n_probes, np.random.default_rng(rng)))
-    return r, w, edge_scale
+    return np.minimum(r * w, 1.0)
 
 
 def _check_memory(graph: Graph, exact: NDArray[Any], sketched: NDArray[Any]) -> None:
