@@ -6,6 +6,7 @@ import csv
 import re
 import sys
 from pathlib import Path
+from pkgutil import iter_modules
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from graphpri._entropy.by_name import EXACT_NODES, LOCAL_EDGES
 from graphpri._objective import BUDGET_BETA
 
 ROOT = Path(__file__).parent.parent
+SOURCES = Path(graphpri.__file__).parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
 
 import fill_tables  # noqa: E402
@@ -133,6 +135,17 @@ def test_a_page_is_rewritten_with_what_its_code_prints(page: Path, tmp_path: Pat
     text = "```python\nprint(1)\n```\n\n```text\n?\n```\n\n```console\n$ echo a\n?\n$ echo b\nb\n```\n"
     run_blocks.write(run_page(page, text, tmp_path))
     assert page.read_text() == text.replace("text\n?", "text\n1").replace("echo a\n?", "echo a\na")
+
+
+def test_the_map_of_the_house_has_every_module_and_names_files_that_there_are() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    places = text.split("## Where things are")[1].split("## Words")[0]
+    layers = re.findall(r"^\| [a-z ]+ \| (`[^|]+) \|", places.split("### Where is")[0], re.MULTILINE)
+    modules = {module.name for module in iter_modules(graphpri.__path__)} - {"__main__"}
+    assert sorted(re.findall(r"`(\w+)`", " ".join(layers))) == sorted(modules)
+    named = re.findall(r"`([\w/]+\.py)`", places)
+    assert len(named) > 20
+    assert not [name for name in named if not (ROOT / name).exists() and not any(SOURCES.parent.rglob(name))]
 
 
 def slug(heading: str) -> str:
