@@ -854,7 +854,7 @@ def test_random_closed_trails_keep_the_degrees_of_all_nodes():
 
 
 @pytest.mark.parametrize("connected", [False, True])
-def test_the_best_cycle_of_four_edges_is_flipped(connected):
+def test_cycles_of_four_edges_are_flipped_where_one_lowers_j(connected):
     graph, rng = erdos_renyi(12, 5, seed=3), np.random.default_rng(0)
     search = budgeted._search(Objective(graph, 12.0), None, Constraints(connected=connected), Monitor(beta=12.0), 0)
     flipped = 0
@@ -862,7 +862,7 @@ def test_the_best_cycle_of_four_edges_is_flipped(connected):
         mask = rng.random(graph.n_edges) < 0.7
         mask |= take_top(graph, np.arange(graph.n_edges), graph.n_nodes, connected=True)
         search.evaluator.reset(mask)
-        before, values = search.evaluator.value, []
+        before, values = search.evaluator.value, {}
         for four in combinations(range(graph.n_edges), 4):
             edges = np.array(four)
             at = np.concatenate([graph.source[edges], graph.target[edges]])
@@ -871,12 +871,24 @@ def test_the_best_cycle_of_four_edges_is_flipped(connected):
             if alternate and len({*graph.source[kept], *graph.target[kept]}) == 4:
                 subset = mask.copy()
                 subset[edges] ^= True
-                if not connected or graph.components(subset)[0] == graph.components()[0]:
-                    values.append(search.evaluator.objective.value(subset.astype(float)))
-        improves = bool(values) and min(values) < before - search.gain
+                values[four] = search.evaluator.objective.value(subset.astype(float))
+        nodes, edges = local_search._squares(search)
+        assert sorted(tuple(sorted(four)) for four in edges.tolist()) == sorted(values)
+        exact = [values[tuple(sorted(four))] - before for four in edges.tolist()]
+        np.testing.assert_allclose(search.evaluator.switch_changes(nodes), exact, atol=search.gain)
+        allowed = [
+            value
+            for four, value in values.items()
+            if not connected or graph.components(mask ^ np.isin(np.arange(mask.size), four))[0] == 1
+        ]
+        improves = bool(allowed) and min(allowed) < before - search.gain
         flipped += improves
-        assert local_search.flip_square(search, 10.0) == improves
-        assert search.evaluator.value == pytest.approx(min(values) if improves else before, abs=1e-9)
+        assert local_search.flip_squares(search) == improves
+        found = search.evaluator.mask
+        assert search.evaluator.value <= (min(allowed) if improves else before) + 1e-9
+        assert not connected or graph.components(found)[0] == 1
+        degrees = (np.bincount(np.r_[graph.source[kept], graph.target[kept]], minlength=12) for kept in (mask, found))
+        np.testing.assert_array_equal(*degrees)
     assert flipped >= 2
 
 

@@ -17,7 +17,6 @@ from graphpri._selection import ascending, forest_size, levels, settle, take_top
 from graphpri.errors import Interrupted, OptionError, argument, in_stages
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.solvers.local_search import (
-    DIVERGENCE_RULES,
     ENTROPY_RULES,
     Check,
     Constraints,
@@ -30,7 +29,7 @@ from graphpri.solvers.local_search import (
     crossed,
     descend,
     eliminate,
-    flip_square,
+    flip_squares,
     leading_flips,
     perturbed,
     scattered_flips,
@@ -129,6 +128,12 @@ is again."""
 
 CLOSE = 1e-3
 """Share of J by which a local minimum may lie above the best and still be improved by trails of edges."""
+
+SQUARES = 0.01
+"""Share of J by which a local minimum may lie above the best and still be improved by cycles of four edges."""
+
+LONGER = 2, 1.5
+"""Factors of patience and work with a budget and a large β, where moves are cheap and perturbations go on to pay."""
 
 TRAIL = 0.035
 """Nominal seconds of one search for a trail."""
@@ -593,10 +598,6 @@ def _improve(search: Search, level: Effort) -> Status:
         spent = bool(level.patience) and not search.is_large and _perturb(search, level)
         value = evaluator.value
         _allow(search, 1.0, level)
-        has_squares = evaluator.beta >= DIVERGENCE_RULES and np.ptp(evaluator.mu) == 0
-        if search.sizes_vary and has_squares and level.patience and not search.is_large:
-            while not search.is_spent and flip_square(search, level.check):
-                pass
         check = _settle(search, level, level.check)
         if hurried or search.is_spent or not search.lowers(value):
             break
@@ -609,6 +610,8 @@ def _settle(search: Search, level: Effort, seconds: float) -> Check:
     while True:
         descend(search, level.widths)
         if level.patience:
+            if search.has_squares:
+                _flip_squares(search, level)
             _flip_trails(search, level)
         check = check_moves(search, seconds)
         spent += check.seconds
@@ -670,6 +673,9 @@ def _perturb(search: Search, level: Effort) -> bool:
     hard = symmetry if evaluator.exact_swaps else max(symmetry, UNEQUAL)
     patience = round(level.patience * max(2.0, joined / 16) * rugged * hard)
     budget = level.work / search.seconds_per_move
+    squares = search.has_squares and not search.is_costly
+    if squares and not search.sizes_vary:
+        patience, budget = LONGER[0] * patience, LONGER[1] * budget
     best, value, flips = evaluator.mask.copy(), evaluator.value, evaluator.swap_changes()
     near = value + NEAR * abs(value) if search.keeps_degrees else -np.inf
     failures, number, moves, current, away = 0, 0, 0.0, best, 0
@@ -693,6 +699,10 @@ def _perturb(search: Search, level: Effort) -> bool:
         is_better = evaluator.value < value - search.gain
         if is_better:
             evaluator.reset(evaluator.mask)
+            is_better = evaluator.value < value - search.gain
+        if not is_better and squares and evaluator.value < value + SQUARES * abs(value):
+            evaluator.reset(evaluator.mask)
+            moves += _flip_squares(search, level, beat=(best, value), passed=passed)
             is_better = evaluator.value < value - search.gain
         close = evaluator.value < value + CLOSE * abs(value) and not np.array_equal(evaluator.mask, best)
         if not is_better and close and _has_trails(search):
@@ -718,6 +728,22 @@ def _perturb(search: Search, level: Effort) -> bool:
             current = evaluator.mask.copy()
     evaluator.reset(best)
     return failures < patience
+
+
+def _flip_squares(search: Search, level: Effort, **options: Any) -> float:
+    """Flip cycles of four edges, and descend, while that helps; right after a reset. Returns the work in moves.
+
+    `options` are those of the descents.
+    """
+    evaluator, before, start = search.evaluator, search.evaluator.spent, search.evaluator.value
+    while evaluator.spent < before + level.check and not search.is_spent:
+        if flip_squares(search):
+            continue
+        if evaluator.value == start or not descend(search, level.widths[:1], most=60, **options):
+            break
+        evaluator.reset(evaluator.mask)
+        start = evaluator.value
+    return (evaluator.spent - before) / search.seconds_per_move
 
 
 def _has_trails(search: Search) -> bool:

@@ -304,6 +304,13 @@ class Search:
         return self.evaluator.exact_swaps and self.evaluator.beta > ENTROPY_RULES and not self.sizes_vary
 
     @property
+    def has_squares(self) -> bool:
+        """Whether cycles of four edges are flipped: by the exact entropy, with equal weights and a large β."""
+        evaluator = self.evaluator
+        exact = isinstance(evaluator, ExactEvaluator) and evaluator.exact_swaps
+        return exact and evaluator.beta >= DIVERGENCE_RULES and not self.is_large
+
+    @property
     def is_spent(self) -> bool:
         """Whether the allowance is spent."""
         return self.evaluator.spent >= self.allowance.seconds
@@ -770,13 +777,14 @@ def bulk_swaps(search: Search, start: int, most: int) -> bool:
 def perturbed(search: Search, number: int, flips: FloatArray) -> BoolArray:
     """A perturbation of the evaluator's subset, of the same size: whole nodes, a few edges, or a few nearby ones.
 
-    With equal weights and a budget that can cover all nodes, where the divergence rules, mostly closed trails, which
-    change no degree.
+    With equal weights and a budget, where the divergence rules, mostly closed trails, which change no degree; less
+    often where the budget can't cover all nodes.
     """
     evaluator, rng = search.evaluator, search.rng
     graph, mask = evaluator.graph, evaluator.mask
     size, joined = int(mask.sum()), int(np.count_nonzero(graph.degrees()))
-    if search.keeps_degrees and evaluator.beta >= DIVERGENCE_RULES and size >= joined and rng.random() < CLOSED:
+    share = CLOSED if size >= joined else CLOSED / 2
+    if search.keeps_degrees and evaluator.beta >= DIVERGENCE_RULES and rng.random() < share:
         closed = _closed_trails(search)
         if closed is not None:
             return closed
@@ -809,10 +817,7 @@ CLOSED, TRIES = 0.7, 10
 """Share of perturbations by closed trails, and how often one is looked for."""
 
 DIVERGENCE_RULES = 8.0
-"""From this β on closed trails were measured to lead on where most nodes keep an edge."""
-
-SQUARES = 400
-"""Kept or dropped edges, whichever are fewer, up to which all cycles of four edges are looked for."""
+"""From this β on closed trails were measured to lead on."""
 
 BEAM = 2000
 """Trails of each length that are made longer."""
@@ -1071,43 +1076,56 @@ def _closed_trail(search: Search) -> list[int] | None:
     return None
 
 
-def flip_square(search: Search, seconds: float) -> bool:
-    """Flip the best cycle of two kept and two dropped edges in turn, where that lowers J; returns whether it did.
+def flip_squares(search: Search) -> bool:
+    """Flip cycles of two kept and two dropped edges in turn that lower J; returns whether any was.
 
-    All degrees stay (the switches by which random graphs of given degrees are made), so that neither flips nor swaps
-    lead there. Cycles are taken by what their flips change, those that can be evaluated in so many nominal seconds.
+    All degrees stay (the 2-switches by which random graphs of given degrees are made), so that neither flips nor swaps
+    lead there. For equal weights and the exact entropy, which predicts what each changes; right after a reset. Cycles
+    without a common node are flipped together, the best first, or the best alone where J is no lower then.
     """
-    evaluator, graph, mask = search.evaluator, search.evaluator.graph, search.evaluator.mask
-    few, others = np.flatnonzero(search.free & ~mask), search.free & mask
-    if few.size > np.count_nonzero(others):
-        few, others = np.flatnonzero(others), search.free & ~mask
-    if not 2 <= few.size <= SQUARES:
+    evaluator = search.evaluator
+    assert isinstance(evaluator, ExactEvaluator)
+    nodes, edges = _squares(search)
+    changes = evaluator.switch_changes(nodes)
+    order = ascending(changes, search.ties[edges].min(axis=1), search.unit)
+    first: BoolArray | None = None
+    together, touched = evaluator.mask.copy(), np.zeros(evaluator.graph.n_nodes, bool)
+    for number in order[changes[order] < -search.gain]:
+        if first is None:
+            alone = evaluator.mask.copy()
+            alone[edges[number]] ^= True
+            first = alone if search.is_allowed(alone) else None
+        if not touched[nodes[number]].any():
+            touched[nodes[number]] = True
+            together[edges[number]] ^= True
+    if first is None:
         return False
-    number = np.full((graph.n_nodes, graph.n_nodes), -1)
-    number[graph.source, graph.target] = number[graph.target, graph.source] = np.arange(graph.n_edges)
-    one, other = (few[part] for part in np.triu_indices(few.size, 1))
-    a, b = graph.source[one], graph.target[one]
-    found: list[Edges] = []
-    for c, d in ((graph.source[other], graph.target[other]), (graph.target[other], graph.source[other])):
-        closing = np.stack([number[b, c], number[d, a]])
-        on = (closing >= 0).all(axis=0) & others[closing].all(axis=0) & (closing[0] != closing[1])
-        found.append(np.stack([one, other, *closing], axis=1)[on])
-    squares = np.concatenate(found)
-    evaluator.reset(mask)
-    ties = search.ties[squares].min(axis=1)
-    order = ascending(evaluator.flip_changes()[squares].sum(axis=1), ties, search.unit)
-    order = order[: int(seconds / evaluator.seconds_per_value)]
-    squares, ties = squares[order], ties[order]
-    subsets = np.repeat(mask[None], len(squares), axis=0)
-    np.put_along_axis(subsets, squares, ~np.take_along_axis(subsets, squares, axis=1), axis=1)
-    values = evaluator.values(subsets) if len(squares) else np.empty(0)
-    for best in ascending(values, ties, search.unit):
-        if not values[best] < evaluator.value - search.gain:
-            return False
-        if search.is_allowed(subsets[best]):
-            search.reset(subsets[best])
-            return True
-    return False
+    return (search.is_allowed(together) and search.try_subset(together)) or search.try_subset(first)
+
+
+def _squares(search: Search) -> tuple[Edges, Edges]:
+    """Cycles of free edges of which ab and cd are kept, bc and da dropped: nodes a, b, c, d and edges in that order."""
+    graph, mask, n = search.evaluator.graph, search.evaluator.mask, search.evaluator.graph.n_nodes
+    neighbours = graph.neighbours
+    kept = np.flatnonzero(mask & search.free)
+    ends = graph.source[kept].astype(np.int64), graph.target[kept].astype(np.int64)
+    a, b, first = np.concatenate(ends), np.concatenate(ends[::-1]), np.tile(kept, 2)
+    place, before = neighbours.leaving(b)
+    second, c = neighbours.edge[place].astype(np.int64), neighbours.node[place].astype(np.int64)
+    on = search.free[second] & ~mask[second]
+    before, second, c = before[on], second[on], c[on]
+    a, b, first = a[before], b[before], first[before]
+    # A path from a to c, of a kept edge and a dropped one, and such a path from c to a are a cycle.
+    order = np.argsort(a * n + c, kind="stable")
+    low, high = (np.searchsorted((a * n + c)[order], c * n + a, side) for side in ("left", "right"))
+    one = np.repeat(np.arange(a.size), high - low)
+    other = order[np.arange(one.size) - np.repeat(np.cumsum(high - low) - high, high - low)]
+    # Each is met from each of its nodes.
+    once = (a[one] < c[one]) & (a[one] < b[one]) & (a[one] < b[other])
+    one, other = one[once], other[once]
+    return np.stack([a[one], b[one], c[one], b[other]], 1), np.stack(
+        [first[one], second[one], first[other], second[other]], 1
+    )
 
 
 def _random_node(search: Search, edges: Edges) -> int:

@@ -606,6 +606,33 @@ class _BlockState:
         logs *= scale
         return (self._tailed_weights[:, None] @ np.log1p(logs))[:, 0]
 
+    def switches(self, squares: Edges, mu: float) -> FloatArray:
+        """Change of F on each side where edges ab and cd give way to bc and da; rows are nodes a, b, c, d of the block.
+
+        With p = e_a − e_c and q = e_b − e_d the matrix changes by μ(pqᵀ + qpᵀ), as all degrees stay.
+        """
+        sides, nodes = self.weights.shape
+        n = self.lam.shape[1]
+        a, b, c, d = squares.T
+        far = self._resistances.reshape(-1, n * n)
+        pairs = np.stack([a * n + d, b * n + c, a * n + b, c * n + d, a * n + c, b * n + d])
+        logs = np.empty((sides * nodes, len(squares)))
+        step = max(1, CHUNK // (8 * len(logs)))
+        for low in range(0, len(squares), step):
+            ad, bc, ab, cd, ac, bd = (far.take(pair, axis=1) for pair in pairs[:, low : low + step])
+            across = (ad + bc - ab - cd) * (0.5 * mu) + 1
+            logs[:, low : low + step] = across * across - mu**2 * ac * bd
+        np.log(np.maximum(logs, TINY, out=logs), out=logs)
+        return (self.weights[:, None] @ logs.reshape(sides, nodes, -1))[:, 0]
+
+    @cached_property
+    def _resistances(self) -> FloatArray:
+        """(e_i − e_j)ᵀ(A + s)⁻¹(e_i − e_j) of all nodes at every node s of every side at the set-up."""
+        inverse = (self.vectors[:, None] * self._inverse[:, :, None, :]) @ self.vectors.transpose(0, 2, 1)[:, None]
+        inverse = inverse.reshape(-1, *inverse.shape[2:])
+        own = np.einsum("sii->si", inverse)
+        return own[:, :, None] + own[:, None, :] - 2 * inverse
+
     @property
     def _tailed_weights(self) -> FloatArray:
         """Weights where the tail above the last node is that of s⁻², as of two edges that share a node."""
@@ -771,6 +798,27 @@ class ExactEvaluator(MoveEvaluator):
                 a, b = out[rows], into[rows]
                 terms[:, rows] = state.shared(self._local[a], self._local[b], self.mu[a], self.mu[b], self._one[number])
         return self._scale() @ terms
+
+    def switch_changes(self, squares: Edges) -> FloatArray:
+        """Change of J by each 2-switch: rows are nodes a, b, c, d where ab and cd go and bc and da come.
+
+        Right after a reset, where all weights are equal. Neither degrees nor the trace move.
+        """
+        terms = np.zeros((len(self.sides), len(squares)))
+        number, place = self._places
+        for block, state in enumerate(self._states):
+            rows = np.flatnonzero(number[squares[:, 0]] == block)
+            terms[:, rows] = state.switches(place[squares[rows]], float(self.mu[0]))
+        self.spent += len(self.sides) * self._quadrature[0].size * (2e-10 * self.work**1.5 + 2.5e-8 * len(squares))
+        return self._scale() @ terms
+
+    @cached_property
+    def _places(self) -> tuple[Edges, Edges]:
+        """Block of each node, and its number there."""
+        number, place = np.full((2, self.graph.n_nodes), -1)
+        for count, block in enumerate(self._blocks):
+            number[block.nodes], place[block.nodes] = count, np.arange(block.nodes.size)
+        return number, place
 
     def _flip(self, edge: int, sign: int) -> None:
         self._follow_trace()
