@@ -606,12 +606,12 @@ def _improve(search: Search, level: Effort) -> Status:
 
 def _settle(search: Search, level: Effort, seconds: float) -> Check:
     """Descend until no move that is evaluated by J itself improves it, or that took too long; return the last check."""
-    spent = 0.0
+    spent = on_squares = 0.0
     while True:
         descend(search, level.widths)
         if level.patience:
-            if search.has_squares:
-                _flip_squares(search, level)
+            if search.has_squares and on_squares < 2 * level.check:
+                on_squares += _flip_squares(search, level) * search.seconds_per_move
             _flip_trails(search, level)
         check = check_moves(search, seconds)
         spent += check.seconds
