@@ -69,8 +69,10 @@ def one_round() -> Iterator[None]:
     """Few sweeps, where each stage counts and not how good the result is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "SIZES", 0.4)
-        for rounds in ("ROUNDS", "MANY_ROUNDS", "SWINGS", "FEW_SWINGS"):
-            patch.setattr(search, rounds, 1)
+        patch.setattr(search, "ROUNDS", 1)
+        patch.setattr(search, "MANY_ROUNDS", 1)
+        for swings in ("SWINGS", "FAR_SWINGS", "WIDE_SWINGS"):
+            patch.setattr(search, swings, (1, 0.5))
         yield
 
 

@@ -30,7 +30,7 @@ SAMPLE = 50_000
 FEW_NODES = 1 << 21
 """Nodes of a block up to which both blocks of a pair are passed on together: twice the bytes, a third of the tasks."""
 
-ROUGHLY, ATTEMPTS = 2, 4
+ROUGHLY, ATTEMPTS = 4, 8
 """Passes to the exact size before the last sweep, and after it: the very last one flips edges at any cost."""
 
 SIZES = 0.8
@@ -40,8 +40,9 @@ DOWN_BETA, ROUNDS, MANY_ROUNDS = 5.0, 2, 6
 """β up to which it does, and rounds of a sweep, the exact size and swaps up to it and above. Where few edges are kept
 of hubs, edges spread evenly lead to a valley 0.1 % higher at β = 4, and to one up to 2 % lower at β = 50."""
 
-SWINGS, SWING = 4, 0.6
-"""Sweeps above, below and at the size asked for where edges gather (β < 2), and by which share the first ones are."""
+SWINGS, FAR_SWINGS = (1, 0.3), (4, 0.6)
+"""How often sweeps above, below and at the size asked for follow the way down, and by which share the first ones are;
+and where edges gather (β < 2)."""
 
 
 class Measured(NamedTuple):
@@ -100,8 +101,8 @@ class Search:
     def _searched(self, k: int) -> Plan:
         if self.setting.beta > DOWN_BETA:
             return [("spread", k), *self._rounds(k, MANY_ROUNDS)]
-        swings = self._swings(k, SWINGS, SWING) if self.setting.beta < ENTROPY_RULES else []
-        return [*self._down(k), *swings, *self._rounds(k, ROUNDS)]
+        swings = FAR_SWINGS if self.setting.beta < ENTROPY_RULES else SWINGS
+        return [*self._down(k), *self._swings(k, *swings), *self._rounds(k, ROUNDS)]
 
     def _rounds(self, k: int, many: int) -> Plan:
         """Sweeps, each with the exact size and swaps behind it, and one more."""
@@ -216,8 +217,8 @@ class Search:
         self.store.make("swaps", "wanted")
         self.cluster.all("swaps", 0.5, self.setting.edges, self._on_pairs(swaps.find, how))
         self.cluster.all("swaps", 0.0, 0, self._on_blocks(swaps.choose, self.numbers.blocks, how))
-        self._make_swaps(how, [swaps.ADD, swaps.DROP, swaps.TAKE_BACK])
-        for step in (swaps.ADD, swaps.DROP):
+        self._make_swaps(how, [swaps.DROP, swaps.ADD, swaps.TAKE_BACK])
+        for step in (swaps.DROP, swaps.ADD):
             self._forget(swaps.step_of(how, step).name, how.name)
         for folder in ("swaps", "wanted"):
             self.store.remove(folder)
@@ -367,8 +368,8 @@ class Search:
 LIGHT_BETA = 4.0
 """β up to which the minimum is looked for among light edges alone, as on one machine."""
 
-FEW_SWINGS, WIDE = 2, 0.8
-"""Swings from the lightest edges: nearer ones may stay in a higher valley, and a third round gained 0.003 %."""
+WIDE_SWINGS = 2, 0.9
+"""The same from the lightest edges: nearer ones may stay in a valley 0.3 % higher."""
 
 
 class WeightedSearch(Search):
@@ -381,13 +382,11 @@ class WeightedSearch(Search):
         beta, last = self.setting.beta, ("recount", k)
         if beta < ENTROPY_RULES:
             return [*super()._searched(k), last]
+        swings = [("lightest", k), ("sweep", k), *self._swings(k, *WIDE_SWINGS)]
         if beta <= LIGHT_BETA:
-            swings = self._swings(k, FEW_SWINGS, WIDE)
-            rounds = self._rounds(k, ROUNDS if self.setting.local else 1)
-            return [("lightest", k), ("sweep", k), *swings, *rounds, last]
+            return [*swings, *self._rounds(k, 1), last]
         one = [("sweep", k), *[("exact", k)] * ROUGHLY, ("swap", k)]
-        start = [*self._down(k), *one, ("lightest", k), *one, ("choose", k)]
-        return [*start, *self._rounds(k, MANY_ROUNDS), last]
+        return [*self._down(k), *one, *swings, *one, ("choose", k), *self._rounds(k, MANY_ROUNDS), last]
 
     def _make_swaps(self, how: Pass, steps: list[int]) -> None:
         # At one trace, so that both halves of a swap are measured alike.

@@ -1,9 +1,10 @@
 """Tasks of swaps at nodes: each node's best ones, in whatever pairs of blocks they are.
 
 A swap at a node drops one of its edges and adds another: its degree stays about the same, and what counts is those of
-the two neighbours. Three blocks may meet in it, and a task has two. So it is made in halves: the new edge is added
-where that still costs about what it did when all nodes chose, and the node is in debt; the old one is dropped at nodes
-in debt where both flips together lower J; and additions at nodes that are in debt still are taken back.
+the two neighbours. Three blocks may meet in it, and a task has two. So it is made in halves: the old edge is dropped
+where the swap would still pay, and the node is in debt; the new one is added at nodes in debt where both flips together
+lower J; and drops at nodes that are in debt still are taken back. The other way round, nodes could be left alone by
+drops that rely on additions that are taken back.
 """
 
 # pyright: reportArgumentType=false
@@ -13,7 +14,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphpri._entropy import weight_of
 from graphpri._runtime import compiled
@@ -35,13 +35,14 @@ from graphpri.solvers.sweeps import (
     cost_from,
     flip_weighted,
     moved,
+    node_change,
     slope_at,
 )
 
-ADD, DROP, TAKE_BACK = range(3)
+DROP, ADD, TAKE_BACK = range(3)
 
 Handed = tuple[Nodes, FloatArray]
-"""The nodes of a block, and their debts, shape (n, 2): what the added edge has changed, and its weight; 0 for none."""
+"""The nodes of a block, and their debts, shape (n, 2): what the drop has changed, and its weight; 0 for none."""
 
 
 @compiled
@@ -50,7 +51,7 @@ def make_halves(
     gain: float,
     node: IntArray,
     edge: IntArray,
-    limit: NDArray[np.float32],
+    other: FloatArray,
     debt: FloatArray,
     source: IntArray,
     target: IntArray,
@@ -63,23 +64,30 @@ def make_halves(
     c: Coefficients,
     drift: FloatArray,
 ) -> None:
-    """Make one step of swaps at some nodes, one after the other; edges to add cost no more than the limits."""
-    kept = 1 if step > 0 else 0
+    """Make one step of swaps at some nodes, one after the other.
+
+    `other`, shape (n, 2), has what the edge to add costs and weighs, for those to drop.
+    """
+    kept = 1 if step == 0 else 0
     for p in range(node.size):
         i, e = np.int64(node[p]), edge[p]
         if state[e] != kept or (debt[i, 1] > 0) != (step > 0):
             continue
         j, m, value = source[e] + target[e] - i, weight_of(mu, e), 0.0
         if step == 0:
-            cost = cost_from(i, j, e, m, kept, slope_at(i, mu, nodes, c), mu, extra, table, nodes, bend, c)
-            if np.float32(cost) > limit[p]:
+            pull, cost, more = slope_at(i, mu, nodes, c), other[p, 0], other[p, 1]
+            cost += cost_from(i, j, e, m, kept, pull, mu, extra, table, nodes, bend, c)
+            if mu is not None:
+                cost += pull * (m - more) + node_change(i, j, m, kept, more - m, mu, table, nodes, bend, c)
+                cost = at_new_trace(cost, more - m, c)
+            if not cost < -gain:
                 continue
         if step < 2:
             value = change_at_trace(i, j, m, kept, mu, table, nodes, bend, c)
         if step == 1:
             total = debt[i, 0] + value
             if mu is not None:
-                total = at_new_trace(total, debt[i, 1] - m, c)
+                total = at_new_trace(total, m - debt[i, 1], c)
             if not total < -gain:
                 continue
         state[e] = 1 - kept
@@ -88,7 +96,7 @@ def make_halves(
         else:
             moved(i, 1 - 2 * kept, table, nodes, bend, c)
             moved(j, 1 - 2 * kept, table, nodes, bend, c)
-        debt[i, 0], debt[i, 1] = value, m * (1 - kept)
+        debt[i, 0], debt[i, 1] = value, m * kept
 
 
 def find(store: Store, pair: Pair, how: Pass) -> None:
@@ -97,31 +105,35 @@ def find(store: Store, pair: Pair, how: Pass) -> None:
     n = p.model[1].shape[0]
     cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), np.int32)
     sweeps.find_swaps(0, p.state.size, *p.edges, *p.model, cost, edge)
+    weights = np.ones(edge.shape) if p.mu is None else p.mu[edge]
     sides = slice(p.cut), slice(p.cut, None)
     for (block, other), side in zip(dict.fromkeys((pair, pair[::-1])), sides, strict=False):
-        store.save(f"swaps/{block}.{other}", cost[side], edge[side])
+        store.save(f"swaps/{block}.{other}", cost[side], edge[side], weights[side])
 
 
 def choose(store: Store, block: int, blocks: int, how: Pass) -> None:
-    """Write the swaps that the nodes of a block want, by pair: nodes, edges, limits, and by how much J would change."""
-    best, at, edge = (np.array([]) for _ in range(3))
+    """Write the swaps that the nodes of a block want, the best first: nodes and edges by pair, to drop and to add."""
+    at = np.zeros(0)
+    found: list[Any] = []
     for other in range(blocks):
-        cost, some = store.load(f"swaps/{block}.{other}")
+        some = store.load(f"swaps/{block}.{other}")
         if not other:
-            best, edge, at = cost.copy(), some.copy(), np.zeros(cost.shape, np.int8)
+            found, at = [one.copy() for one in some], np.zeros(some[0].shape, np.int8)
             continue
-        better = cost < best
-        best[better], edge[better], at[better] = cost[better], some[better], other
-    total = best.sum(axis=1)
+        better = some[0] < found[0]
+        for one, new in zip(found, some, strict=True):
+            np.copyto(one, new, where=better)
+        np.copyto(at, np.int8(other), where=better)
+    total = found[0].sum(axis=1)
     node = np.flatnonzero(total < -GAIN * how.numbers[0])
-    node = node[stable_order(total[node])].astype(np.int32)
-    best, edge, at, total = best[node], edge[node], at[node], total[node]
-    limit = best[:, 0] - np.float32(0.5) * total
+    node = node[stable_order(total[node])]
+    (cost, edge, weight), at, total = (one[node] for one in found), at[node], total[node]
+    node, added = node.astype(np.int32), np.column_stack([cost[:, 0], weight[:, 0]])
     for other in range(blocks):
         wanted = []
         for kept in range(2):
             here = at[:, kept] == other
-            wanted += [node[here], edge[here, kept], limit[here], total[here]]
+            wanted += [node[here], edge[here, kept], total[here], added[here]]
         store.save(f"wanted/{block}.{other}", *wanted)
 
 
@@ -136,14 +148,14 @@ def make(store: Store, pair: Pair, how: Pass, step: int, *handed: Handed) -> Any
     p = loaded(store, pair, step_of(how, step), *(nodes for nodes, _ in handed))
     if handed:
         p.debt = np.concatenate([debt for _, debt in handed])
-    columns = slice(4, 8) if step == DROP else slice(0, 4)
+    columns = slice(0, 4) if step == ADD else slice(4, 8)
     wanted = [store.load(f"wanted/{pair[0]}.{pair[1]}")[columns]]
     if pair[0] != pair[1]:
         node, *other = store.load(f"wanted/{pair[1]}.{pair[0]}")[columns]
         wanted.append([node + np.int32(p.cut), *other])
-    node, edge, limit, total = (np.concatenate(some) for some in zip(*wanted, strict=True))
+    node, edge, total, added = (np.concatenate(some) for some in zip(*wanted, strict=True))
     order = stable_order(total)
-    swap = node[order], edge[order], limit[order], p.debt
+    swap = node[order], edge[order], added[order], p.debt
     make_halves(step, GAIN * how.numbers[0], *swap, *p.edges, *p.model, p.drift)
     if not handed:
         p.has_debts = True
@@ -153,7 +165,7 @@ def make(store: Store, pair: Pair, how: Pass, step: int, *handed: Handed) -> Any
 
 def step_of(how: Pass, step: int) -> Pass:
     """A step of the swaps of a pass: the last one has its name."""
-    names = how.states, f"{how.name}.{ADD}", f"{how.name}.{DROP}", how.name
+    names = how.states, f"{how.name}.{DROP}", f"{how.name}.{ADD}", how.name
     return how._replace(states=names[step], name=names[step + 1])
 
 
