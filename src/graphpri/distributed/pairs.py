@@ -177,7 +177,8 @@ class Loaded:
         self.state, self.drift = state_of(store, pair, how.states, u.size), np.array([0.0, 0.0, 0.0, np.inf])
         nodes = nodes or tuple(load_nodes(store, block, how) for block in self.blocks)
         self.cut = len(nodes[0])  # where the nodes of the second block begin
-        self.debt, self.has_debts = np.zeros((sum(map(len, nodes)), 2)), False  # half-way through swaps
+        self.debt: NDArray[Any] = np.empty((0, 2))
+        self.has_debts = False  # half-way through swaps
         self.model = self._model(list(nodes))
 
     def _model(self, nodes: list[Nodes]) -> Model:
@@ -240,8 +241,7 @@ class _Weighted(Loaded):
     def _model(self, nodes: list[Nodes]) -> Model:
         setting = self.how.setting
         found, width = np.concatenate(nodes), 3 if setting.local else 1
-        if found.shape[1] > width:
-            self.debt = found[:, width:].copy()
+        self.debt = found[:, width:].copy() if found.shape[1] > width else np.zeros((len(found), 2))
         d, rows = found[:, 0], np.empty((len(found), 4))
         rows[:, sweeps.DEGREE] = d
         bend = np.zeros((len(rows) if setting.local else 0, 4))

@@ -33,6 +33,9 @@ FEW_NODES = 1 << 21
 ROUGHLY, ATTEMPTS = 4, 8
 """Passes to the exact size before the last sweep, and after it: the very last one flips edges at any cost."""
 
+FEW = 1e-5
+"""Share of K up to which edges are flipped at any cost at once."""
+
 SIZES = 0.8
 """Ratio of one size to the next where the search comes down from all edges."""
 
@@ -141,7 +144,7 @@ class Search:
                 continue
             how = Pass(self.setting, before, before, str(step))
             label = kind if kind != "sweep" else f"sweep {sum(w == 'sweep' for w, _ in plan[: step + 1])} of {sweeps}"
-            last = all(what != "exact" for what, _ in plan[step + 1 :])
+            last = all(what != "exact" for what, _ in plan[step + 1 :]) or abs(self.size - k) <= FEW * k
             name = self._play(kind, label, how, k, at_any_cost=last)
             self.journal.note(passes=step + 1, size=self.size, **{"pass": name})
             self._forget(before, name)

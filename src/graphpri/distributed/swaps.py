@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphpri._entropy import weight_of
 from graphpri._runtime import compiled
@@ -41,7 +42,8 @@ from graphpri.solvers.sweeps import (
 
 DROP, ADD, TAKE_BACK = range(3)
 
-Handed = tuple[Nodes, FloatArray]
+Debts = NDArray[np.float32] | NDArray[np.float64]
+Handed = tuple[Nodes, Debts]
 """The nodes of a block, and their debts, shape (n, 2): what the drop has changed, and its weight; 0 for none."""
 
 
@@ -52,7 +54,7 @@ def make_halves(
     node: IntArray,
     edge: IntArray,
     other: FloatArray,
-    debt: FloatArray,
+    debt: Debts,
     source: IntArray,
     target: IntArray,
     mu: Weights,
@@ -105,10 +107,10 @@ def find(store: Store, pair: Pair, how: Pass) -> None:
     n = p.model[1].shape[0]
     cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), np.int32)
     sweeps.find_swaps(0, p.state.size, *p.edges, *p.model, cost, edge)
-    weights = np.ones(edge.shape) if p.mu is None else p.mu[edge]
+    found = cost, edge, *([] if p.mu is None else [p.mu[edge]])
     sides = slice(p.cut), slice(p.cut, None)
     for (block, other), side in zip(dict.fromkeys((pair, pair[::-1])), sides, strict=False):
-        store.save(f"swaps/{block}.{other}", cost[side], edge[side], weights[side])
+        store.save(f"swaps/{block}.{other}", *(some[side] for some in found))
 
 
 def choose(store: Store, block: int, blocks: int, how: Pass) -> None:
@@ -127,8 +129,9 @@ def choose(store: Store, block: int, blocks: int, how: Pass) -> None:
     total = found[0].sum(axis=1)
     node = np.flatnonzero(total < -GAIN * how.numbers[0])
     node = node[stable_order(total[node])]
-    (cost, edge, weight), at, total = (one[node] for one in found), at[node], total[node]
-    node, added = node.astype(np.int32), np.column_stack([cost[:, 0], weight[:, 0]])
+    (cost, edge, *weights), at, total = (one[node] for one in found), at[node], total[node]
+    weight = weights[0][:, 0] if weights else np.ones(node.size)
+    node, added = node.astype(np.int32), np.column_stack([cost[:, 0], weight])
     for other in range(blocks):
         wanted = []
         for kept in range(2):
@@ -140,7 +143,7 @@ def choose(store: Store, block: int, blocks: int, how: Pass) -> None:
 def first(store: Store, block: int, how: Pass) -> Handed:
     """The nodes of a block, none in debt."""
     nodes = load_nodes(store, block, how)
-    return nodes, np.zeros((len(nodes), 2))
+    return nodes, np.zeros((len(nodes), 2), np.float32)
 
 
 def make(store: Store, pair: Pair, how: Pass, step: int, *handed: Handed) -> Any:
