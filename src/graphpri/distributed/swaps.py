@@ -107,36 +107,51 @@ def find(store: Store, pair: Pair, how: Pass) -> None:
     n = p.model[1].shape[0]
     cost, edge = np.full((n, 2), np.inf, np.float32), np.zeros((n, 2), np.int32)
     sweeps.find_swaps(0, p.state.size, *p.edges, *p.model, cost, edge)
-    found = cost, edge, *([] if p.mu is None else [p.mu[edge]])
-    sides = slice(p.cut), slice(p.cut, None)
-    for (block, other), side in zip(dict.fromkeys((pair, pair[::-1])), sides, strict=False):
-        store.save(f"swaps/{block}.{other}", *(some[side] for some in found))
+    for (block, other), side in zip(
+        dict.fromkeys((pair, pair[::-1])), (slice(p.cut), slice(p.cut, None)), strict=False
+    ):
+        found: list[Any] = []
+        for kept in range(2):
+            at = np.flatnonzero(np.isfinite(cost[side, kept]))
+            some = edge[side, kept][at]
+            found += [at.astype(np.int32), cost[side, kept][at], some, np.empty(0) if p.mu is None else p.mu[some]]
+        store.save(f"swaps/{block}.{other}", *found)
+
+
+class _Best:
+    """The edges of a block's nodes that cost least to add, or to drop: cost, block of the other end, number, weight."""
+
+    def __init__(self, n: int) -> None:
+        self.cost, self.weight = np.full(n, np.inf, np.float32), np.ones(n)
+        self.other, self.edge = np.zeros(n, np.int8), np.zeros(n, np.int32)
+
+    def take(self, other: int, node: IntArray, cost: NDArray[np.float32], edge: IntArray, weight: FloatArray) -> None:
+        """Take what is better of the edges to another block."""
+        better = np.flatnonzero(cost < self.cost[node])
+        at = node[better]
+        self.cost[at], self.edge[at], self.other[at] = cost[better], edge[better], other
+        if weight.size:
+            self.weight[at] = weight[better]
 
 
 def choose(store: Store, block: int, blocks: int, how: Pass) -> None:
-    """Write the swaps that the nodes of a block want, the best first: nodes and edges by pair, to drop and to add."""
-    at = np.zeros(0)
-    found: list[Any] = []
+    """Write the swaps that the nodes of a block want, the best first: nodes and edges by pair, to add and to drop."""
+    n = store.load(f"blocks/{block}")[0].size
+    best = _Best(n), _Best(n)
     for other in range(blocks):
-        some = store.load(f"swaps/{block}.{other}")
-        if not other:
-            found, at = [one.copy() for one in some], np.zeros(some[0].shape, np.int8)
-            continue
-        better = some[0] < found[0]
-        for one, new in zip(found, some, strict=True):
-            np.copyto(one, new, where=better)
-        np.copyto(at, np.int8(other), where=better)
-    total = found[0].sum(axis=1)
+        found = store.load(f"swaps/{block}.{other}")
+        best[0].take(other, *found[:4])
+        best[1].take(other, *found[4:])
+    total = best[0].cost + best[1].cost
     node = np.flatnonzero(total < -GAIN * how.numbers[0])
     node = node[stable_order(total[node])]
-    (cost, edge, *weights), at, total = (one[node] for one in found), at[node], total[node]
-    weight = weights[0][:, 0] if weights else np.ones(node.size)
-    node, added = node.astype(np.int32), np.column_stack([cost[:, 0], weight])
+    added = np.column_stack([best[0].cost[node], best[0].weight[node]])
     for other in range(blocks):
-        wanted = []
-        for kept in range(2):
-            here = at[:, kept] == other
-            wanted += [node[here], edge[here, kept], total[here], added[here]]
+        wanted: list[Any] = []
+        for one in best:
+            here = one.other[node] == other
+            at = node[here]
+            wanted += [at.astype(np.int32), one.edge[at], total[at], added[here]]
         store.save(f"wanted/{block}.{other}", *wanted)
 
 
