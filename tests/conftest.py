@@ -98,7 +98,8 @@ def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Res
     out = tmp_path_factory.mktemp("studies")
 
     def draw(figure: Any, folder: Path, name: str) -> None:
-        """As SVG alone; PNG is drawn of one study (test_studies.py), and takes as long again."""
+        """As SVG alone, and not laid out anew; the files that users get are drawn of one study (test_studies.py)."""
+        figure.set_layout_engine("none")
         (folder / f"{name}.svg").write_bytes(as_bytes(figure, "svg"))
 
     @cache

@@ -598,8 +598,7 @@ def test_curves_follow_and_lead(karate: Any, open_tab: Any) -> None:
     assert "along β" in tab.page.locator("#curves svg").first.get_attribute("aria-label")
 
 
-@pytest.mark.parametrize("width", [360, 1440])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1440, "light")])
 def test_page_fits_the_screen_and_passes_axe(karate: Any, open_tab: Any, width: int, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     tab = open_tab(karate[1], viewport={"width": width, "height": 800}, color_scheme=scheme)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 from pathlib import Path
@@ -265,13 +266,17 @@ def test_labels_of_newer_yfiles_are_read() -> None:
 # Node-link JSON
 
 
+KEY = "edges" if "edges" in inspect.signature(nx.node_link_data).parameters else "link"
+"""What networkx calls the key of edges: another word before 3.4."""
+
+
 @pytest.mark.parametrize("key", ["edges", "links"])
 @pytest.mark.parametrize("indent", [None, 2])
 def test_node_link_json_of_networkx_is_read_with_its_types(key: str, indent: int | None) -> None:
     graph = nx.MultiDiGraph(name="mixed")
     graph.add_nodes_from([(1, {"club": "x"}), ("1", {}), ((2, "t"), {})])
     graph.add_edges_from([(1, "1", {"weight": 2.5}), (1, "1", {"weight": 1}), ("1", (2, "t"), {})])
-    t = read(json.dumps(nx.node_link_data(graph, edges=key), indent=indent))
+    t = read(json.dumps(nx.node_link_data(graph, **{KEY: key}), indent=indent))
     assert labels_of(t) == [1, "1", (2, "t")]
     assert edges_of(t) == [(1, "1"), (1, "1"), ("1", (2, "t"))]
     assert columns_of(t) == {"weight": [2.5, 1, None], "key": [0, 1, 0]}

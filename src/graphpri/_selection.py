@@ -253,8 +253,10 @@ def best_forest(graph: Graph, order: NDArray[np.int64]) -> BoolArray:
     place[order] = np.arange(1, graph.n_edges + 1)
     if graph.n_edges >= LARGE_GRAPH:
         return _grown(graph, -place.astype(np.float64), place, np.arange(graph.n_nodes), None)
-    shape = (graph.n_nodes, graph.n_nodes)
-    tree = minimum_spanning_tree(sp.csr_array((place.astype(np.float64), (graph.source, graph.target)), shape=shape))
+    # SciPy takes no other node numbers than of 32 bits here (1.13: "buffer dtype mismatch"), and may keep longer ones.
+    ends = (graph.source.astype(np.int32), graph.target.astype(np.int32))
+    weights = sp.csr_array((place.astype(np.float64), ends), shape=(graph.n_nodes, graph.n_nodes))
+    tree = minimum_spanning_tree(weights)
     mask = np.zeros(graph.n_edges, bool)
     mask[order[tree.data.astype(np.int64) - 1]] = True
     return mask

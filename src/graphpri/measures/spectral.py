@@ -377,10 +377,16 @@ def pairs(origin: View) -> NDArray[np.int64]:
     return np.stack([order[at], order[other]], axis=1)
 
 
+def _over(weights: FloatArray, top: float) -> FloatArray:
+    """Weights over the largest; where that is subnormal, NumPy 1.26 warns of what it fills its registers with."""
+    with np.errstate(over="ignore"):
+        return weights / top
+
+
 def capacities(view: View, top: float, unit: float) -> sp.csr_array:
     """Weights of the edges in both directions as integers: in units of `top`, then in `unit`."""
     graph = view.graph
-    whole = np.maximum(np.rint(graph.weights / top / unit), 1).astype(np.int32)
+    whole = np.maximum(np.rint(_over(graph.weights, top) / unit), 1).astype(np.int32)
     ends = np.concatenate([graph.source, graph.target]), np.concatenate([graph.target, graph.source])
     return sp.csr_array((np.concatenate([whole, whole]), ends), shape=(graph.n_nodes, graph.n_nodes))
 
@@ -415,7 +421,7 @@ def flow_ratio(view: View) -> float:
     # most new weights of an edge set have the unit of the old ones, whose flows are there.
     views = view.origin, view
     top = _power_of_two(max(float(v.graph.weights.max()) for v in views))
-    unit = _power_of_two(max(float(v.graph.strengths(v.graph.weights / top).max()) for v in views) / _UNITS)
+    unit = _power_of_two(max(float(v.graph.strengths(_over(v.graph.weights, top)).max()) for v in views) / _UNITS)
     key = "flows", top, unit
     if key not in view.origin.memory:
         view.origin.memory[key] = flows(view.origin, top, unit)
