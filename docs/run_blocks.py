@@ -51,6 +51,8 @@ for folder, blocks in json.load(sys.stdin):
     pages.append((printed, error))
 json.dump(pages, sys.stdout)
 """
+WARNINGS = ("-Werror", "-Wignore::DeprecationWarning", "-Werror::DeprecationWarning:__main__")
+"""Warnings are errors, but for those about what libraries call in each other."""
 SHELL = re.compile(r"[|&;<>$*?`()]")
 NUMBER = re.compile(r"[−-]?\d+(?:\.(\d+))?")
 SECONDS = re.compile(r"\d+\.\d+ s\b")
@@ -127,7 +129,7 @@ def _in_one_process(pages: Sequence[Path], folder: Path) -> list[list[Run]]:
         code = [(str(page), block.start, "\n".join(block.lines)) for block in blocks(page) if block.kind == "python"]
         given.append((tempfile.mkdtemp(prefix=page.stem, dir=folder), code))
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", RUNNER],
+        [sys.executable, *WARNINGS, "-c", RUNNER],
         input=json.dumps(given),
         capture_output=True,
         text=True,

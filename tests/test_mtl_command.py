@@ -69,7 +69,8 @@ def test_every_file_is_there_and_has_a_row_for_everything(exams: Path, done: Pat
     table = rows_of(exams)
     predictions = rows_of(done / "predictions.csv")
     assert [row["task"] for row in predictions] == [row["school"] for row in table]
-    assert [float(row["target"]) for row in predictions] == [float(row["score"]) for row in table]
+    targets, scores = ([float(row[name]) for row in rows] for rows, name in ((predictions, "target"), (table, "score")))
+    assert targets == pytest.approx(scores, rel=1e-12)  # pandas before 3 reads some numbers one digit off
     assert all(row["graph"] and row["graph, pri"] for row in predictions)
     assert [row["task"] for row in rows_of(done / "coefficients.csv")] == [f"s{i}" for i in range(8)]
 

@@ -538,8 +538,8 @@ def sparsify(
     >>> import networkx as nx
     >>> import graphpri
     >>> result = graphpri.sparsify(nx.karate_club_graph(), keep=0.3, beta=4)
-    >>> result.graph.number_of_edges(), result.mask.sum()
-    (23, np.int64(23))
+    >>> result.graph.number_of_edges(), int(result.mask.sum())
+    (23, 23)
     """
     with in_threads(None if threads is None else whole("threads", threads, 1, _MOST_THREADS)):
         limit = Deadline(seconds("time_limit", time_limit))

@@ -1069,9 +1069,11 @@ class Graph:
         weights : ndarray of float64, shape (M,), optional
             New weights of all M edges; those of dropped edges are not read.
         """
-        mask = np.asarray(mask, bool)
+        mask = np.asarray(mask)
         if mask.shape != (self.n_edges,):
             raise GraphError(f"a mask of shape {mask.shape} does not fit {self.n_edges} edges")
+        if mask.dtype != bool:
+            mask = edge_values(self, "mask", mask, "biuf").astype(bool)
         u, v = self.source[mask], self.target[mask]
         if weights is not None:
             weights = edge_values(self, "weights", weights, "buif")

@@ -256,8 +256,8 @@ def explore(
     >>> page = explore(nx.karate_club_graph(), beta=[1, 4], keep=[0.3, 0.5])
     >>> page
     Exploration(34 nodes, 78 edges; 2 beta, 2 budgets, 7 other methods)
-    >>> page.mask(beta=4, keep=0.3).sum()
-    np.int64(23)
+    >>> int(page.mask(beta=4, keep=0.3).sum())
+    23
     """
     whole("seed", seed)
     whole("height", height, 200, 10_000)

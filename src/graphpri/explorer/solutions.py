@@ -50,8 +50,8 @@ class Pool:
     >>> pool = Pool(Objective(Graph.from_edges([0, 1, 2], [1, 2, 3]), 1.0))
     >>> pool.add(np.array([True, False, False]))
     >>> pool.add(np.ones(3, bool))
-    >>> pool.best(0.0)[0].sum(), pool.best(100.0)[0].sum()
-    (np.int64(1), np.int64(3))
+    >>> int(pool.best(0.0)[0].sum()), int(pool.best(100.0)[0].sum())
+    (1, 3)
     """
 
     objective: Objective
