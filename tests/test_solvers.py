@@ -312,6 +312,15 @@ def test_exactly_k_edges_with_and_without_connectivity(graph, entropy):
             assert graph.components(mask)[0] == graph.components()[0]
 
 
+@pytest.mark.parametrize("beta", [0.0, 4.0, 50.0])
+@pytest.mark.parametrize("effort", ["fast", "normal", "best"])
+def test_where_every_edge_is_protected_or_forbidden_the_protected_ones_are_kept(beta, effort):
+    graph = Graph.from_edges([0, 0, 1, 2], [1, 3, 2, 3])
+    protect = np.array([True, False, True, False])
+    found = solve(Objective(graph, beta), 2, Constraints(protect=protect, forbid=~protect), effort=effort)
+    assert np.array_equal(found.mask, protect)
+
+
 @pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("connected", [False, True])
 @pytest.mark.parametrize("k", [40, None])

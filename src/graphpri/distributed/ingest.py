@@ -30,7 +30,6 @@ from graphpri.distributed.keys import (
 )
 from graphpri.distributed.parts import Piece, Reading, batches
 from graphpri.distributed.store import Store, find
-from graphpri.solvers.tournament import Places
 
 Pair = tuple[int, int]
 
@@ -339,8 +338,3 @@ def rows_with(piece: Piece, reading: Reading, keys: tuple[int, int]) -> list[int
 def pairs_of(blocks: int) -> list[Pair]:
     """All pairs of blocks a ≤ b, in order."""
     return [(a, b) for a in range(blocks) for b in range(a, blocks)]
-
-
-def counts_of(store: Store, pairs: list[Pair]) -> Places:
-    """Number of edges of each pair, from the files."""
-    return np.array([store.load(f"edges/{pair_name(pair)}")[0].size for pair in pairs], np.int64)

@@ -132,6 +132,10 @@ CLOSE = 1e-3
 SQUARES = 0.01
 """Share of J by which a local minimum may lie above the best and still be improved by cycles of four edges."""
 
+HUBS = 16
+"""Factor of patience with a budget where the entropy rules: edges gather at hubs, of which there are several, and moves
+between them come seldom; descents are short."""
+
 LONGER = 2, 1.5
 """Factors of patience and work with a budget and a large β, where moves are cheap and perturbations go on to pay."""
 
@@ -660,8 +664,8 @@ def _try_starts(search: Search, level: Effort) -> None:
 def _perturb(search: Search, level: Effort) -> bool:
     """Iterated local search (Lourenço, Martin and Stützle, 2003): perturb the best subset, descend, keep the better.
 
-    With a budget and equal weights, where the divergence rules, a local minimum a little above the best is perturbed
-    next, and the best again after a few of them.
+    With a budget, where the entropy rules, or the divergence with equal weights, a local minimum a little above the
+    best is perturbed next, and the best again after a few of them.
 
     Returns whether the work was spent before the patience.
     """
@@ -674,10 +678,13 @@ def _perturb(search: Search, level: Effort) -> bool:
     patience = round(level.patience * max(2.0, joined / 16) * rugged * hard)
     budget = level.work / search.seconds_per_move
     squares = search.has_squares and not search.is_costly
+    at_hubs = evaluator.beta < ENTROPY_RULES and not search.is_costly and not search.sizes_vary
+    if at_hubs:
+        patience *= HUBS
     if squares and not search.sizes_vary:
         patience, budget = LONGER[0] * patience, LONGER[1] * budget
     best, value, flips = evaluator.mask.copy(), evaluator.value, evaluator.swap_changes()
-    near = value + NEAR * abs(value) if search.keeps_degrees else -np.inf
+    near = value + NEAR * abs(value) if search.keeps_degrees or at_hubs else -np.inf
     failures, number, moves, current, away = 0, 0, 0.0, best, 0
     passed: dict[bytes, object] = {}
     tried: set[bytes] = set()
