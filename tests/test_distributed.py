@@ -471,7 +471,7 @@ def test_weights_of_repeated_edges_are_joined(parallel: str, weight: float, clie
         {"source": "b", "target": "c", "weight": 1},
     ]
     how = "weights added" if parallel == "sum" else "largest weight kept"
-    assert found.notes == [f"1 row that repeat an edge joined, {how}"]
+    assert found.notes == [f"1 row that repeats an edge joined, {how}"]
 
 
 # Estimates.
@@ -715,7 +715,7 @@ def test_an_interruption_leaves_no_output_and_can_be_resumed(
         if step.stage == "writing":
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=r"scratch has what was done: pass resume=True to go on from there"):
         go(parts, tmp_path / "kept", client, callback=press)
     assert not (tmp_path / "kept").exists()
     with pytest.raises(graphpri.FileError, match="an unfinished run left it: pass resume=True"):
@@ -857,6 +857,34 @@ def test_what_can_not_begin_is_refused(
     with pytest.raises(graphpri.MissingExtraError, match=r"needs dask.*graphpri\[distributed\]"):
         go(parts, tmp_path / "kept", client)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "scratch", "message"),
+    [
+        ("work/kept", "work", "must lie apart"),
+        ("work", "work/", "must lie apart"),
+        ("work", "work/scratch", "must lie apart"),
+        ("edges/kept", None, "lies in the input"),
+        ("kept", "mine", "mine: exists already, and no run left it"),
+    ],
+)
+def test_no_folder_is_removed_or_read_with_another(
+    output: str, scratch: str | None, message: str, client: Any, tmp_path: Path
+) -> None:
+    source = write_parts(tmp_path / "edges")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(graphpri.FileError, match=message):
+        go(source, tmp_path / output, client, scratch=None if scratch is None else f"{tmp_path}/{scratch}")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_nothing_can_go_on_from_is_removed(parts: str, client: Any, tmp_path: Path) -> None:
+    with pytest.raises(graphpri.OptionError, match="is not a count"):
+        go(parts, tmp_path / "kept", client, keep=10**6)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_without_a_manifest_or_with_a_part_missing_is_no_result(kept: Path, tmp_path: Path) -> None:

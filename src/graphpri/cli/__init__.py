@@ -93,8 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _close_stdout()
         return FAILED
-    except KeyboardInterrupt:
-        say("interrupted")
+    except KeyboardInterrupt as interruption:
+        how_to_go_on = [f"; {explain(about)[0]}" for about in interruption.args if isinstance(about, GraphPRIError)]
+        say(f"interrupted{''.join(how_to_go_on)}")
         return FAILED
     except Exception as error:
         if is_debugging():

@@ -43,7 +43,8 @@ class Machines:
         str | None,
         Parameter(
             metavar="URL",
-            help="Folder that all workers can reach, 30 to 40 bytes an edge; beside the output if absent.",
+            help="Folder that all workers can reach and that is not there yet, 30 to 40 bytes an edge; beside the "
+            "output if absent. It is removed at the end.",
         ),
     ] = None
     resume: Annotated[

@@ -54,7 +54,8 @@ Examples:
   graphpri sparsify big.parquet -o small.npyd --keep 0.1 --memory 8GB
   graphpri sparsify edges/ -o kept/ --keep 0.3 --distributed --weight none
 
-Ctrl-C during the search writes the best result so far and exits with 1.""",
+Ctrl-C during the search writes the best result so far and exits with 1; with --distributed nothing is written, and
+--resume goes on from what the scratch folder has.""",
 )
 
 

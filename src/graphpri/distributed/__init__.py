@@ -39,7 +39,7 @@ from graphpri.distributed.run import (
 )
 from graphpri.distributed.search import Measured, Search, WeightedSearch
 from graphpri.distributed.store import Store, find
-from graphpri.errors import FileError, OptionError, argument, setting
+from graphpri.errors import ClusterError, FileError, OptionError, argument, setting
 from graphpri.measures.information import Estimates, check_estimate
 from graphpri.measures.registry import Unit
 
@@ -189,8 +189,9 @@ def sparsify(
         cluster of processes with up to eight threads each; a script that does so needs the line
         ``if __name__ == "__main__":`` before the call, as Python starts the workers anew.
     scratch : str, optional
-        Folder for what is needed meanwhile, about 30 bytes an edge, a path or URL that all workers can reach. Beside
-        the output where absent. It is removed when all is written, and stays when a run fails, for `resume`.
+        Folder for what is needed meanwhile, about 30 bytes an edge, a path or URL that all workers can reach, apart
+        from the output and not there yet. Beside the output where absent. It is removed when all is written, and stays
+        when a run fails after the input was read, for `resume`.
     resume : bool
         Go on from what a run with the same input and settings left in `scratch`.
     callback : callable, optional
@@ -236,7 +237,7 @@ def sparsify(
     asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": by, "method": method, "seed": seed}
     settings = asked | {"loops": loops, "parallel": parallel, "weight": weight, "source": source, "target": target}
     job = _Job(input, Store(output), Store(scratch or f"{output.rstrip('/')}.scratch"), settings, weight, resume)
-    job.check_output()
+    job.check_places()
     parts = listed(input)
     with failures_in_words(job.scratch, job.how_to_resume):
         journal = job.begin(parts)
@@ -245,6 +246,8 @@ def sparsify(
                 result = job.run(Cluster(own, callback), parts, journal)
         except BaseException as error:
             job.clean(error)
+            if isinstance(error, KeyboardInterrupt) and (words := job.how_to_resume()):
+                error.args = (ClusterError(words.removeprefix("; ")),)
             raise
     job.scratch.remove()
     return result
@@ -402,10 +405,20 @@ class _Job:
     weight: str | None
     resume: bool
 
-    def check_output(self) -> None:
-        """Refuse an output that is there already."""
+    def check_places(self) -> None:
+        """Refuse an output that is there already, and folders of which one would be read or removed with another."""
         if self.output.exists() and self.output.fs.ls(self.output.path()):
             raise FileError(f"{self.output.url}: exists already: name another folder, or remove it first")
+        if self.output.is_within(self.scratch) or self.scratch.is_within(self.output):
+            raise FileError(
+                f"{self.scratch.url}: the scratch folder, which is removed at the end, and the output "
+                f"{self.output.url} must lie apart: name another place by {setting('scratch')}"
+            )
+        if self.output.is_within(Store(self.input)):
+            raise FileError(
+                f"{self.output.url}: lies in the input {self.input}, where what is written would be read as its parts: "
+                "name another folder"
+            )
 
     def how_to_resume(self) -> str:
         """The end of a message about a run that failed."""
@@ -418,17 +431,22 @@ class _Job:
         facts = {"graphpri": __version__, "settings": self.settings, "parts": [list(part) for part in parts]}
         found = self.scratch.facts("journal.json")
         if not self.resume:
-            if found is not None or self.scratch.exists():
+            if found is not None:
                 raise FileError(
                     f"{self.scratch.url}: an unfinished run left it: pass {setting('resume', True)} to go on "
                     "from there, or remove it"
+                )
+            if self.scratch.exists():
+                raise FileError(
+                    f"{self.scratch.url}: exists already, and no run left it: name a scratch folder that is not there "
+                    f"yet by {setting('scratch')}; it is removed at the end"
                 )
             self.scratch.make()
             journal = Journal(self.scratch, facts)
             journal.note()
             return journal
         if found is None:
-            raise FileError(f"{self.scratch.url}: there is no run to resume: pass {setting('resume', False)}")
+            raise FileError(f"{self.scratch.url}: there is no run to resume: leave {setting('resume', True)} out")
         for name, what in (("graphpri", "another version of graphpri"), ("settings", "other settings")):
             if found[name] != facts[name]:
                 raise FileError(f"{self.scratch.url}: the run there has {what} ({found[name]}): resume it with those")
@@ -501,5 +519,12 @@ class _Job:
         """Leave no part of an output, and no scratch where there is nothing to resume."""
         self.output.remove()
         facts = self.scratch.facts("journal.json")
-        if facts is None or facts.get("numbers") is None:
+        if facts is None or facts.get("numbers") is None or isinstance(error, OptionError) or self._is_changed(facts):
             self.scratch.remove()
+
+    def _is_changed(self, facts: dict[str, Any]) -> bool:
+        """Whether the input is no longer what was read, so that nothing can go on from there."""
+        try:
+            return [list(part) for part in listed(self.input)] != facts["parts"]
+        except FileError:
+            return True

@@ -418,7 +418,9 @@ def _sorted_rows(
             keys = next(one.repeated for one in order if one.repeated is not None)
             _refuse_repeats(cluster, every, reading, keys, repeats, ("sum", "max") if weighted else ("first",))
         how = {"sum": "joined, weights added", "max": "joined, largest weight kept", "first": "left out"}
-        notes.append(f"{repeats} {'row' if repeats == 1 else 'rows'} that repeat an edge {how[policies.parallel]}")
+        notes.append(
+            f"{repeats} {'row that repeats' if repeats == 1 else 'rows that repeat'} an edge {how[policies.parallel]}"
+        )
     kinds = frozenset().union(*(one.kinds for one in dealt))
     return _Rows(every, rows, blocks, order, [file for one in dealt for file in one.texts], kinds, notes, weighted)
 

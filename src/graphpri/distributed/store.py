@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -68,6 +69,13 @@ class Store:
         self.fs.invalidate_cache()
         return bool(self.fs.exists(self.path(name)))
 
+    def is_within(self, other: Store) -> bool:
+        """Whether the folder is another one, or lies in it."""
+        if self.fs is not other.fs and self.fs.protocol != other.fs.protocol:
+            return False
+        here, there = ((os.path.realpath(s.path()) if s.is_local else s.path()) for s in (self, other))
+        return f"{here}/".startswith(f"{there}/")
+
     def make(self, *folders: str) -> None:
         """Make the folder and some below it."""
         for folder in folders or ("",):
@@ -95,8 +103,12 @@ class Store:
     def write(self, name: str, data: bytes | memoryview) -> int:
         """Write a file; returns its size."""
         path = self.path(name)
-        with open(path, "wb", buffering=0) if self.is_local else self.fs.open(path, "wb") as stream:
-            stream.write(data)
+        try:
+            with open(path, "wb", buffering=0) if self.is_local else self.fs.open(path, "wb") as stream:
+                stream.write(data)
+        except OSError as error:
+            error.filename = error.filename or path  # a full disk doesn't say which it is
+            raise
         return len(data)
 
     def load(self, name: str) -> list[NDArray[Any]]:
