@@ -23,7 +23,7 @@ from graphpri.distributed.pairs import Pass, Played, Setting, load_nodes
 from graphpri.distributed.run import TABLES, WRITING, Cluster, Journal, Later, Numbers
 from graphpri.distributed.store import Store
 from graphpri.distributed.weighted import Held
-from graphpri.solvers.sweeps import DRIFT, ENTROPY_RULES
+from graphpri.solvers.sweeps import DRIFT, ENTROPY_RULES, price_below
 from graphpri.solvers.tournament import rounds_of
 
 SAMPLE = 50_000
@@ -283,12 +283,7 @@ class Search:
     def _price(self, look: Look, k: int) -> float:
         """The price below which `k` edges lie, from a sample."""
         found = np.concatenate([prices for prices, _ in self._sample(look)])
-        place = min(int(k / self.setting.edges * found.size), found.size - 1)
-        price = float(np.partition(found, place)[place])
-        if math.isfinite(price):
-            return price
-        finite = found[np.isfinite(found)]
-        return float(finite.max(initial=0.0) if price > 0 else finite.min(initial=0.0))
+        return price_below(found, k / self.setting.edges)
 
     def _cut(self, look: Look, at_any_cost: bool) -> tuple[float, ...]:
         """The rank up to which flips bring the size to K exactly, were they all made at once."""

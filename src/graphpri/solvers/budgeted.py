@@ -599,7 +599,8 @@ def _improve(search: Search, level: Effort) -> Status:
     spent = False
     for _ in range(PERTURBED if level.patience else 1):
         _allow(search, PERTURBATIONS, level)
-        spent = bool(level.patience) and not search.is_large and _perturb(search, level)
+        perturbs = level.patience > 0 and not search.is_large and bool(search.free.any())
+        spent = perturbs and _perturb(search, level)
         value = evaluator.value
         _allow(search, 1.0, level)
         check = _settle(search, level, level.check)

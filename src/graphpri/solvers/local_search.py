@@ -1035,7 +1035,7 @@ def _closed_trails(search: Search) -> BoolArray | None:
     turn, whose single swaps all raise J.
     """
     rng = search.rng
-    for _ in range(TRIES if search.free.any() else 0):
+    for _ in range(TRIES):
         subset = search.evaluator.mask.copy()
         flipped = np.zeros(subset.size, bool)
         for _ in range(int(rng.integers(1, 3))):

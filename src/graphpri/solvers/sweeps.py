@@ -617,6 +617,16 @@ class TraceSums(NamedTuple):
     total: float
 
 
+def price_below(sample: NDArray[np.float32], share: float) -> float:
+    """The price below which that share of a sample of prices lies; the last finite one where that is infinite."""
+    place = min(int(share * sample.size), sample.size - 1)
+    price = float(np.partition(sample, place)[place])
+    if np.isfinite(price):
+        return price
+    finite = sample[np.isfinite(sample)]
+    return float(finite.max(initial=0.0) if price > 0 else finite.min(initial=0.0))
+
+
 def trace_slope(beta: float, mixture: str, s: TraceSums) -> float:
     """Derivative of J in the trace, the matrix of the kept graph held."""
     of_kept, of_mixed, _ = coefficients(beta)
@@ -974,10 +984,7 @@ class Sweeps:
         if k is None:
             return 0.0
         sample = self._prices(max(1, self.graph.n_edges // size))
-        place = min(int(k / self.graph.n_edges * sample.size), sample.size - 1)
-        price = float(np.partition(sample, place)[place])
-        finite = sample[np.isfinite(sample)]
-        return price if np.isfinite(price) else float(finite.max(initial=0.0) if price > 0 else finite.min(initial=0.0))
+        return price_below(sample, k / self.graph.n_edges)
 
     def resize(self, k: int) -> None:
         """Add the cheapest edges, or drop the dearest, until there are `k`; each sees the changes before it."""
