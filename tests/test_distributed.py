@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -142,8 +143,7 @@ def contents(folder: Path | str) -> dict[str, bytes]:
 
 
 def edges_in(folder: Path | str) -> Any:
-    tables = [pq.read_table(path) for path in sorted(Path(folder).glob("*.parquet"))]
-    return pa.concat_tables(tables)
+    return pq.read_table(folder)
 
 
 def go(folder: str, output: Path, client: Any, **options: Any) -> Manifest:
@@ -887,8 +887,14 @@ def test_what_nothing_can_go_on_from_is_removed(parts: str, client: Any, tmp_pat
     assert not list(tmp_path.iterdir())
 
 
+def test_other_libraries_read_the_folder_as_one_table(kept: Path) -> None:
+    manifest = Manifest.read(str(kept))
+    assert len(pd.read_parquet(kept)) == pq.read_table(kept).num_rows == manifest.kept
+    assert f"{manifest.kept} of {manifest.edges} edges" in repr(manifest)
+
+
 def test_a_folder_without_a_manifest_or_with_a_part_missing_is_no_result(kept: Path, tmp_path: Path) -> None:
-    with pytest.raises(graphpri.FileError, match=r"no manifest\.json there"):
+    with pytest.raises(graphpri.FileError, match=r"no _manifest\.json there"):
         Manifest.read(str(tmp_path))
     for path in kept.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())

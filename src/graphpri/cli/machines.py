@@ -219,7 +219,7 @@ def report(r: Mapping[str, Any]) -> str:
                 ("divergence D", f"{r['divergence']:.4f} nats"),
                 ("objective J", f"{r['objective']:.4f} = S + 2·{beta:g}·D" + (" + barrier" if alpha else "")),
                 ("about the input", "; ".join(r["notes"]) or None),
-                ("written", f"{r['output']}: {len(r['parts'])} parts and manifest.json"),
+                ("written", f"{r['output']}: {len(r['parts'])} parts and _manifest.json"),
             ]
         )
     )

@@ -1,7 +1,7 @@
 """Graphs too large for the memory of one machine: files of edges in, files of kept edges out, on a Dask cluster.
 
 The search is that of :mod:`graphpri.solvers.sweeps`, on blocks of nodes that a hash of their ids deals: a task plays
-the edges between two blocks, and whatever runs the tasks, the result is the same. docs/scale.md says when that pays,
+the edges between two blocks, and whatever runs the tasks, the result is the same. docs/machines.md says when that pays,
 and how a cluster is set up.
 """
 
@@ -45,7 +45,8 @@ from graphpri.measures.registry import Unit
 
 __all__ = ["Manifest", "Step", "connect", "estimate", "sparsify"]
 
-MANIFEST = "manifest.json"
+MANIFEST = "_manifest.json"
+"""Named so that what reads a folder of parquet (pyarrow, pandas, Dask, Spark) passes it over."""
 FORMAT = 1
 COLUMNS = "source", "target"
 THREADS = 8
@@ -54,7 +55,7 @@ THREADS = 8
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder of kept edges holds; the file ``manifest.json`` in it, which is written last, says the same.
+    """What a folder of kept edges holds; the file ``_manifest.json`` in it, which is written last, says the same.
 
     Attributes
     ----------
@@ -82,7 +83,7 @@ class Manifest:
     ...     facts = {"input": "edges/", "nodes": 3, "edges": 2, "kept": 1, "nodes_cut_off": 1, "objective": 1.1}
     ...     facts |= {"entropy": 0.7, "entropy_original": 1.0, "divergence": 0.05, "settings": {}, "notes": []}
     ...     text = json.dumps({"format": 1, **facts, "versions": {}, "parts": []})
-    ...     _ = pathlib.Path(folder, "manifest.json").write_text(text)
+    ...     _ = pathlib.Path(folder, "_manifest.json").write_text(text)
     ...     Manifest.read(folder).kept
     1
     """
@@ -122,6 +123,12 @@ class Manifest:
                 raise FileError(f"{output}: its part {part['name']} is missing or damaged")
         return found
 
+    def __repr__(self) -> str:
+        return (
+            f"Manifest({self.kept} of {self.edges} edges kept by {self.settings.get('method')}, "
+            f"J={self.objective:.4f}, S={self.entropy:.4f}, D={self.divergence:.4f}; {len(self.parts)} parts)"
+        )
+
 
 @checked
 def sparsify(
@@ -157,7 +164,7 @@ def sparsify(
         are integers or text. CSV parts are read by a task each: many of moderate size are read faster than one.
     output : str
         Folder for the kept edges: parquet with the columns ``source`` and ``target``, the weights under their name,
-        and ``manifest.json``, written last. It must not exist, or be empty.
+        and ``_manifest.json``, written last. It must not exist, or be empty.
     keep : float in (0, 1] or int
         Share or number of edges to keep.
     beta : float
@@ -503,10 +510,10 @@ class _Job:
             numbers.edges,
             k,
             measured.cut_off,
-            measured.terms.objective,
-            measured.terms.entropy,
-            measured.original,
-            measured.terms.divergence,
+            float(measured.terms.objective),
+            float(measured.terms.entropy),
+            float(measured.original),
+            float(measured.terms.divergence),
             self.settings,
             numbers.notes,
             {"graphpri": __version__} | versions,

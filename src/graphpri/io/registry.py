@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -242,11 +243,15 @@ def _listed(formats: Sequence[Format] = _ALL) -> str:
 def _is_folder(path: str) -> str:
     """The message about a folder that is no graph."""
     suffixes = tuple(suffix for known in FORMATS for suffix in known.suffixes)
-    inside = min((name for name in os.listdir(path) if name.lower().endswith(suffixes)), default=None)
-    if inside is None:
+    found = [[s for s in suffixes if name.lower().endswith(s)] for name in os.listdir(path) if name[0] not in "._"]
+    inside = Counter(max(ends, key=len) for ends in found if ends)
+    if not inside:
         return f"{path}: is a folder, not a file, and no file in it has the suffix of a graph"
-    example = os.path.join(path, "*" + next(suffix for suffix in suffixes if inside.lower().endswith(suffix)))
-    return f"{path}: is a folder, not a file: name files in it, such as {example} ('graphpri sparsify' takes several)"
+    example = os.path.join(path, "*" + min(inside, key=lambda suffix: (-inside[suffix], suffix)))
+    return (
+        f"{path}: is a folder, not a file: name files in it, such as {example} ('graphpri sparsify' takes several, a "
+        "graph each). Parts of one graph are read by 'graphpri sparsify --distributed' and graphpri.distributed"
+    )
 
 
 def _path_name(path_or_stream: Any) -> str | None:
