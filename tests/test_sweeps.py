@@ -320,6 +320,21 @@ def test_threads_do_not_change_a_bit_of_a_sweep(weighted, entropy, k, monkeypatc
 def test_a_wrong_argument_threads_is_an_error(threads):
     with pytest.raises(OptionError, match=r"threads=.* must be a whole number, 1 or more|threads"):
         graphpri.sparsify(zoo.ring(5), keep=2, threads=threads)
+    with pytest.raises(OptionError, match="threads"):
+        graphpri.path(zoo.ring(5), keep=[2, 3], threads=threads)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_hold_for_a_call_and_for_a_whole_path(threads):
+    graph, seen = zoo.random_graph(20, 60, 0), []
+
+    def watch(_):
+        seen.append(workers())
+
+    graphpri.sparsify(graph, keep=20, threads=threads, effort="fast", callback=watch)
+    once = len(seen)
+    graphpri.path(graph, keep=[20, 30], threads=threads, callback=watch)
+    assert 0 < once < len(seen) and set(seen) == {threads}
 
 
 # Results.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
@@ -541,7 +542,7 @@ def sparsify(
     >>> result.graph.number_of_edges(), int(result.mask.sum())
     (23, 23)
     """
-    with in_threads(None if threads is None else whole("threads", threads, 1, _MOST_THREADS)):
+    with _at_most(threads):
         limit = Deadline(seconds("time_limit", time_limit))
         run_by = _MethodCall(method, solver, effort, whole("seed", seed or 0), time_limit, callback, options)
         run_by.check()
@@ -579,7 +580,9 @@ def sparsify(
         return in_stages(search, lambda solution: in_stages(lambda: weigh(solution), measure))
 
 
-_MOST_THREADS = 4096
+def _at_most(threads: int | None) -> AbstractContextManager[None]:
+    """Context in which compiled loops run in at most so many threads."""
+    return in_threads(None if threads is None else whole("threads", threads, 1, 4096))
 
 
 def _before(limit: Deadline, following: int) -> Deadline:
@@ -929,6 +932,7 @@ def path(
     mixture: Mixture = "equation",
     seed: int | None = None,
     effort: EffortName | None = None,
+    threads: int | None = None,
     callback: Callback | None = None,
     directed: Directed = "refuse",
     loops: Loops = "refuse",
@@ -955,7 +959,7 @@ def path(
         One budget (None leaves the size to β), or the budgets of the path.
     effort : {"fast", "normal", "best"}, optional
         How long to search at each point; where absent "normal" along β, as alone, and "fast" along budgets.
-    alpha, weight, connected, cover, at_least, protect, forbid, entropy, mixture, seed, callback
+    alpha, weight, connected, cover, at_least, protect, forbid, entropy, mixture, seed, threads, callback
         As in :func:`sparsify`.
     directed, loops, parallel, negative, zero, source, target, edge_attrs
         As in :func:`sparsify`.
@@ -979,55 +983,56 @@ def path(
     >>> [r.kept.n_edges for r in graphpri.path(nx.path_graph(9), keep=[0.25, 0.5])]
     [2, 4]
     """
-    name, keeps, betas = _steps(beta, keep)
-    effort = effort or ("normal" if name == "beta" else "fast")
-    loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
-    graph = loaded.graph
-    betas = [beta_for(_plain(b), keep) for b in betas]
-    budgets = [_budget(graph, k, connected) for k in keeps]
-    for given in keeps:
-        _check_raising(at_least, given, budgets[0][0] or cover, protect)
-    constraints = _constraints(loaded, budgets[0][0], cover, protect, forbid)
-    budgets = [_raised(graph, k, constraints, at_least) for _, k in budgets]
-    for k in budgets:
-        _check_fits(graph, k, constraints)
-    objective = Objective(graph, betas[0], _plain(alpha), entropy_for(graph, entropy), mixture)
-    seed = whole("seed", seed or 0)
+    with _at_most(threads):
+        name, keeps, betas = _steps(beta, keep)
+        effort = effort or ("normal" if name == "beta" else "fast")
+        loaded = load(G, Policies(weight, directed, loops, parallel, negative, zero, source, target, edge_attrs))
+        graph = loaded.graph
+        betas = [beta_for(_plain(b), keep) for b in betas]
+        budgets = [_budget(graph, k, connected) for k in keeps]
+        for given in keeps:
+            _check_raising(at_least, given, budgets[0][0] or cover, protect)
+        constraints = _constraints(loaded, budgets[0][0], cover, protect, forbid)
+        budgets = [_raised(graph, k, constraints, at_least) for _, k in budgets]
+        for k in budgets:
+            _check_fits(graph, k, constraints)
+        objective = Objective(graph, betas[0], _plain(alpha), entropy_for(graph, entropy), mixture)
+        seed = whole("seed", seed or 0)
 
-    def result(at: Objective, solution: Solution, asked: Any) -> Sparsified:
-        settings = _settings(at, asked, constraints, seed, None, at_least) | {"solver": "budgeted"}
-        return _measured(loaded, at, solution, settings)
+        def result(at: Objective, solution: Solution, asked: Any) -> Sparsified:
+            settings = _settings(at, asked, constraints, seed, None, at_least) | {"solver": "budgeted"}
+            return _measured(loaded, at, solution, settings)
 
-    if name == "beta":
-        k = budgets[0]
-        points = [replace(objective, beta=b) for b in betas]
-        return in_stages(
-            lambda: solve_betas(objective, betas, k, constraints, effort=effort, seed=seed, callback=callback),
-            lambda solutions: [
-                result(at, _explained(solution, at, k, constraints), keeps[0])
-                for at, solution in zip(points, solutions, strict=True)
-            ],
-        )
-    sizes = [cast("int", k) for k in budgets]
-    halt, order = _Halt(callback), sorted(set(sizes), reverse=True)
+        if name == "beta":
+            k = budgets[0]
+            points = [replace(objective, beta=b) for b in betas]
+            return in_stages(
+                lambda: solve_betas(objective, betas, k, constraints, effort=effort, seed=seed, callback=callback),
+                lambda solutions: [
+                    result(at, _explained(solution, at, k, constraints), keeps[0])
+                    for at, solution in zip(points, solutions, strict=True)
+                ],
+            )
+        sizes = [cast("int", k) for k in budgets]
+        halt, order = _Halt(callback), sorted(set(sizes), reverse=True)
 
-    def along(found: dict[int, Solution]) -> list[Sparsified]:
-        """From the largest budget to the smallest, each starting from the one before."""
-        for before, k in zip([0, *order], order, strict=False):
-            if k in found:
-                continue
-            start = found[before].mask if before else None
-            try:
-                solution = solve(objective, k, constraints, effort=effort, seed=seed, callback=halt, start=start)
-            except Interrupted as stop:
-                raise Interrupted(partial(cut_short, found, k, stop)) from None
-            found[k] = halt.follow(solution)
-        return [result(objective, found[k], asked) for asked, k in zip(keeps, sizes, strict=True)]
+        def along(found: dict[int, Solution]) -> list[Sparsified]:
+            """From the largest budget to the smallest, each starting from the one before."""
+            for before, k in zip([0, *order], order, strict=False):
+                if k in found:
+                    continue
+                start = found[before].mask if before else None
+                try:
+                    solution = solve(objective, k, constraints, effort=effort, seed=seed, callback=halt, start=start)
+                except Interrupted as stop:
+                    raise Interrupted(partial(cut_short, found, k, stop)) from None
+                found[k] = halt.follow(solution)
+            return [result(objective, found[k], asked) for asked, k in zip(keeps, sizes, strict=True)]
 
-    def cut_short(found: dict[int, Solution], k: int, stop: Interrupted) -> list[Sparsified]:
-        return along(found | {k: halt.follow(stop.result)})
+        def cut_short(found: dict[int, Solution], k: int, stop: Interrupted) -> list[Sparsified]:
+            return along(found | {k: halt.follow(stop.result)})
 
-    return along({})
+        return along({})
 
 
 def several(values: Any, name: str) -> list[Any]:
