@@ -92,7 +92,7 @@ def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Res
     from graphpri import studies
     from graphpri.apps.brain_models import MaskedGCN
     from graphpri.plot import as_bytes
-    from graphpri.studies import figures
+    from graphpri.studies import runner
     from graphpri.studies.catalogue import find
 
     out = tmp_path_factory.mktemp("studies")
@@ -107,7 +107,7 @@ def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Res
         study = find(name)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("GRAPHPRI_THREADS", "1")
-            patch.setattr(figures, "save", draw)
+            patch.setattr(runner, "save", draw)
             search_briefly(patch)
             patch.setattr("graphpri.apps.brain_methods.MaskedGCN", partial(MaskedGCN, epochs=15))
             if not (study.needs if study.needs_quick is None else study.needs_quick):

@@ -24,8 +24,8 @@ from graphpri._objective import Objective
 from graphpri.cli import main
 from graphpri.cli.progress import Watch
 from graphpri.errors import FileError, GraphError, OptionError
-from graphpri.explorer import exploration, positions, solutions
-from graphpri.explorer.page import bits_to_masks, masks_to_bits, pack, render, unpack
+from graphpri.explorer import exploration, solutions
+from graphpri.explorer.page import bits_to_masks, masks_to_bits, pack, place_nodes, render, unpack
 from graphpri.explorer.solutions import COLUMNS, Ranking
 from graphpri.graph import EdgeTable
 
@@ -352,26 +352,26 @@ def test_given_attributes_are_read(karate: Any) -> None:
 
 def test_nodes_stand_apart_and_where_they_are_put() -> None:
     graph = zoo.disjoint(zoo.two_cliques(6), zoo.star(9), isolated=5)
-    at = positions.place_nodes(graph)
+    at = place_nodes(graph)
     gaps = np.linalg.norm(at[:, None] - at, axis=2) + np.eye(len(at))
     assert gaps.min() > 0.01
     given_ = np.random.default_rng(0).normal(size=(graph.n_nodes, 2)) * 1e6
-    moved = positions.place_nodes(graph, given_)
+    moved = place_nodes(graph, given_)
     back = np.polyfit(moved[:, 0], given_[:, 0], 1)[0]
     assert_allclose(np.diff(moved, axis=0) * back, np.diff(given_, axis=0), rtol=1e-3, atol=50)
     mapping = {graph.label(i): given_[i] for i in range(graph.n_nodes)}
-    assert_array_equal(positions.place_nodes(graph, mapping), moved)
+    assert_array_equal(place_nodes(graph, mapping), moved)
     with pytest.raises(OptionError, match="no position for 1 nodes, the first is 3"):
-        positions.place_nodes(graph, {k: v for k, v in mapping.items() if k != 3})
+        place_nodes(graph, {k: v for k, v in mapping.items() if k != 3})
     with pytest.raises(OptionError, match="finite positions"):
-        positions.place_nodes(graph, given_[:4])
+        place_nodes(graph, given_[:4])
 
 
 def test_large_graphs_are_placed_group_by_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(positions, "SPRINGS", 40)
+    monkeypatch.setattr("graphpri.explorer.page.SPRINGS", 40)
     graph = zoo.disjoint(*[zoo.two_cliques(15) for _ in range(4)])
-    at = positions.place_nodes(graph)
-    assert_array_equal(at, positions.place_nodes(graph))
+    at = place_nodes(graph)
+    assert_array_equal(at, place_nodes(graph))
     clique = np.arange(graph.n_nodes) // 15
     centres = np.array([at[clique == c].mean(axis=0) for c in range(8)])
     nearest = np.linalg.norm(at[:, None] - centres, axis=2).argmin(axis=1)
@@ -381,9 +381,9 @@ def test_large_graphs_are_placed_group_by_group(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_large_graphs_without_groups_are_placed_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(positions, "SPRINGS", 40)
+    monkeypatch.setattr("graphpri.explorer.page.SPRINGS", 40)
     for graph in (zoo.complete(60), zoo.disjoint(*[zoo.path(2)] * 50)):
-        gaps = np.linalg.norm((at := positions.place_nodes(graph))[:, None] - at, axis=2) + np.eye(len(at))
+        gaps = np.linalg.norm((at := place_nodes(graph))[:, None] - at, axis=2) + np.eye(len(at))
         assert gaps.min() > 0.02
 
 

@@ -268,7 +268,7 @@ def _rule(hint: Any) -> _Rule | None:
 
 
 def _lets_pass(hint: type) -> bool:
-    """Whether values of a class are checked elsewhere, if at all: tensors by :mod:`graphpri.torch.checks`."""
+    """Whether values of a class are checked elsewhere, if at all: tensors by :mod:`graphpri.torch.entropy`."""
     known = hint in (object, np.ndarray, HashableType) or hint.__name__ == "Tensor"
     return known or getattr(hint, "_is_protocol", False)
 

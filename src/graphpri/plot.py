@@ -21,7 +21,7 @@ from graphpri._layout import spring, subgraph
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean, named
 from graphpri.graph import BoolArray, FloatArray, Graph
 from graphpri.interop import Policies, Source, align, load
-from graphpri.interop.attributes import in_node_order, node_columns
+from graphpri.interop.source import in_node_order, node_columns
 from graphpri.measures import MEASURES, Settings, View
 from graphpri.measures.structure import communities_for_pictures
 

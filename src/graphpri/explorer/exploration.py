@@ -18,8 +18,7 @@ from graphpri._objective import Mixture, Objective
 from graphpri._selection import check_budget, count_edges
 from graphpri._sparsify import check_weights
 from graphpri.errors import OptionError, argument, in_stages
-from graphpri.explorer.page import columns_of, node_attributes, render
-from graphpri.explorer.positions import place_nodes
+from graphpri.explorer.page import columns_of, node_attributes, place_nodes, render
 from graphpri.explorer.solutions import (
     COLUMNS,
     Grid,

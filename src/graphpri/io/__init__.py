@@ -16,12 +16,21 @@ from typing import IO, Any
 
 from graphpri._arguments import checked
 from graphpri.graph import EdgeTable, check_chosen
-from graphpri.io.format import Format, ReadOptions
-from graphpri.io.registry import FOLDER, FORMATS, READ_ONLY, find_format, find_reader, recognise
+from graphpri.io.registry import FOLDER, FORMATS, READ_ONLY, Format, find_format, find_reader, recognise
 from graphpri.io.sink import check_output, open_folder, open_sink
-from graphpri.io.source import Progress, open_folder_source, open_source, peeked
+from graphpri.io.source import Progress, ReadOptions, open_folder_source, open_source, peeked
 
-__all__ = ["FOLDER", "FORMATS", "READ_ONLY", "Format", "Progress", "check_output", "find_format", "read", "write"]
+__all__ = [
+    "FOLDER",
+    "FORMATS",
+    "READ_ONLY",
+    "Format",
+    "Progress",
+    "check_output",
+    "find_format",
+    "read",
+    "write",
+]
 
 
 @checked

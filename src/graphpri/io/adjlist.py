@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from graphpri.graph import EdgeTable, id_dtype
 from graphpri.io.columns import label_sequence, parse_labels
-from graphpri.io.format import ReadOptions
 from graphpri.io.rows import WORD, find_delimiter
-from graphpri.io.source import LONG_LINE_LIMIT, InputStream
+from graphpri.io.source import LONG_LINE_LIMIT, InputStream, ReadOptions
 
 
 def read_adjacency_list(source: InputStream, options: ReadOptions) -> EdgeTable:

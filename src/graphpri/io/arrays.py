@@ -16,12 +16,11 @@ from scipy.io.matlab import MatReadError
 
 from graphpri.errors import setting
 from graphpri.graph import EdgeTable
-from graphpri.io.format import ReadOptions
 from graphpri.io.matrix import dense_table
 from graphpri.io.matrixmarket import matrix_table
 from graphpri.io.npz import DAMAGE
 from graphpri.io.rows import shorten
-from graphpri.io.source import InputStream
+from graphpri.io.source import InputStream, ReadOptions
 
 _BYTES = 3
 """Memory for each byte of such a file."""

@@ -16,9 +16,8 @@ from graphpri import graph
 from graphpri._runtime import CHUNK
 from graphpri.errors import FileError, joined, setting
 from graphpri.graph import BoolArray, EdgeTable, IntArray, check_chosen, id_dtype
-from graphpri.io.format import ReadOptions
 from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Coded, Rows, shorten
-from graphpri.io.source import InputStream
+from graphpri.io.source import InputStream, ReadOptions
 
 Column = Sequence[Any] | NDArray[Any]
 

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri.errors import FileError, Note, setting
-from graphpri.graph import EdgeTable, Header
+from graphpri.graph import EPOCHS, EdgeTable, Header, look_like_times, rises
 from graphpri.io.columns import (
     Column,
+    Ends,
     alike,
     chosen_ends,
     count,
@@ -34,19 +35,11 @@ from graphpri.io.columns import (
     write_weights,
 )
 from graphpri.io.detect import way_out
-from graphpri.io.doubts import (
-    are_times,
-    grouped_by_points,
-    lonely_first_row,
-    refuse_drawn,
-    refuse_size,
-    refuse_times_first,
-)
-from graphpri.io.format import ReadOptions
 from graphpri.io.matrix import find_matrix, may_be_matrix, refuse_decimals, without_hint
 from graphpri.io.rows import (
     ANY_NUMBER,
     INTEGER,
+    NUMBER,
     NUMBER_BYTES,
     TEXT_BYTES,
     WORD,
@@ -66,7 +59,7 @@ from graphpri.io.rows import (
     text_bytes,
     write_rows,
 )
-from graphpri.io.source import InputStream, Tape
+from graphpri.io.source import CHUNK, InputStream, ReadOptions, Tape, peeked
 
 _KONECT = re.compile(r"%\s*(sym|asym|bip)(?:\s+\w+)?\s*", re.ASCII)
 _DICT = re.compile(r"[ \t]*([^ \t\n]+)[ \t]+([^ \t\n]+)[ \t]+(\{.*\})[ \t]*")
@@ -845,3 +838,242 @@ def _refuse_labels(labels: list[str], pattern: str, name: str, what: str) -> Non
             raise FileError(
                 f"{name}: the format can't hold the node label {label!r}, {what}: write csv, graphml or npz"
             )
+
+
+# Texts that split into rows as edge lists do, and may be something else: refused or noted, never read in silence.
+
+_ARROW = re.compile(r"[-=<>~–—→←↔]+")
+_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+_LOOKED_AT = 10_000  # rows that are looked at
+_LEAST_SIZED = 5  # rows, since edges of a smaller graph may well look like its size
+_FEW = 20
+_GROUPED = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
+
+
+def refuse_drawn(source: InputStream, texts: Sequence[str], cells: Sequence[Sequence[str]], line: int) -> None:
+    """Refuse rows such as ``a -> b`` and ``(1, 2)``, whose arrow or bracket would be part of a node's name.
+
+    Parameters
+    ----------
+    source : InputStream
+        Named in errors.
+    texts, cells : sequence
+        The first rows, whole and split.
+    line : int
+        Of the first row.
+    """
+    middle = [row[1].strip() for row in cells if len(row) > 2]
+    if len(middle) == len(cells) and all(map(_ARROW.fullmatch, middle)):
+        raise source.error(
+            f"{shorten(middle[0])} stands between the two nodes of each row and would be a node itself: take it out",
+            line,
+        )
+    bare = [text.strip(" \t,;") for text in texts]
+    if all(text[:1] in _BRACKETS and text.endswith(_BRACKETS[text[0]]) for text in bare if text):
+        raise source.error(f"each row stands in brackets, {shorten(bare[0])}: take them out", line)
+
+
+def are_times(rows: Rows, column: int = 2) -> bool:
+    """Whether a column without a name looks like time stamps: of today, years, or numbers that only rise."""
+    t = rows.integers(column) if rows.cell(column, 0) is not None else None
+    t = rows.numbers(column) if t is None else t
+    if t is None or not t.size or not np.isfinite(t).all():
+        return False
+    return look_like_times(t, integers=rows.integers(column) is not None)
+
+
+def refuse_times_first(source: InputStream, rows: Rows) -> None:
+    """Refuse rows of a time and two nodes, as those of contacts are, which would be read as two nodes and a weight.
+
+    The first column holds times of today, or numbers that only rise; the next two share most of their values, and the
+    first has hardly any of them.
+    """
+    t, u, v = (rows.integers(column) for column in range(3))
+    if t is None or u is None or v is None or rows.n_rows < 2:
+        return
+    t, u, v = t[:_LOOKED_AT], u[:_LOOKED_AT], v[:_LOOKED_AT]
+    low, high = float(t.min()), float(t.max())
+    of_today = any(a <= low and high <= b and not (a <= v.max() and u.max() >= a) for a, b in EPOCHS)
+    nodes = np.union1d(u, v)
+    shared = np.intersect1d(u, v).size / nodes.size
+    in_order = t.size >= _FEW and rises(t) and high > t[0] and nodes.size > 2
+    apart = np.intersect1d(t, nodes).size < 0.1 * np.unique(t).size
+    if (of_today and shared > 0) or (in_order and apart and shared > 1 / 2):
+        raise source.error(
+            f"the first column looks like time stamps, from {t[0]} on, and the next two like the nodes: name the "
+            f"columns in a first row, such as 'time source target', or pass {setting('header', False)} if the first "
+            "two are the nodes",
+            rows.lines[0],
+        )
+
+
+def refuse_size(source: InputStream, rows: Rows) -> None:
+    """Refuse a first row of two numbers that are those of the nodes and edges below, and would be one more edge."""
+    u, v = rows.integers(0), rows.integers(1)
+    if u is None or v is None or rows.n_columns != 2 or rows.n_rows <= _LEAST_SIZED or int(v[0]) != rows.n_rows - 1:
+        return
+    below = np.unique(np.concatenate([u[1:], v[1:]]))
+    a, b = int(u[0]), int(v[0])
+    if a not in (below.size, below[-1], below[-1] + 1):
+        return
+    joined = ((u[1:] == a) & (v[1:] == b)) | ((u[1:] == b) & (v[1:] == a))
+    if b not in below or joined.any():
+        raise source.error(
+            f"'{a} {b}' may be the size of the graph, {a} nodes and {b} edges, or an edge: put '# ' before it if it is "
+            f"the size, pass {setting('header', False)} if it is an edge",
+            rows.lines[0],
+        )
+
+
+def lonely_first_row(rows: Rows, ends: Ends, at: tuple[int, int]) -> list[str]:
+    """Note that the first row is read as an edge, where it may name the columns: words, or 0 and 1, found nowhere else.
+
+    pandas calls columns without a name 0 and 1.
+    """
+    words = [rows.cell(i, 0) or "" for i in at]
+    if rows.n_rows < 2 or (words != ["0", "1"] and any(map(NUMBER.fullmatch, words))):
+        return []
+    first = ends.source[0], ends.target[0]
+    if sum(np.count_nonzero(side == end) for side in (ends.source, ends.target) for end in first) > 2:
+        return []
+    shown = ", ".join(map(shorten, words))
+    return [Note(f"the first row, {shown}, is read as an edge: pass {setting('header', True)} if it names the columns")]
+
+
+def grouped_by_points(cells: Sequence[str]) -> list[str]:
+    """Note that numbers such as 610.086, split by semicolons, are read as decimals, where all look like thousands."""
+    if len(cells) < 2 or not all(map(_GROUPED.fullmatch, cells)):
+        return []
+    whole = cells[0].replace(".", "")
+    return [f"weights such as {cells[0]} read as decimals: take the points out if they separate thousands, {whole}"]
+
+
+# Edge lists that begin with their size, as those of the Network Repository do: nodes, perhaps twice, and edges.
+
+_SUFFIXES = (".edges", ".edges.gz")  # of files whose first line can be two numbers, as an edge is
+
+
+class _Size(NamedTuple):
+    """A first line that may be a size: its text, number and place, its numbers, and the cells of the line below."""
+
+    text: str
+    line: int
+    start: int
+    end: int
+    numbers: list[int]
+    width: int
+
+    @property
+    def same_width(self) -> bool:
+        """Whether the line has as many cells as the edges."""
+        return len(self.numbers) == self.width
+
+
+def read_sized_edge_list(source: InputStream, options: ReadOptions, *, square: bool = True) -> EdgeTable:
+    """Read an edge list as :func:`read_edge_list` does, without a first line that says its size.
+
+    A first line is a size where its last number is that of the lines below, and it can't be an edge: it has another
+    number of cells, or joins a node to itself. Two numbers above pairs, in files called ``.edges``, are a size if one
+    of them is no node.
+
+    Raises
+    ------
+    FileError
+        As in :func:`read_edge_list`, and for a first line that may be either, or the size of a rectangular matrix.
+    """
+    head, source = peeked(source)
+    size = None if options.header is not None else _find_size(head, options, source)
+    # In a large file the usual first edge is told by numbers that are smaller than that of the lines read so far.
+    if size is None or (len(head) == CHUNK and size.numbers[-1] < head.count(b"\n") // 2):
+        return read_edge_list(source, options, square=square)
+    data = source.text()
+    marks = "#%" if options.comment == "auto" else options.comment or ""
+    # In normal form the text begins at the same line, if not at the same byte.
+    size = _find_size(data, options, source)
+    if size is not None and size.numbers[-1] == _count_rows(data[size.end :], marks):
+        masked = data[: size.start] + b"\n" + data[size.end :]
+        table = read_edge_list(_of(source, masked), options, square=False)
+        if _fits(source, size, table):
+            return replace(table, notes=(*table.notes, *_notes(size, table)))
+    return read_edge_list(_of(source, data), options, square=square)
+
+
+def _of(source: InputStream, data: bytes) -> InputStream:
+    return replace(source, stream=BytesIO(data), path=None, position=None)
+
+
+def _find_size(data: bytes, options: ReadOptions, source: InputStream) -> _Size | None:
+    """The first row of a text where it is two or three whole numbers over rows of another form, or may be a size."""
+    marks = "#%" if options.comment == "auto" else options.comment or ""
+    rows: list[tuple[int, int, int, str]] = []
+    start, number = 0, 1
+    while start < len(data) and len(rows) < 2:
+        end = data.find(b"\n", start) + 1 or len(data)
+        text = data[start:end].decode(errors="replace").strip("\ufeff \t\r\n")
+        if text and text[0] not in marks:
+            rows.append((number, start, end, text))
+        start, number = end, number + 1
+    if len(rows) < 2:
+        return None
+    line, start, end, text = rows[0]
+    cells, below = _cells(text, options), _cells(rows[1][3], options)
+    if len(cells) not in (2, 3) or len(below) < 2 or not all(INTEGER.fullmatch(c) and len(c) < 19 for c in cells):
+        return None
+    size = _Size(text, line, start, end, list(map(int, cells)), len(below))
+    if size.same_width:
+        named = source.name.lower().endswith(_SUFFIXES)
+        return size if (named if len(cells) == 2 else cells[0] == cells[1]) else None
+    return size
+
+
+def _cells(text: str, options: ReadOptions) -> Sequence[str]:
+    for mark in (options.delimiter or "", ",", ";"):
+        if len(mark) == 1 and mark in text:
+            return [cell.strip() for cell in text.split(mark)]
+    return text.split()
+
+
+def _count_rows(data: bytes, marks: str) -> int:
+    lines = (line.strip() for line in data.split(b"\n"))
+    return sum(bool(line) and chr(line[0]) not in marks for line in lines)
+
+
+def _fits(source: InputStream, size: _Size, table: EdgeTable) -> bool:
+    """Whether the line says the size of this graph.
+
+    Raises
+    ------
+    FileError
+        Where it may as well be an edge, and where rows and columns differ.
+    """
+    nodes = size.numbers[:-1]
+    labels = np.arange(table.n_nodes) if table.labels is None else np.asarray(table.labels)
+    if size.same_width and (labels.dtype.kind != "i" or labels.max(initial=0) > nodes[0]):
+        return False
+    if len(set(nodes)) > 1:
+        raise source.error(
+            f"{shorten(size.text)} is the size of a matrix of {nodes[0]} rows and {nodes[1]} columns, which number "
+            "different nodes, both from 1: give one kind of node another name first, and take this line out",
+            size.line,
+        )
+    if size.same_width and len(nodes) == 1:
+        u, v = (np.flatnonzero(labels == end) for end in size.numbers)
+        if u.size and v.size and not _joined(table, int(u[0]), int(v[0])):
+            raise source.error(
+                f"{shorten(size.text)} may be the size of the graph or an edge: put '# ' before it if it is the size, "
+                f"pass {setting('header', False)} if it is an edge",
+                size.line,
+            )
+    return True
+
+
+def _joined(table: EdgeTable, u: int, v: int) -> bool:
+    ends = np.stack([table.source, table.target])
+    return bool(u == v or ((ends[0] == u) & (ends[1] == v)).any() or ((ends[0] == v) & (ends[1] == u)).any())
+
+
+def _notes(size: _Size, table: EdgeTable) -> list[str]:
+    notes = [f"line {size.line}, {shorten(size.text)}, is the size of the graph and no edge"]
+    if (lonely := size.numbers[0] - table.n_nodes) > 0:
+        notes.append(f"{lonely} of {size.numbers[0]} nodes have no edge and are not in the file")
+    return notes

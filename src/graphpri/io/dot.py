@@ -14,9 +14,8 @@ import numpy as np
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable
 from graphpri.io.columns import ends_by_id, gather_columns, label_nodes, parse_cells
-from graphpri.io.format import ReadOptions
 from graphpri.io.rows import shorten
-from graphpri.io.source import LONG_LINE_LIMIT, InputStream
+from graphpri.io.source import LONG_LINE_LIMIT, InputStream, ReadOptions
 
 _TOKEN = re.compile(
     r"""(?P<gap>[ \t\n]+|//[^\n]*|\#[^\n]*|/\*.*?\*/)

@@ -20,10 +20,9 @@ from graphpri.io.columns import (
     shown_names,
     write_weights,
 )
-from graphpri.io.format import ReadOptions
 from graphpri.io.rows import ANY_NUMBER, shorten
 from graphpri.io.sink import numbers_text, write_text
-from graphpri.io.source import InputStream
+from graphpri.io.source import InputStream, ReadOptions
 from graphpri.io.xmltext import (
     REFUSED,
     GraphElements,

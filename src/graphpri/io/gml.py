@@ -20,10 +20,9 @@ from graphpri.io.columns import (
     left_out,
     python_values,
 )
-from graphpri.io.format import ReadOptions
 from graphpri.io.rows import shorten
 from graphpri.io.sink import write_text
-from graphpri.io.source import LONG_LINE_LIMIT, InputStream
+from graphpri.io.source import LONG_LINE_LIMIT, InputStream, ReadOptions
 
 _GAP = r"(?:[ \t\n]+|#[^\n]*)*+"
 _ITEM = re.compile(rf'{_GAP}(?:(\])|([A-Za-z_]\w*+){_GAP}(?:"([^"]*)"|(\[)|([^\s\[\]"#]+))?)?{_GAP}', re.ASCII)

@@ -19,10 +19,9 @@ from graphpri.io.columns import (
     python_values,
     shown_names,
 )
-from graphpri.io.format import ReadOptions
 from graphpri.io.rows import shorten
 from graphpri.io.sink import write_text
-from graphpri.io.source import InputStream
+from graphpri.io.source import InputStream, ReadOptions
 from graphpri.io.xmltext import (
     REFUSED,
     TRUTH,

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from graphpri.errors import FileError, setting
 from graphpri.graph import EdgeTable, Order, find_ends, plain_label
 from graphpri.io.columns import in_thousands, label_sequence, parse_labels
-from graphpri.io.format import ReadOptions
 from graphpri.io.matrixmarket import matrix_table
 from graphpri.io.rows import (
     INTEGER,
@@ -30,7 +29,7 @@ from graphpri.io.rows import (
     sniff_delimiter,
     spreadsheet_hint,
 )
-from graphpri.io.source import InputStream
+from graphpri.io.source import InputStream, ReadOptions
 
 _DECIMAL = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 _MISSING = ("", "-", "NA", "na", "NaN", "nan", "None", "null", "?", "X", "x")  # in the corner of a table

@@ -23,7 +23,6 @@ from graphpri.graph import (
     sorted_positions,
 )
 from graphpri.io.columns import left_out, read_weights, unlabelled, write_weights
-from graphpri.io.format import ReadOptions
 from graphpri.io.rows import (
     NUMBER_BYTES,
     TEXT_BYTES,
@@ -35,7 +34,7 @@ from graphpri.io.rows import (
     split_rows,
     write_rows,
 )
-from graphpri.io.source import InputStream, Tape
+from graphpri.io.source import InputStream, ReadOptions, Tape
 
 _BANNER = re.compile(rb"%?%MatrixMarket[ \t]+matrix[ \t]+(\w+)[ \t]+(\w+)[ \t]+([\w-]+)[ \t]*\n", re.IGNORECASE)
 _COMMENT = re.compile(rb"[ \t]*(?:%[^\n]*)?\n")

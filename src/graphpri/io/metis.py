@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from graphpri.errors import FileError
 from graphpri.graph import EdgeTable, id_dtype
 from graphpri.io.columns import Column, left_out, python_values, unlabelled, write_weights
-from graphpri.io.format import ReadOptions
 from graphpri.io.rows import NUMBER, WORD, Ints, parse_integers, parse_numbers, shorten
 from graphpri.io.sink import numbers_text, write_text
-from graphpri.io.source import LONG_LINE_LIMIT, InputStream
+from graphpri.io.source import LONG_LINE_LIMIT, InputStream, ReadOptions
 
 _HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})(?:[ \t]+([01]{1,3}))?(?:[ \t]+(\d{1,3}))?[ \t]*\n")
 _COMMENT = re.compile(rb"[ \t]*(?:%[^\n]*)?\n")

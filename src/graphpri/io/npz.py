@@ -24,10 +24,9 @@ from graphpri.errors import GraphPRIError
 from graphpri.graph import MOST_EDGES, EdgeTable, Order, id_dtype
 from graphpri.io import jsontext
 from graphpri.io.columns import Column, integer_ends, left_out, python_values
-from graphpri.io.format import ReadOptions
 from graphpri.io.matrixmarket import matrix_table
 from graphpri.io.sink import Forward, Sink, advance
-from graphpri.io.source import InputStream
+from graphpri.io.source import InputStream, ReadOptions
 
 META = "graphpri"
 """Name of the array that holds the rest, as JSON."""

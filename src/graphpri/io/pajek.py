@@ -26,11 +26,10 @@ from graphpri.io.columns import (
     read_weights,
     write_weights,
 )
-from graphpri.io.format import ReadOptions
 from graphpri.io.matrixmarket import equals_transpose
 from graphpri.io.rows import ANY_NUMBER, Ints, shorten, split_rows
 from graphpri.io.sink import numbers_text, write_text
-from graphpri.io.source import LONG_LINE_LIMIT, InputStream
+from graphpri.io.source import LONG_LINE_LIMIT, InputStream, ReadOptions
 
 SHAPES = ("ellipse", "box", "diamond", "triangle", "cross", "empty", "circle", "house", "man", "woman")
 _TOKEN = re.compile(r'[ \t]*(?:"([^"]*)"|(\[[^\]]*\])|([^ \t"]+))(?=[ \t]|$)')

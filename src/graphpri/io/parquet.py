@@ -28,10 +28,9 @@ from graphpri.io.columns import (
     python_values,
     text_ends,
 )
-from graphpri.io.format import ReadOptions
 from graphpri.io.npz import DAMAGE
 from graphpri.io.sink import advance
-from graphpri.io.source import InputStream
+from graphpri.io.source import InputStream, ReadOptions
 
 META = b"graphpri"
 JSON = {b"graphpri": b"json"}

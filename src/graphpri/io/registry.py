@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, BinaryIO
 
 from graphpri.errors import OptionError, argument, setting
+from graphpri.graph import EdgeTable
 from graphpri.io.adjlist import read_adjacency_list
 from graphpri.io.arrays import read_array, read_mat
-from graphpri.io.delimited import read_edge_list, write_csv, write_ncol, write_spaced, write_tsv
+from graphpri.io.delimited import read_edge_list, read_sized_edge_list, write_csv, write_ncol, write_spaced, write_tsv
 from graphpri.io.detect import detect, detect_lists, detect_rows, way_out
 from graphpri.io.dot import read_dot
-from graphpri.io.format import Format, ReadOptions
 from graphpri.io.gexf import read_gexf, write_gexf
 from graphpri.io.gml import read_gml, write_gml
 from graphpri.io.graphml import read_graphml, write_graphml
@@ -28,8 +28,80 @@ from graphpri.io.pajek import read_pajek, write_pajek
 from graphpri.io.parquet import read_parquet, write_parquet
 from graphpri.io.sif import read_sif
 from graphpri.io.sink import is_edge_folder
-from graphpri.io.sizeline import read_sized_edge_list
-from graphpri.io.source import InputStream
+from graphpri.io.source import InputStream, ReadOptions
+
+Write = Callable[[EdgeTable, BinaryIO, str], list[str]]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: how to know it, read it and write it.
+
+    Parameters
+    ----------
+    name : str
+        Name for ``format=`` and ``--format``.
+    suffixes : tuple of str
+        File name endings that mean this format, with the dot.
+    read : callable
+        Makes an EdgeTable of a InputStream.
+    write : callable or None
+        Writes an EdgeTable to a binary stream, given a name for messages, and returns notes on what
+        the format can't hold. None for a format that is read only.
+    description : str
+        One line for lists of formats.
+    options : frozenset of str
+        Fields of ReadOptions that `read` uses; others are refused.
+    instead : str
+        What to write instead of a format that is read only.
+    folder : bool
+        Whether it is a folder of files, which `read` finds at the source's `path`, and `write` makes in the
+        sink's `folder`.
+
+    Examples
+    --------
+    >>> from graphpri.io import find_format
+    >>> found, zipped = find_format("friends.graphml.gz", None)
+    >>> found.name, zipped, found.suffixes
+    ('graphml', True, ('.graphml', '.xml'))
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[InputStream, ReadOptions], EdgeTable]
+    write: Write | None
+    description: str
+    options: frozenset[str] = frozenset()
+    instead: str = ""
+    folder: bool = False
+
+    def writer(self) -> Write:
+        """What writes the format.
+
+        Raises
+        ------
+        OptionError
+            For a format that is read only; names others.
+        """
+        if self.write is None:
+            raise OptionError(f"{argument('format', self.name)}: is read, not written; write {self.instead}")
+        return self.write
+
+    def check(self, options: ReadOptions) -> None:
+        """Refuse options that this format has no use for.
+
+        Raises
+        ------
+        OptionError
+            Names them.
+        """
+        if unused := sorted(options.changed() - self.options):
+            known = ", ".join(sorted(self.options)) or "none"
+            raise OptionError(
+                f"{', '.join(argument(name, getattr(options, name)) for name in unused)} has no meaning for the format "
+                f"{self.name!r} (its options: {known})"
+            )
+
 
 _COLUMNS = frozenset({"source", "target"})
 _ROWS = frozenset({"header", "delimiter", "comment"}) | _COLUMNS

@@ -7,9 +7,8 @@ import numpy as np
 from graphpri.errors import setting
 from graphpri.graph import EdgeTable
 from graphpri.io.columns import label_sequence, parse_labels
-from graphpri.io.format import ReadOptions
 from graphpri.io.rows import WORD, shorten
-from graphpri.io.source import LONG_LINE_LIMIT, InputStream
+from graphpri.io.source import LONG_LINE_LIMIT, InputStream, ReadOptions
 
 _EXTENDED = "PARTICIPANT_A"  # how Pathway Commons begins
 

@@ -1,4 +1,4 @@
-"""The reading side of a file: opening, gzip, encodings, limits, and errors that name file and line."""
+"""The reading side of a file: options, opening, gzip, encodings, limits, and errors that name file and line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._runtime import require, size_text
-from graphpri.errors import FileError
+from graphpri.errors import FileError, OptionError, argument, setting
 
 Progress = Callable[[str, float], object]
 """Called with a stage and the share of it that is done; see :func:`graphpri.io.read`."""
@@ -65,6 +65,28 @@ _MAGIC = {
     b"\x89PNG": "a PNG picture",
     b"\x89HDF": "an HDF5 file",
 }
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Choices of :func:`graphpri.io.read` that only some formats know."""
+
+    header: bool | None = None
+    delimiter: str | None = None
+    comment: str | None = "auto"
+    label: str | None = None
+    source: str | None = None
+    target: str | None = None
+    variable: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("delimiter", "comment"):
+            if getattr(self, name) == "":
+                raise OptionError(f"{argument(name, '')} is no text: leave it out, or pass {setting(name, None)}")
+
+    def changed(self) -> set[str]:
+        """Names of the options that differ from their default."""
+        return {f.name for f in fields(self) if getattr(self, f.name) != f.default}
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,21 @@ from scipy import stats
 
 from graphpri import datasets
 from graphpri.graph import Graph
-from graphpri.studies.figures import curve, look, panels
 from graphpri.studies.graphs import absent_pairs, complete, drawn, entropies_with
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    generator,
+    grade,
+    look,
+    panels,
+    where,
+)
 
 _PAPER = {1.6: 95.65, 2.5: 88.57, 3.0: 88.82, 4.0: 88.13, 5.0: 87.25}
 """The paper's table: percentage by mean degree, N = 20."""

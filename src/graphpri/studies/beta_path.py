@@ -11,9 +11,20 @@ from scipy import stats
 
 from graphpri._sparsify import Sparsified, path, sparsify
 from graphpri.graph import Graph
-from graphpri.studies.figures import curve, legend_below, panels
 from graphpri.studies.graphs import ALPHA, MODELS, random_graph
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 
 # What is run
 

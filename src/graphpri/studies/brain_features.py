@@ -13,8 +13,7 @@ from graphpri.apps.brain_planted import planted_connectomes
 from graphpri.apps.brain_scores import differences, summary
 from graphpri.graph import FloatArray
 from graphpri.studies.brain_real import load_scans
-from graphpri.studies.figures import COLUMN, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade, where
+from graphpri.studies.study import COLUMN, Cell, Facts, Frames, Picture, Tables, Verdict, grade, panels, where
 
 MODELS = {"gcn": "GCN", "svm": "linear SVM"}
 _DATA = {"eoec": "eyes open or closed", "devfmri": "children or adults", "planted": "made-up scans"}

@@ -10,8 +10,20 @@ from graphpri.apps.brain_graph import candidates, connectome_graphs, fisher_z, u
 from graphpri.apps.brain_graph import features as features_of
 from graphpri.apps.brain_models import EdgeReadout, MaskedGCN
 from graphpri.apps.brain_planted import Planted, planted_connectomes
-from graphpri.studies.figures import COLUMN, curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade, where
+from graphpri.studies.study import (
+    COLUMN,
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 
 GOALS = {0.08: 0.98, 0.06: 0.93}
 """Mean area under the curve that the edge readout should reach, by the shift of the planted edges."""

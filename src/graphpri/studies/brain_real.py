@@ -18,8 +18,20 @@ from graphpri.apps.brain_graph import pairs
 from graphpri.apps.brain_methods import Settings, train
 from graphpri.apps.brain_protocol import Validation
 from graphpri.apps.brain_scores import chance, differences, summary
-from graphpri.studies.figures import COLUMN, PAGE, blank, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
+from graphpri.studies.study import (
+    COLUMN,
+    PAGE,
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    blank,
+    generator,
+    grade,
+    panels,
+)
 
 # What is run
 

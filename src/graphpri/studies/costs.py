@@ -15,9 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from graphpri._entropy.by_name import evaluate
 from graphpri.graph import Graph
-from graphpri.studies.figures import curve, panels
 from graphpri.studies.graphs import build
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade, where
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, curve, grade, panels, where
 from graphpri.torch import pri_objective
 
 WAYS = {

@@ -16,9 +16,8 @@ from graphpri._entropy import xlogx
 from graphpri._entropy.by_name import ENTROPIES
 from graphpri._entropy.stochastic import Laplacian, Pattern, estimate, log_term, log_times, steps, tridiagonal
 from graphpri.graph import FloatArray, Graph
-from graphpri.studies.figures import dots, panels
 from graphpri.studies.graphs import PAPER, available, build
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, dots, generator, grade, panels, where
 
 # Approximations of the von Neumann entropy, this library's and others', each with the edge term of its gradient.
 #

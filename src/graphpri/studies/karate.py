@@ -12,9 +12,21 @@ from graphpri import measures, plot
 from graphpri._layout import spring
 from graphpri._sparsify import Sparsified, sparsify
 from graphpri.graph import BoolArray
-from graphpri.studies.figures import curve, dots, look, panels
 from graphpri.studies.graphs import ALPHA, load
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    dots,
+    grade,
+    look,
+    panels,
+    where,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

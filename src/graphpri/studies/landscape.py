@@ -15,9 +15,8 @@ from graphpri.graph import FloatArray, Graph
 from graphpri.measures import MEASURES, Settings, View
 from graphpri.measures.reports import SCALED, evaluate
 from graphpri.solvers.reweight import rescaled, reweighted
-from graphpri.studies.figures import PAGE, panels
 from graphpri.studies.graphs import load
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import PAGE, Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, panels, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from graphpri.graph import FloatArray, Graph
-from graphpri.studies.figures import dots, panels
 from graphpri.studies.graphs import absent_pairs, available, build, drawn
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade
+from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, dots, generator, grade, panels
 
 _STEP = 1e-4
 """Step of the central differences, as a share of the smallest eigenvalue over the largest change."""

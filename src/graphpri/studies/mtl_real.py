@@ -18,9 +18,20 @@ from graphpri.apps.mtl_protocol import (
     random_split,
     standardise,
 )
-from graphpri.studies.figures import legend_below, panels
 from graphpri.studies.mtl_synthetic import GAMMAS, changes, differences, draw_changes, least, row_of
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    generator,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 
 _TARGETS = ("motor_UPDRS", "total_UPDRS")
 _SAME = 5e-5  # RMSEs that agree to four decimals count as equal

@@ -20,8 +20,20 @@ from graphpri.apps.mtl_protocol import (
     rmse,
     standardise,
 )
-from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    generator,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

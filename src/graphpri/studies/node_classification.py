@@ -18,9 +18,21 @@ from graphpri import datasets
 from graphpri._entropy import LARGE_EDGES
 from graphpri._sparsify import sparsify
 from graphpri.graph import Graph
-from graphpri.studies.figures import dots, legend_below, panels
 from graphpri.studies.graphs import load
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    dots,
+    generator,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 from graphpri.torch import EdgeGate, PRILoss
 
 GRAPHS = ("karate", "polbooks", "eoec", "polblogs")

@@ -11,9 +11,21 @@ import numpy as np
 from graphpri._objective import Objective
 from graphpri._sparsify import sparsify
 from graphpri.graph import BoolArray, FloatArray, Graph
-from graphpri.studies.figures import curve, legend_below, panels
 from graphpri.studies.graphs import ALPHA, TITLES, build
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    generator,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 
 WAYS = {"samples": "Gumbel-softmax samples", "direct": "projected gradients"}
 _EQUAL = 1e-9

@@ -22,9 +22,8 @@ from graphpri._version import versions
 from graphpri.errors import FileError, OptionError, argument
 from graphpri.io import tables
 from graphpri.io.pieces import Pieces
-from graphpri.studies import figures
 from graphpri.studies.catalogue import find
-from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, untested
+from graphpri.studies.study import Cell, Facts, Study, Tables, Verdict, save, style, untested
 
 _LIBRARIES = ("numpy", "scipy", "networkx", "networkit", "pandas", "matplotlib")
 
@@ -191,7 +190,7 @@ def reproduce(
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise OptionError(f"{argument('seed', seed)} must be a whole number, 0 or more")
     found = [find(name) for name in dict.fromkeys(names)]
-    with figures.style():
+    with style():
         pass
     root = _folder(Path(out))
     lacking = {study.name: _missing(study, quick) for study in found}
@@ -237,10 +236,10 @@ def conclude(study: Study, folder: Path) -> Result:
     facts = Facts()
     judged = tuple(study.judge(frames, facts))
     tables.write(folder / "facts.csv", [fact._asdict() for fact in facts.rows.values()])
-    with figures.style():
+    with style():
         pictures = study.draw(frames)
         for picture in pictures:
-            figures.save(picture.figure, folder, picture.name)
+            save(picture.figure, folder, picture.name)
     result = Result(
         study=study,
         folder=folder,

@@ -9,8 +9,20 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from graphpri.graph import FloatArray
-from graphpri.studies.figures import curve, legend_below, panels
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    generator,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 
 if TYPE_CHECKING:
     from graphpri.apps.scalar import Cloud, ScalarPRI

@@ -18,9 +18,20 @@ from graphpri.graph import Graph
 from graphpri.measures import MEASURES, Settings, View
 from graphpri.solvers.gumbel import Gumbel
 from graphpri.solvers.reweight import reweighted
-from graphpri.studies.figures import legend_below, panels
 from graphpri.studies.graphs import ALPHA, PAPER, TITLES, load
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    generator,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

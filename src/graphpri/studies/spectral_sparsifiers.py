@@ -9,9 +9,21 @@ from scipy import stats
 
 from graphpri._laplacian import leverages
 from graphpri.graph import FloatArray, Graph
-from graphpri.studies.figures import curve, legend_below, panels
 from graphpri.studies.graphs import PAPER, TITLES, build
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    generator,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 
 _CONSTANT = 4 / 30
 """Rudelson and Vershynin's C as PyGSP has it, whose sparsifier the paper took."""

@@ -13,9 +13,21 @@ from graphpri.apps.mtl_data import Tasks, synthetic
 from graphpri.apps.mtl_protocol import BASELINES, Pruning, errors_of, random_split, rmse, standardise
 from graphpri.graph import FloatArray, Graph
 from graphpri.measures import report
-from graphpri.studies.figures import curve, legend_below, panels
 from graphpri.studies.mtl_synthetic import NAMES
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    generator,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 
 _LEARN = 0.4
 _PRI: dict[str, dict[str, Any]] = {"pri": {"effort": "fast"}, "pri β=2": {"effort": "fast", "beta": 2.0}}

@@ -17,7 +17,6 @@ from graphpri.baselines import run
 from graphpri.graph import FloatArray, Graph
 from graphpri.interop import as_graph
 from graphpri.measures import report
-from graphpri.studies.figures import curve, dots, look, panels
 from graphpri.studies.graphs import (
     MODELS,
     RANDOM,
@@ -31,7 +30,21 @@ from graphpri.studies.graphs import (
     exact_values,
     random_graph,
 )
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    dots,
+    generator,
+    grade,
+    look,
+    panels,
+    where,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

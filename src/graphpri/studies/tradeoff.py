@@ -11,9 +11,21 @@ from scipy import stats
 from graphpri import baselines as baselines  # registers the methods
 from graphpri._objective import Objective
 from graphpri.baselines import run
-from graphpri.studies.figures import curve, legend_below, panels
 from graphpri.studies.graphs import MODELS, random_graph
-from graphpri.studies.study import Cell, Facts, Frames, Picture, Tables, Verdict, generator, grade, where
+from graphpri.studies.study import (
+    Cell,
+    Facts,
+    Frames,
+    Picture,
+    Tables,
+    Verdict,
+    curve,
+    generator,
+    grade,
+    legend_below,
+    panels,
+    where,
+)
 
 _DEGREES = (10, 20, 30)
 _SHARES = tuple(round(share / 10, 1) for share in range(1, 11))

@@ -18,8 +18,7 @@ from graphpri._runtime import compiled, in_chunks, read_only
 from graphpri._selection import NOISE, count_edges, smallest
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import FloatArray, IntArray
-from graphpri.torch.checks import check_dense, check_floats
-from graphpri.torch.entropy import Edges, Structures, torch_threads
+from graphpri.torch.entropy import Edges, Structures, check_dense, check_floats, torch_threads
 
 Mode = Literal["gumbel", "concrete", "sigmoid"]
 Schedule = Callable[[int], float]
