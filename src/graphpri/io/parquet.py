@@ -14,6 +14,7 @@ from graphpri._runtime import compact, in_turn, joined, require
 from graphpri.errors import GraphPRIError, MissingExtraError, setting
 from graphpri.graph import MOST_EDGES, EdgeTable, IntArray
 from graphpri.io import jsontext
+from graphpri.io.arrow import as_arrow, numbers_of
 from graphpri.io.columns import (
     Column,
     Ends,
@@ -180,7 +181,7 @@ def _read_ends(source: InputStream, pa: Any, table: Any, u: int, v: int) -> Ends
 
 def _integers(pa: Any, column: Any) -> NDArray[Any]:
     def numbers(chunk: Any) -> NDArray[Any]:
-        return compact(np.asarray(chunk.cast(pa.int64())))
+        return compact(numbers_of(chunk.cast(pa.int64())))
 
     return joined(list(in_turn(numbers, column.chunks)))
 
@@ -192,7 +193,7 @@ def _text_ends(pa: Any, first: Any, second: Any) -> Ends:
     if not len(both):
         return text_ends([], [], parse=False)
     coded = both.dictionary_encode().unify_dictionaries().combine_chunks()
-    codes = coded.indices.to_numpy()
+    codes = numbers_of(coded.indices)
     return coded_ends(codes[: len(first)], codes[len(first) :], coded.dictionary.to_pylist())
 
 
@@ -205,8 +206,11 @@ def _read_column(pa: Any, column: Any, field: Any) -> Column:
     if (field.metadata or {}).get(META) == JSON[META]:
         return [jsontext.loads(text) for text in column.to_pylist()]
     kind = column.type
-    plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    return column.to_numpy() if plain and not column.null_count else column.to_pylist()
+    if column.null_count:
+        return column.to_pylist()
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return numbers_of(column)
+    return column.to_numpy() if pa.types.is_boolean(kind) else column.to_pylist()
 
 
 def _restore(source: InputStream, ends: Ends, meta: dict[str, Any]) -> Ends:
@@ -263,8 +267,8 @@ class _Names:
     def of(self, nodes: IntArray) -> Any:
         """A column of nodes."""
         if self.texts is not None:
-            return self.texts.take(self._pa.array(nodes))
-        return self._pa.array(nodes.astype(np.int64) if self.numbers is None else self.numbers[nodes])
+            return self.texts.take(as_arrow(self._pa, nodes))
+        return as_arrow(self._pa, nodes.astype(np.int64) if self.numbers is None else self.numbers[nodes])
 
     def recover(self, table: EdgeTable) -> bool:
         """Whether the rows alone give the nodes back, in their order."""
@@ -358,9 +362,11 @@ def _kept(column: Column) -> Column:
 
 def _make_column(pa: Any, column: Column) -> tuple[Any, bool] | None:
     """A column for pyarrow and whether it is JSON; None where it can't be kept."""
-    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
         narrow = column.dtype.kind == "f" and column.dtype.itemsize not in (4, 8)
-        return pa.array(column.astype(np.float64) if narrow else column), False
+        return as_arrow(pa, column.astype(np.float64) if narrow else column), False
+    if isinstance(column, np.ndarray) and column.dtype.kind == "b":
+        return pa.array(column), False
     values = python_values(column)
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) == 1 and kinds <= {bool, int, float, str}:

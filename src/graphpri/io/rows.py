@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from graphpri._runtime import compact, in_turn, joined, require
 from graphpri.errors import FileError, OptionError, argument, setting
 from graphpri.graph import MOST_EDGES, FloatArray, IntArray
+from graphpri.io.arrow import as_arrow, numbers_of
 from graphpri.io.sink import advance, check_text, numbers_text, write_text
 from graphpri.io.source import InputStream
 
@@ -483,7 +484,7 @@ def _parse_by_arrow(
         return None
     if any(column.null_count or column.type not in (pa.int64(), pa.float64()) for column in table.columns):
         return None
-    return [column.to_numpy() for column in table.columns]
+    return [numbers_of(column) for column in table.columns]
 
 
 # Rows of cells
@@ -904,11 +905,11 @@ class Cells:
         if self._words is not None:
             if self._arrow_words is None:
                 self._arrow_words = pa.array([word or "" for word in self._words], pa.string())
-            return self._arrow_words.take(pa.array(values))
+            return self._arrow_words.take(as_arrow(pa, values))
         if values.dtype.kind != "f":
-            return pa.array(values).cast(pa.string())
+            return as_arrow(pa, values).cast(pa.string())
         floats = values.astype(np.float64)
-        texts = pa.array(floats).cast(pa.string())
+        texts = as_arrow(pa, floats).cast(pa.string())
         # The digits are the shortest ones that read back, like Python's; the form is the same in this range only.
         size = np.abs(floats)
         odd = ~((size >= 1e-4) & (size < 1e9)) | (floats == np.trunc(floats))
