@@ -36,6 +36,7 @@ distributed = pytest.importorskip("distributed")
 multiprocessing.set_forkserver_preload(["distributed", "graphpri.distributed"])
 
 from graphpri.distributed import Manifest, Step, choices, estimate, keys, moves, run, search, sparsify, store  # noqa: E402
+from graphpri.distributed import estimates as estimates_in_parts  # noqa: E402
 
 GRAPH = datasets.barabasi_albert(300, 5, seed=0)
 KEEP, BETA = 0.3, 4.0
@@ -67,13 +68,14 @@ def limited() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def one_round() -> Iterator[None]:
-    """Few sweeps, where each stage counts and not how good the result is."""
+    """Few sweeps, where each stage counts and not how good the result is, and no graph that is small."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "SIZES", 0.4)
         patch.setattr(search, "ROUNDS", 1)
         patch.setattr(search, "MANY_ROUNDS", 1)
         for swings in ("SWINGS", "FAR_SWINGS", "WIDE_SWINGS"):
             patch.setattr(search, swings, (1, 0.5))
+        patch.setattr(estimates_in_parts, "AT_ONCE", 0)
         yield
 
 
@@ -524,6 +526,42 @@ def test_estimates_are_the_same_for_any_workers_partition_and_order(
     other = write_parts(tmp_path / "edges", (7,), order=3)
     assert estimates(other, kept, probes=8, client=dask_client) == one
     assert estimates(parts, kept, probes=8, seed=1) != one
+
+
+@pytest.mark.usefixtures("few_blocks")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_small_graphs_are_estimated_by_one_task(
+    weighted: bool,
+    parts: str,
+    weighted_parts: str,
+    kept: Path,
+    weighted_kept: Path,
+    dask_client: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(estimates_in_parts, "AT_ONCE", GRAPH.n_edges)
+    tasks: list[str] = []
+    submit = run.Cluster.submit
+
+    def counted(self: run.Cluster, task: Any, *arguments: Any) -> Any:
+        tasks.append(task.__name__)
+        return submit(self, task, *arguments)
+
+    monkeypatch.setattr(run.Cluster, "submit", counted)
+    graph, folder, part = (HEAVY, weighted_parts, weighted_kept) if weighted else (GRAPH, parts, kept)
+    asked: Any = {"weight": "weight" if weighted else None, "beta": BETA, "alpha": 0.01, "probes": 64}
+    found = estimates(folder, part, **asked)
+    assert tasks.count("at_once") == 1
+    assert not {"begin", "multiply", "subtract"} & set(tasks)
+    terms = Objective(graph, BETA, 0.01, "exact").terms(mask_of(part).astype(float))
+    exact = terms.entropy, graphpri.von_neumann_entropy(graph), terms.divergence, terms.objective
+    for value, true in zip(found, exact, strict=True):
+        assert abs(value.value - true) <= 4 * value.error
+        assert value.error < 0.05
+    other = write_parts(tmp_path / "edges", (7,), order=3) if not weighted else folder
+    assert estimates(other, part, **asked, client=dask_client) == found
+    assert len(estimates(folder, None, **asked)) == 1
 
 
 @pytest.mark.usefixtures("few_blocks", "client")

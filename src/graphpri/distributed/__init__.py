@@ -20,7 +20,7 @@ from graphpri._runtime import workers
 from graphpri._selection import count_edges
 from graphpri._version import __version__
 from graphpri.distributed.choices import Choice
-from graphpri.distributed.estimates import STEP, STEPS, Probing
+from graphpri.distributed.estimates import STEP, STEPS, Asked, estimated
 from graphpri.distributed.moves import Wrote
 from graphpri.distributed.pairs import Setting
 from graphpri.distributed.parts import Reading, listed
@@ -283,8 +283,9 @@ def estimate(
 ) -> Estimates:
     """Von Neumann entropy of a graph in parts, and divergence and objective of what is kept of it, with error bars.
 
-    The method of :func:`graphpri.estimate`, on vectors that lie in files. The result is the same for any number of
-    workers, and for any order and partition of the rows.
+    The method of :func:`graphpri.estimate`, on vectors that lie in files; graphs of up to 250 000 edges are estimated
+    by one task, in memory. The result is the same for any number of workers, and for any order and partition of the
+    rows.
 
     Parameters
     ----------
@@ -296,7 +297,7 @@ def estimate(
     beta, alpha : float
         Of the objective.
     error, probes, mixture, unit
-        As in :func:`graphpri.estimate`; probes come in blocks of 8.
+        As in :func:`graphpri.estimate`; of graphs of more than 250 000 edges probes come in blocks of 8.
     seed : int
         For the probes, which hang on it and on the ids of the nodes.
     weight, loops, parallel, source, target
@@ -310,7 +311,7 @@ def estimate(
     Returns
     -------
     Estimates
-        As :func:`graphpri.estimate`; of small components too it gives estimates.
+        As :func:`graphpri.estimate`; above 250 000 edges small components too are estimated.
 
     Raises
     ------
@@ -336,7 +337,7 @@ def estimate(
     if store.exists():
         raise FileError(f"{store.url}: exists already: name another place by {setting('scratch')}, or remove it")
     inputs = {url: listed(url) for url in (input, kept) if url is not None}
-    asked: dict[str, Any] = {"target": error * in_unit, "probes": probes, "seed": seed}
+    asked = Asked(mixture, beta, alpha, error * in_unit, probes, seed)
     with failures_in_words(store, lambda: ""), _connected(client) as own:
         store.make()
         try:
@@ -346,11 +347,11 @@ def estimate(
                 mark_all(cluster, store, inputs[kept], reading, policies, numbers, input)
             for url, parts in inputs.items():
                 check_unchanged(parts, url)
-            run = Probing(cluster, store, numbers, is_pair=kept is not None)
+            values, barrier = estimated(cluster, store, numbers, asked, is_pair=kept is not None)
             if kept is None:
-                return Estimates(run.alone(**asked).over(in_unit))
-            s, original, d, j = (value.over(in_unit) for value in run.joint(mixture, beta, **asked))
-            return Estimates(s, original, d, j.plus(-alpha * run.logs if alpha else 0.0))
+                return Estimates(values[0].over(in_unit))
+            s, original, d, j = (value.over(in_unit) for value in values)
+            return Estimates(s, original, d, j.plus(barrier))
         finally:
             store.remove()
 

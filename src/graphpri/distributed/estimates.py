@@ -4,6 +4,9 @@ A block of probes is eight vectors, whose signs at a node hang on a hash of its 
 block. Vectors lie in files, one for each block of nodes. A task multiplies the rows of one block of nodes: it goes
 through the blocks of columns in their order and holds two blocks of vectors, and the edges of one pair, at a time. So
 sums are made in one order, whatever runs the tasks.
+
+A graph that fits into a task is put together there and estimated in memory: it may take hundreds of steps, each of
+which would be tasks of next to no work.
 """
 
 from __future__ import annotations
@@ -18,13 +21,15 @@ from numpy.typing import NDArray
 
 from graphpri._entropy import stochastic
 from graphpri._entropy.stochastic import MOST_PROBES, WIDTH, Estimate, Forms, Rule, Sample, edge_form, orders, root_of
-from graphpri._objective import Mixture, barrier_floor
+from graphpri._objective import Barrier, Mixture, barrier_floor
 from graphpri._runtime import in_threads
-from graphpri.distributed.ingest import pair_name
+from graphpri.distributed.ingest import pair_name, pairs_of
+from graphpri.distributed.keys import EDGES_A_PAIR
 from graphpri.distributed.run import Cluster, Numbers
 from graphpri.distributed.store import Store
-from graphpri.graph import FloatArray, IntArray
-from graphpri.measures.information import Joint, joint_combinations
+from graphpri.graph import FloatArray, Graph, IntArray, id_dtype, unit_weights
+from graphpri.measures.information import estimate_alone, joint_combinations, joint_estimate
+from graphpri.measures.registry import Overlay
 from graphpri.solvers.tournament import scrambled
 
 STEP = 0.5
@@ -32,6 +37,9 @@ STEP = 0.5
 
 STEPS = 25
 """About how many steps a block of probes takes."""
+
+AT_ONCE = EDGES_A_PAIR
+"""Edges up to which one task estimates in memory: as many as a pair of blocks has anyway."""
 
 Rows = tuple[IntArray, IntArray, FloatArray]
 """Compressed rows of a block of the adjacency matrix: starts, columns and values. The columns of another block come
@@ -202,7 +210,63 @@ def subtract(store: Store, block: int, names: tuple[str, str, str], factor: Floa
     return np.einsum("ij,ij->j", out, out)
 
 
+# Small graphs.
+
+
+class Asked(NamedTuple):
+    """What to estimate: the objective, the error in nats or the number of probes, and their seed."""
+
+    mixture: Mixture
+    beta: float
+    alpha: float
+    target: float
+    probes: int | None
+    seed: int
+
+
+Found = tuple[list[Estimate], float]
+"""Estimates in nats, of a graph alone or those of :class:`graphpri.measures.information.Joint`, and the barrier."""
+
+
+def put_together(store: Store, blocks: int, is_pair: bool) -> Overlay:
+    """The graph, its nodes in the order of their keys, and what its edges weigh in it and in the part of it."""
+    sizes = [store.load(f"blocks/{block}")[0].size for block in range(blocks)]
+    first = np.cumsum([0, *sizes])
+    ends: list[Any] = []
+    weights: list[FloatArray] = []
+    marks: list[FloatArray] = []
+    for a, b in pairs_of(blocks):
+        u, v, *w = store.load(f"edges/{pair_name((a, b))}")
+        ends.append((u + first[a], v + first[b] - (0 if a == b else sizes[a])))
+        weights += w
+        if is_pair:
+            marks.append(store.load(f"marks/{pair_name((a, b))}")[0].astype(np.float64))
+    u, v = np.concatenate(ends, axis=1).astype(id_dtype(int(first[-1])))
+    order = np.lexsort((v, u))
+    mu = np.concatenate(weights)[order] if weights else unit_weights(u.size)
+    graph = Graph(int(first[-1]), u[order], v[order], mu)
+    return Overlay(graph, mu, np.concatenate(marks)[order] if is_pair else mu)
+
+
+def at_once(store: Store, blocks: int, is_pair: bool, asked: Asked) -> Found:
+    """Estimates of a graph that fits into memory."""
+    over, how = put_together(store, blocks, is_pair), asked._asdict()
+    mixture, beta, alpha = (how.pop(name) for name in ("mixture", "beta", "alpha"))
+    if not is_pair:
+        return [estimate_alone(over.graph, **how)], 0.0
+    barrier = Barrier(over.graph, alpha).at((over.kept > 0).astype(np.float64)) if alpha else 0.0
+    return list(joint_estimate(over, mixture, beta, **how)), barrier
+
+
 # The run.
+
+
+def estimated(cluster: Cluster, store: Store, numbers: Numbers, asked: Asked, *, is_pair: bool) -> Found:
+    """Estimates of a graph whose edges are numbered, and of the part of it that is marked if it `is_pair`."""
+    if numbers.edges <= AT_ONCE:
+        calls = [(at_once, store, numbers.blocks, is_pair, asked)]
+        return cluster.all("probes", 3 * STEP * STEPS, numbers.edges, calls)[0]
+    return Probing(cluster, store, numbers, is_pair=is_pair).found(asked)
 
 
 class _InFiles:
@@ -263,16 +327,16 @@ class Probing:
         """Remove vectors."""
         self.store.remove_files([f"vectors/{name}.{block}" for block in range(self.blocks)])
 
-    def alone(self, *, target: float, probes: int | None, seed: int) -> Estimate:
-        """Estimate of the entropy of the graph, in nats, as :func:`graphpri._entropy.stochastic.estimate` makes it."""
-        return self._by_probes([Side("original", 1 / self.total, 0.0)], [[1.0]], [target], probes, seed)[0]
-
-    def joint(self, mixture: Mixture, beta: float, *, target: float, probes: int | None, seed: int) -> Joint:
-        """Estimates of both graphs, as :func:`graphpri.measures.information.joint_estimate` makes them."""
-        total, trace = self.total, self.trace
-        halves = (0.5 / total, 0.5 / trace) if mixture == "equation" else (1 / (total + trace),) * 2
-        sides = [Side("kept", 0.0, 1 / trace), Side("original", 1 / total, 0.0), Side("mixture", *halves)]
-        return Joint(*self._by_probes(sides, *joint_combinations(beta, target), probes, seed))
+    def found(self, asked: Asked) -> Found:
+        """Estimates as :mod:`graphpri.measures.information` makes them in memory."""
+        total, trace, by = self.total, self.trace, (asked.probes, asked.seed)
+        original = Side("original", 1 / total, 0.0)
+        if not self.is_pair:
+            return self._by_probes([original], [[1.0]], [asked.target], *by), 0.0
+        halves = (0.5 / total, 0.5 / trace) if asked.mixture == "equation" else (1 / (total + trace),) * 2
+        sides = [Side("kept", 0.0, 1 / trace), original, Side("mixture", *halves)]
+        barrier = -asked.alpha * self.logs if asked.alpha else 0.0
+        return self._by_probes(sides, *joint_combinations(asked.beta, asked.target), *by), barrier
 
     def _by_probes(self, sides: list[Side], factors: Any, goals: Any, probes: int | None, seed: int) -> list[Estimate]:
         self.seed = seed
