@@ -33,7 +33,7 @@ from graphpri.solvers.local_search import (
     crossed,
     descend,
 )
-from graphpri.solvers.moves import quadrature
+from graphpri.solvers.moves import PREDICTION_ERROR, quadrature
 from graphpri.solvers.path import solve_betas
 from graphpri.solvers.reweight import reweighted
 from graphpri.solvers.solution import Monitor, Outcome
@@ -110,7 +110,7 @@ def test_moves_are_evaluated_as_j_changes(name, strengths, mixture, weighted):
     value = objective.value(mask.astype(float))
     assert evaluator.value == pytest.approx(value, abs=1e-11)
     out, into = np.flatnonzero(mask)[::4], np.flatnonzero(~mask)[::4]
-    predicted, _ = evaluator.pairs(out, into)
+    predicted, terms = evaluator.pairs(out, into)
     true = np.array([[objective.value(flipped(mask, e, f).astype(float)) - value for f in into] for e in out])
     # The exact and the degree evaluator are exact where swaps keep the trace; elsewhere the scale of the
     # mixture, and for the local entropy the neighbours, enter by expansion.
@@ -118,6 +118,10 @@ def test_moves_are_evaluated_as_j_changes(name, strengths, mixture, weighted):
     scale = max(1.0, beta) / evaluator.trace
     tolerance = 1e-3 * scale if exact else 0.15 * np.abs(true).max()
     assert np.abs(predicted - true).max() < tolerance
+    least = evaluator.least_changes(out, into, predicted, terms)
+    assert (least < true + 4 * PREDICTION_ERROR * scale).all()
+    if name != "local" and (exact or beta != 1):
+        assert np.abs(true - least).max() < (tolerance if exact else 0.25 * np.abs(true).max())
 
 
 @pytest.mark.parametrize("name", ["exact", "degree", "local"])

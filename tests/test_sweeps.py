@@ -334,7 +334,8 @@ def test_threads_hold_for_a_call_and_for_a_whole_path(threads):
     graphpri.sparsify(graph, keep=20, threads=threads, effort="fast", callback=watch)
     once = len(seen)
     graphpri.path(graph, keep=[20, 30], threads=threads, callback=watch)
-    assert 0 < once < len(seen) and set(seen) == {threads}
+    assert 0 < once < len(seen)
+    assert set(seen) == {threads}
 
 
 # Results.

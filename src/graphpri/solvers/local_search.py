@@ -597,8 +597,8 @@ def check_moves(search: Search, seconds: float) -> Check:
     """Evaluate the single moves at the evaluator's subset by J itself, those predicted best first.
 
     Moves are all swaps and, where sizes vary, all additions and removals that the constraints allow. It ends with
-    the first moves that improve J, or when the nominal seconds are spent. A swap whose prediction is exact up to a
-    known error, as with equal weights, counts as looked at where it is predicted to raise J by more than that.
+    the first moves that improve J, or when the nominal seconds are spent. A swap that is known to raise J, by an exact
+    prediction or by a bound from below, counts as looked at.
     """
     evaluator, mask = search.evaluator, search.evaluator.mask
     candidates, allowed, bounded, spent = _candidates(search, seconds / 2)
@@ -649,16 +649,17 @@ def _candidates(search: Search, seconds: float) -> tuple[NDArray[np.int64], int,
     if out.size * into.size > width**2:
         singles = evaluator.swap_changes()
         out, into = search.smallest(singles, out, width), search.smallest(singles, into, width)
-    margin = 2 * search.gain if evaluator.exact_predictions else np.inf
+    margin = 4 * search.gain
     step = max(1, int(2e5 / max(into.size, 1)))
     for low in range(0, out.size if into.size else 0, step):
         some = out[low : low + step]
-        predicted, _ = evaluator.pairs(some, into)
+        predicted, terms = evaluator.pairs(some, into)
+        least = evaluator.least_changes(some, into, predicted, terms)
         if bridges is not None:
             tied = np.flatnonzero(is_needed[some])
-            predicted[tied] = np.where(bridges.replaced_by(some[tied], into), predicted[tied], np.nan)
-        rows, columns = np.nonzero(predicted < margin)
-        bounded += int(np.count_nonzero(predicted >= margin))
+            least[tied] = np.where(bridges.replaced_by(some[tied], into), least[tied], np.nan)
+        rows, columns = np.nonzero(least < margin)
+        bounded += int(np.count_nonzero(least >= margin))
         moves.append(np.column_stack([some[rows], into[columns]]))
         changes.append(predicted[rows, columns])
     every = np.concatenate(moves)

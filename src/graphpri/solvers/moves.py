@@ -147,15 +147,38 @@ class MoveEvaluator(ABC):
         if self.exact_swaps:
             change = (self._scale() @ terms.reshape(len(terms), -1)).reshape(terms.shape[1:])
         else:
-            trace = self._resolved(self.trace + 2 * (self.mu[into] - self.mu[out][:, None]))
+            trace = self._resolved(self._traces(out, into))
             f = self._f[self.sides][:, None, None] + terms
             self._add_cross(f, trace, self.mu[into], into)
             self._add_cross(f, trace, -self.mu[out][:, None], out[:, None])
             change = self._entropic_of(f, trace) - self._entropic(self._f, self.trace)
-        if self.objective.alpha == 0:
-            return change, terms
-        single = self._barrier_flips(np.where(self.mask, -1.0, 1.0))
-        return change + single[out][:, None] + single[into] + self._barrier_shared(out, into), terms
+        return change + self._barrier_swaps(out, into), terms
+
+    def least_changes(self, out: Edges, into: Edges, change: FloatArray, terms: FloatArray) -> FloatArray:
+        """What the change of J by each swap is at least, from its prediction by :meth:`pairs`, shape (a, b).
+
+        Right after a reset, and but for a small multiple of `PREDICTION_ERROR`. With equal weights, or where the
+        mixture's scale does not follow the trace, predictions are exact. Else the change of F is exact for the
+        mixture at its scale until now, c σ̃ + (1 − c) ρ̃ with c near ½. The entropy is concave, so that at ½ it is
+        at least what lies on the chord from there to the end behind ½: to ρ̃ where c > ½, and to σ̃ where c < ½.
+        """
+        if self.exact_swaps or not self.follows_trace:
+            return change
+        trace = self._resolved(self._traces(out, into))
+        known = dict(zip(self.sides, self._f[self.sides][:, None, None] + terms, strict=True))
+        mixed, original = trace + self._kappa * self.total, self.objective.original_entropy
+        # At β = 1, where J has no part of σ̃ alone, its entropy is not known, but never negative.
+        kept = np.log(trace) + known[0] / trace if 0 in known else np.zeros(trace.shape)
+        share = trace / mixed
+        end = np.where(share > 0.5, original, kept)
+        near = 0.5 / np.maximum(share, 1 - share)
+        entropy = near * (np.log(mixed) + known[1] / mixed) + (1 - near) * end
+        value = self._of_kept * kept + self._of_mixed * entropy + self._of_original * original
+        return value - self._entropic(self._f, self.trace) + self._barrier_swaps(out, into)
+
+    def _traces(self, out: Edges, into: Edges) -> FloatArray:
+        """Trace of the kept graph after each swap."""
+        return self.trace + 2 * (self.mu[into] - self.mu[out][:, None])
 
     def flip_terms_of(self, edge: int) -> FloatArray:
         """Change of F on each used side for flipping one edge."""
@@ -184,11 +207,6 @@ class MoveEvaluator(ABC):
     def work(self) -> float:
         """Entries that a move touches, the measure of its cost."""
         return float(self.mu.size)
-
-    @property
-    def exact_predictions(self) -> bool:
-        """Whether the predicted change of a swap is that of J but for `PREDICTION_ERROR`."""
-        return self.exact_swaps
 
     @property
     def seconds_per_value(self) -> float:
@@ -276,6 +294,13 @@ class MoveEvaluator(ABC):
         u, v, mu = self.graph.source, self.graph.target, sign * self.graph.weights
         change = self.objective.barrier.change
         return sum((change(self._degrees[x], mu) for x in (u, v)), start=np.zeros(mu.size))
+
+    def _barrier_swaps(self, out: Edges, into: Edges) -> FloatArray:
+        """Change of the barrier by each swap, (a, b) or what broadcasts to it."""
+        if self.objective.alpha == 0:
+            return np.zeros((1, 1))
+        single = self._barrier_flips(np.where(self.mask, -1.0, 1.0))
+        return single[out][:, None] + single[into] + self._barrier_shared(out, into)
 
     def _barrier_shared(self, out: Edges, into: Edges) -> FloatArray:
         """What the sum of two single changes misses where the two edges share a node."""
@@ -402,10 +427,9 @@ class LocalEvaluator(MoveEvaluator):
         _add_shared(terms, self, np.stack([parts.degrees for _, parts in self._of_side]), out, into)
         return terms
 
-    @property
-    def exact_predictions(self) -> bool:
-        """Whether the predicted change of a swap is that of J: no, other edges' terms follow to first order."""
-        return False
+    def least_changes(self, out: Edges, into: Edges, change: FloatArray, terms: FloatArray) -> FloatArray:
+        """No bound: other edges' terms follow to first order, and the local entropy is not concave."""
+        return np.full_like(change, -np.inf)
 
     def _flip(self, edge: int, sign: int) -> None:
         """Leave the set-up to the next reset: a few moves shift the terms of few edges."""
