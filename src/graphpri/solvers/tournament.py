@@ -41,24 +41,24 @@ THREADED = 250_000
 
 
 @merged
-def seat(i: int, n: int, blocks: int, near: bool) -> tuple[Any, Any]:
-    """Block and new number of a node: runs of consecutive nodes, or one of each run of `blocks` nodes to every block.
+def seat(i: int, n: int, bits: int, near: bool) -> tuple[Any, Any]:
+    """Block and new number of a node: runs of consecutive nodes, or one of each run of nodes to every block.
 
     Which one of a run goes to which block hangs on a hash of the run. Blocks then are of the same size, and nodes keep
-    their order in each.
+    their order in each. There are 2 to the power of `bits`, so that runs are told by shifts: divisions take longer than
+    all else here.
     """
+    blocks = 1 << bits
     if near:
-        size = -(-n // blocks)
+        size = -(-n >> bits)
         return i // size, i
-    runs = n // blocks
-    run = i // blocks
-    block = i - run * blocks
+    runs, run, block = n >> bits, i >> bits, i & (blocks - 1)
     if run < runs:
         x = (np.uint64(run) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         x ^= x >> np.uint64(29)
         # An odd factor and a shift permute the numbers below a power of two.
         block = np.int64((np.uint64(block) * (x | np.uint64(1)) + (x >> np.uint64(32))) & np.uint64(blocks - 1))
-    longer = n - runs * blocks
+    longer = n & (blocks - 1)
     return block, block * runs + (block if block < longer else longer) + run
 
 
@@ -70,13 +70,13 @@ def pair_of(a: int, b: int, blocks: int) -> int:
 
 @compiled
 def count_pairs(
-    start: int, stop: int, source: IntArray, target: IntArray, n: int, blocks: int, near: bool, counts: Places
+    start: int, stop: int, source: IntArray, target: IntArray, n: int, bits: int, near: bool, counts: Places
 ) -> None:
     """Count the edges of each pair of blocks; the pair a ≤ b has the number a · blocks + b."""
     for e in range(start, stop):
-        a, _ = seat(np.int64(source[e]), n, blocks, near)
-        b, _ = seat(np.int64(target[e]), n, blocks, near)
-        counts[pair_of(a, b, blocks)] += 1
+        a, _ = seat(np.int64(source[e]), n, bits, near)
+        b, _ = seat(np.int64(target[e]), n, bits, near)
+        counts[pair_of(a, b, 1 << bits)] += 1
 
 
 @compiled
@@ -86,7 +86,7 @@ def deal(
     source: IntArray,
     target: IntArray,
     n: int,
-    blocks: int,
+    bits: int,
     near: bool,
     place: Places,
     edge: IntArray,
@@ -95,9 +95,9 @@ def deal(
 ) -> None:
     """Put edges behind those of their pair that came before, with the nodes' new numbers; `place` is moved on."""
     for e in range(start, stop):
-        a, i = seat(np.int64(source[e]), n, blocks, near)
-        b, j = seat(np.int64(target[e]), n, blocks, near)
-        pair = pair_of(a, b, blocks)
+        a, i = seat(np.int64(source[e]), n, bits, near)
+        b, j = seat(np.int64(target[e]), n, bits, near)
+        pair = pair_of(a, b, 1 << bits)
         at = place[pair]
         place[pair] = at + 1
         edge[at] = e
@@ -105,10 +105,10 @@ def deal(
 
 
 @compiled
-def seats(start: int, stop: int, n: int, blocks: int, near: bool, node: IntArray) -> None:
+def seats(start: int, stop: int, n: int, bits: int, near: bool, node: IntArray) -> None:
     """Note at each new number which node has it."""
     for i in range(start, stop):
-        node[seat(i, n, blocks, near)[1]] = i
+        node[seat(i, n, bits, near)[1]] = i
 
 
 def scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -161,13 +161,14 @@ class Tournament:
         # Pieces of fixed length, so that threads can deal side by side; in each pair they keep their order.
         piece = max(CHUNK, -(-m // 64))
         counts = np.zeros((max(-(-m // piece), 1), blocks * blocks), np.int64)
-        how = graph.source, graph.target, n, blocks, near
+        bits = blocks.bit_length() - 1
+        how = graph.source, graph.target, n, bits, near
         in_chunks(lambda a, b: count_pairs(a, b, *how, counts[a // piece]), m, piece)
         before = np.cumsum(counts.T.ravel()).reshape(counts.T.shape).T - counts
         self.edge, u, v = np.empty(m, id_dtype(m)), np.empty(m, id_dtype(n)), np.empty(m, id_dtype(n))
         in_chunks(lambda a, b: deal(a, b, *how, before[a // piece], self.edge, u, v), m, piece)
         self.node = np.empty(n, id_dtype(n))
-        in_chunks(lambda a, b: seats(a, b, n, blocks, near, self.node), n)
+        in_chunks(lambda a, b: seats(a, b, n, bits, near, self.node), n)
         self.first = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
         weights = graph.weights[self.edge] if graph.is_weighted else unit_weights(m)
         self.graph = Graph(n, u, v, weights, weight_name=graph.weight_name)
