@@ -51,6 +51,16 @@ def sum_ends(
 
 
 @compiled
+def count_ends(
+    start: int, stop: int, source: IntArray, target: IntArray, x: NDArray[np.uint8], out: NDArray[np.int32]
+) -> None:
+    """The same where all edges weigh 1 and x is 0 or 1: half the memory for each node, which is what takes the time."""
+    for e in range(start, stop):
+        out[source[e]] += x[e]
+        out[target[e]] += x[e]
+
+
+@compiled
 def inverse_log_mean(x: float, y: float, log_x: float, log_y: float) -> tuple[float, float, float]:
     """Λ(x, y) = (ln x − ln y)/(x − y) and its derivatives in x and in y, given both logarithms."""
     half = x + y
@@ -194,19 +204,23 @@ class EdgeSums:
     def degrees(self, x: Kept) -> FloatArray:
         """Σ μ x at each node, shape (N,)."""
         x = read_only(x)
+        is_counted = self.equal and x.dtype == np.uint8
 
-        def run(start: int, stop: int, out: FloatArray) -> None:
-            sum_ends(start, stop, *self.ends, x, out)
+        def run(start: int, stop: int, out: NDArray[Any]) -> None:
+            if is_counted:
+                count_ends(start, stop, *self.ends[:2], x, out)
+            else:
+                sum_ends(start, stop, *self.ends, x, out)
 
-        return self._by_node(run)[0]
+        return self._by_node(run, np.int32 if is_counted else np.float64)[0]
 
-    def _by_node(self, task: Any) -> tuple[FloatArray, list[Any]]:
+    def _by_node(self, task: Any, dtype: Any = np.float64) -> tuple[FloatArray, list[Any]]:
         """Run ``task(start, stop, out)`` on a few pieces with node sums of their own; all added up, and its results."""
         shards = int(np.clip(self.n_edges // (4 * max(self.n_nodes, 1)), 1, _SHARDS))
         length = -(-self.n_edges // shards)
 
-        def run(start: int, stop: int) -> tuple[FloatArray, Any]:
-            out = np.zeros(self.n_nodes)
+        def run(start: int, stop: int) -> tuple[NDArray[Any], Any]:
+            out = np.zeros(self.n_nodes, dtype)
             return out, task(start, stop, out)
 
         done = in_chunks(run, self.n_edges, max(length, 1))
