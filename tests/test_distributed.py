@@ -636,6 +636,40 @@ def test_text_ids_come_back_and_do_not_hang_on_the_partition(client: Any, tmp_pa
     assert {frozenset(pair) for pair in zip(*map(pa.ChunkedArray.to_pylist, table.columns), strict=True)} <= known
 
 
+@pytest.mark.usefixtures("few_blocks")
+@pytest.mark.parametrize(
+    ("rows", "labels", "note"),
+    [
+        (["1.0,2", "2.0,3", "3.0,10"], [1, 2, 3, 10], "nodes such as 1.0 are called 1, by the integers that they are"),
+        (["1.0,2", "2.0,3.0", "2,2.0"], ["1.0", "2", "2.0", "3.0"], "nodes are called by decimals, such as 1.0"),
+        (["1.5,2", "2.0,3", "1.5,3"], ["1.5", "2", "2.0", "3"], "nodes are called by decimals, such as 1.5"),
+        (["1.0,2", "a,3", "2,3"], ["1.0", "2", "3", "a"], None),
+        (["1.0,2", "9007199254740993,2", "3,4"], ["1.0", "2", "3", "4", "9007199254740993"], "nodes are called by"),
+    ],
+)
+def test_decimals_name_nodes_as_in_a_file_that_is_read_whole(
+    rows: list[str], labels: list[Any], note: str | None, client: Any, tmp_path: Path
+) -> None:
+    whole = tmp_path / "whole.csv"
+    whole.write_text("\n".join(["source,target", *rows]) + "\n")
+    read = graphpri.read(whole)
+    assert sorted(list(read.labels), key=str) == sorted(labels, key=str)
+    assert [text for text in read.notes if note and note in text] or note is None
+    found: list[dict[str, bytes]] = []
+    for cut in (1, 2, 3):
+        for i, some in enumerate((rows[:cut], rows[cut:])):
+            write_csv(tmp_path / f"edges{cut}", ["source,target", *some], f"{i}.csv")
+        manifest = go(str(tmp_path / f"edges{cut}"), tmp_path / f"kept{cut}", client, keep=1.0)
+        assert manifest.notes == [text for text in read.notes if "nodes" in text]
+        table = edges_in(tmp_path / f"kept{cut}")
+        assert sorted({*table["source"].to_pylist(), *table["target"].to_pylist()}, key=str) == sorted(labels, key=str)
+        found.append(contents(tmp_path / f"kept{cut}"))
+    assert found[0] == found[1] == found[2]
+    # A part of it, all of whose nodes look whole, has the nodes of the graph.
+    part = write_csv(tmp_path / "part", ["source,target", rows[-1]])
+    assert len(estimates(str(tmp_path / "edges1"), part)) == 4
+
+
 def test_cores_beyond_those_of_a_process_are_shared_out_to_a_local_cluster(
     parts: str, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -775,10 +809,13 @@ def test_a_full_disk_is_named_and_leaves_no_output(
         return write(self, name, data)
 
     monkeypatch.setattr(store.Store, "write", full)
-    with pytest.raises(graphpri.FileError, match=r"kept.*No space left on device") as caught:
-        go(parts, tmp_path / "kept", client)
-    assert isinstance(caught.value.__context__, OSError)
-    assert not (tmp_path / "kept").exists()
+    for there in (False, True):
+        with pytest.raises(graphpri.FileError, match=r"kept.*No space left on device") as caught:
+            go(parts, tmp_path / "kept", client, resume=there and (tmp_path / "kept.scratch").exists())
+        assert isinstance(caught.value.__context__, OSError)
+        assert (tmp_path / "kept").exists() == there
+        (tmp_path / "kept").mkdir(exist_ok=True)  # an empty folder that was there stays, empty
+        assert not list((tmp_path / "kept").iterdir())
 
 
 def test_a_scratch_disk_that_is_too_small_is_refused_before_the_work(
@@ -917,6 +954,16 @@ def test_no_folder_is_removed_or_read_with_another(
     with pytest.raises(graphpri.FileError, match=message):
         go(source, tmp_path / output, client, scratch=None if scratch is None else f"{tmp_path}/{scratch}")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_folders_in_folders_that_are_not_there_are_refused(parts: str, kept: Path, client: Any, tmp_path: Path) -> None:
+    far = tmp_path / "no" / "such"
+    for output, scratch in ((far / "kept", None), (tmp_path / "kept", str(far / "scratch"))):
+        with pytest.raises(graphpri.FileError, match=r"no/such: make it first"):
+            go(parts, output, client, scratch=scratch)
+    with pytest.raises(graphpri.FileError, match=r"no/such: make it first"):
+        estimates(parts, kept, scratch=str(far / "scratch"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_nothing_can_go_on_from_is_removed(parts: str, client: Any, tmp_path: Path) -> None:

@@ -25,9 +25,8 @@ _INTEGER = re.compile(r"-?(0|[1-9]\d*)")
 
 READING = Group("Reading the input", sort_key=20)
 
-InputName = Annotated[
-    str, Parameter(help="A file, '-' for standard input, or the name of a data set (karate, jazz); a .npyd folder too.")
-]
+INPUT_HELP = "A file, '-' for standard input, or the name of a data set (karate, jazz); a .npyd folder too."
+InputName = Annotated[str, Parameter(help=INPUT_HELP)]
 
 
 @Parameter(name="*", group=READING)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from graphpri.distributed import Step
     from graphpri.measures import Report
 
+IN_PARTS = "With --distributed a folder of parts, one part, or a pattern in quotes."
+"""End of the help on an input."""
+
 MACHINES = Group("Many machines", sort_key=35)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from graphpri.cli import machines, show
-from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, matched, naming
+from graphpri.cli.inputs import DEFAULT_READING, INPUT_HELP, Reading, matched, naming
 from graphpri.cli.machines import DEFAULT_MACHINES, Machines
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
@@ -22,6 +22,8 @@ from graphpri.cli.options import (
 from graphpri.cli.progress import Watch
 from graphpri.errors import OptionError
 
+_INPUT = f"{INPUT_HELP} {machines.IN_PARTS}"
+
 app = App(
     name="measure",
     help_epilogue="""\
@@ -34,8 +36,8 @@ Examples:
 
 @app.default
 def measure(
-    original: Annotated[InputName, Parameter(name="ORIGINAL")],
-    kept: Annotated[InputName, Parameter(name="KEPT")],
+    original: Annotated[str, Parameter(name="ORIGINAL", help=_INPUT)],
+    kept: Annotated[str, Parameter(name="KEPT", help=_INPUT)],
     /,
     *,
     measures: Annotated[

@@ -142,7 +142,8 @@ class Asked:
 @app.default
 def sparsify(
     inputs: Annotated[
-        tuple[str, ...], Parameter(name="INPUT", help="Files, '-' for standard input, or names of data sets.")
+        tuple[str, ...],
+        Parameter(name="INPUT", help=f"Files, '-' for standard input, or names of data sets. {machines.IN_PARTS}"),
     ],
     /,
     *,

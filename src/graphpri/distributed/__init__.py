@@ -243,7 +243,8 @@ def sparsify(
     by = "degree" if entropy == "auto" else entropy
     asked = {"keep": keep, "beta": beta, "alpha": alpha, "entropy": by, "method": method, "seed": seed}
     settings = asked | {"loops": loops, "parallel": parallel, "weight": weight, "source": source, "target": target}
-    job = _Job(input, Store(output), Store(scratch or f"{output.rstrip('/')}.scratch"), settings, weight, resume)
+    places = Store(output), Store(scratch or f"{output.rstrip('/')}.scratch")
+    job = _Job(input, *places, settings, weight, resume, places[0].exists())
     job.check_places()
     parts = listed(input)
     with failures_in_words(job.scratch, job.how_to_resume):
@@ -334,6 +335,7 @@ def estimate(
     if scratch is None and ("*" in url or "?" in url):
         raise OptionError(f"an input given by a pattern has no place beside it: pass {setting('scratch')}")
     store, reading, policies = Store(url), Reading(source, target, weight), Policies(loops, parallel)
+    store.check_parent()
     if store.exists():
         raise FileError(f"{store.url}: exists already: name another place by {setting('scratch')}, or remove it")
     inputs = {url: listed(url) for url in (input, kept) if url is not None}
@@ -412,6 +414,7 @@ class _Job:
     settings: dict[str, Any]
     weight: str | None
     resume: bool
+    had_output: bool
 
     def check_places(self) -> None:
         """Refuse an output that is there already, and folders of which one would be read or removed with another."""
@@ -427,6 +430,8 @@ class _Job:
                 f"{self.output.url}: lies in the input {self.input}, where what is written would be read as its parts: "
                 "name another folder"
             )
+        for store in (self.output, self.scratch):
+            store.check_parent()
 
     def how_to_resume(self) -> str:
         """The end of a message about a run that failed."""
@@ -525,7 +530,10 @@ class _Job:
 
     def clean(self, error: BaseException) -> None:
         """Leave no part of an output, and no scratch where there is nothing to resume."""
-        self.output.remove()
+        if self.had_output:
+            self.output.clear()  # a folder that was there stays
+        else:
+            self.output.remove()
         facts = self.scratch.facts("journal.json")
         if facts is None or facts.get("numbers") is None or isinstance(error, OptionError) or self._is_changed(facts):
             self.scratch.remove()

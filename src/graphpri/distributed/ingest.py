@@ -28,7 +28,7 @@ from graphpri.distributed.keys import (
     place_of,
     places_within,
 )
-from graphpri.distributed.parts import Piece, Reading, batches
+from graphpri.distributed.parts import Decimals, Piece, Reading, batches, decimals_in
 from graphpri.distributed.store import Store, find
 
 Pair = tuple[int, int]
@@ -50,6 +50,7 @@ class Dealt(NamedTuple):
     loops: int
     loop: int
     weighted: bool
+    decimals: Decimals
 
 
 def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
@@ -59,7 +60,7 @@ def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
     files: list[tuple[str, NDArray[np.int32]]] = []
     texts: list[tuple[str, NDArray[np.int32]]] = []
     kinds: set[str] = set()
-    weighted = False
+    weighted, decimals = False, Decimals()
     for batch, (before, first, second, w) in enumerate(batches(piece, reading)):
         weighted |= w is not None
         if first.type == pa.int64():
@@ -72,8 +73,17 @@ def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
             u, v = found[0][codes[: len(first)]], found[0][codes[len(first) :]]
             whole = integers_in(pa, pc, words)
             kinds |= {INTEGERS} if whole is not None else set()
-            if whole is None or whole[0].size < len(words):
+            if whole is not None and whole[0].size == len(words):
+                exact = bool((np.abs(whole[1]) < 2**53).all())
+                decimals = decimals.joined(Decimals(whole=exact, plain=(True, True)))
+            else:
                 kinds.add(TEXTS)
+                # Text in parquet names nodes by what it is.
+                ends = codes[: len(first)], codes[len(first) :]
+                found_here = Decimals(numbers=False)
+                if piece.groups is None and decimals.numbers:
+                    found_here = decimals_in(words.to_pylist(), ends)
+                decimals = decimals.joined(found_here)
                 texts.append(_write_texts(store, f"texts/{number}.{batch}", *found))
         same = u == v
         if same.any():
@@ -82,7 +92,7 @@ def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
             u, v, w = u[~same], v[~same], None if w is None else w[~same]
         rows += len(first)
         files.append(_write_dealt(store, f"dealt/{number}.{batch}", np.minimum(u, v), np.maximum(u, v), w))
-    return Dealt(rows, files, texts, frozenset(kinds), loops, loop, weighted)
+    return Dealt(rows, files, texts, frozenset(kinds), loops, loop, weighted, decimals)
 
 
 def _write_dealt(

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from graphpri.distributed.store import find
 from graphpri.errors import FileError, setting
-from graphpri.io.columns import find_ends
+from graphpri.io.columns import find_ends, whole_with_points
+from graphpri.io.rows import INTEGER, NUMBER
 
 ROWS = 1 << 18
 """Rows of a batch."""
@@ -51,11 +52,15 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """Which columns are the ends, by their usual names where absent, and what a column of weights is called."""
+    """Which columns are the ends, by their usual names where absent, and what a column of weights is called.
+
+    Where numbers with a `point`, such as 1.0, are the integers that they are, words of text are read as these.
+    """
 
     source: str | None = None
     target: str | None = None
     weight: str | None = None
+    point: bool = False
 
     def columns(self, ends: Sequence[str], names: list[str], part: Part) -> list[str]:
         """The columns to read: both ends, and the weights where there are any."""
@@ -138,6 +143,53 @@ def pieces(part: Part) -> list[Piece]:
     return found or [Piece(part, (), 0, 0)]
 
 
+class Decimals(NamedTuple):
+    """Numbers with a point among the words that name nodes in text.
+
+    Attributes
+    ----------
+    numbers, whole : bool
+        Whether all words are numbers, and whether those with a point are integers, as tables with gaps write them.
+    pointed, plain : tuple of bool
+        Whether the words of either end have a point, and whether some have none.
+    example : str
+        One with a point, the first by its characters; empty where there is none.
+    """
+
+    numbers: bool = True
+    whole: bool = True
+    pointed: tuple[bool, bool] = (False, False)
+    plain: tuple[bool, bool] = (False, False)
+    example: str = ""
+
+    def joined(self, other: Decimals) -> Decimals:
+        """Of the words of both."""
+        return Decimals(
+            self.numbers and other.numbers,
+            self.whole and other.whole,
+            (self.pointed[0] or other.pointed[0], self.pointed[1] or other.pointed[1]),
+            (self.plain[0] or other.plain[0], self.plain[1] or other.plain[1]),
+            min(filter(None, (self.example, other.example)), default=""),
+        )
+
+    @property
+    def are_integers(self) -> bool:
+        """Whether the nodes are called by the integers that the words are, as in a file that is read whole."""
+        mixed = any(a and b for a, b in zip(self.pointed, self.plain, strict=True))
+        return bool(self.example) and self.numbers and self.whole and not mixed
+
+
+def decimals_in(words: list[str], ends: Sequence[NDArray[np.integer[Any]]]) -> Decimals:
+    """Look at different words, not all of which are integers, and at the places of both ends among them."""
+    odd = next((word for word in words if not INTEGER.fullmatch(word)), "0")
+    if not NUMBER.fullmatch(odd) or not all(map(NUMBER.fullmatch, words)):
+        return Decimals(numbers=False)
+    has_point = np.array(["." in word for word in words])
+    pointed, plain = ((bool(some[ends[0]].any()), bool(some[ends[1]].any())) for some in (has_point, ~has_point))
+    example = min((word for word in words if "." in word), default="")
+    return Decimals(True, whole_with_points(words), pointed, plain, example)
+
+
 class _opened:
     """A parquet file; what is wrong with it is an error that names the part."""
 
@@ -188,8 +240,17 @@ def batches(piece: Piece, reading: Reading) -> Iterator[tuple[int, Any, Any, NDA
             if column.null_count:
                 row = before + 1 + column.is_null().to_pylist().index(True)
                 raise FileError(f"{piece.part.name}, row {row}: an end of the edge is missing")
+        if piece.groups is None and reading.point:
+            columns = [_integers(pa, column) for column in columns]
         yield before, *columns, None if batch.num_columns < 3 else _weights(pa, batch.column(2), piece.part, before)
         before += batch.num_rows
+
+
+def _integers(pa: Any, column: Any) -> Any:
+    """Whole numbers that are written with a point or without."""
+    coded = column.dictionary_encode()
+    values = np.array([int(float(word)) for word in coded.dictionary.to_pylist()], np.int64)
+    return pa.array(values[coded.indices.to_numpy()])
 
 
 def _weights(pa: Any, column: Any, part: Part, before: int) -> NDArray[np.float64]:
@@ -304,7 +365,7 @@ def layout(part: Part, head: str, reading: Reading) -> Layout | None:
     if ends is not None:
         return Layout(skip + 1, delimiter, cells[0], reading.columns(ends, cells[0], part))
     whole = [[cell.lstrip("-").isdecimal() for cell in row[:2]] for row in cells]
-    if len(cells) > 1 and not any(whole[0]) and all(whole[1]):
+    if len(cells) > 1 and not any(map(NUMBER.fullmatch, cells[0][:2])) and all(whole[1]):
         raise FileError(
             f"{part.name}, line {skip + 1}: the first row looks like a header of names that are not known "
             f"({', '.join(cells[0][:20])}): pass {setting('source')} and {setting('target')}"

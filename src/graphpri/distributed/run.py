@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import partial
+from dataclasses import replace
+from functools import partial, reduce
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -17,7 +18,7 @@ from graphpri._runtime import size_text
 from graphpri.distributed import ingest
 from graphpri.distributed.ingest import Dealt, dealt_slices, pairs_of, slices
 from graphpri.distributed.keys import FINE, blocks_for
-from graphpri.distributed.parts import IGNORE_WEIGHTS, Part, Piece, Reading, changed, listed, pieces
+from graphpri.distributed.parts import IGNORE_WEIGHTS, Decimals, Part, Piece, Reading, changed, listed, pieces
 from graphpri.distributed.store import Store, find
 from graphpri.errors import ClusterError, FileError, GraphError, GraphPRIError, OptionError, argument, setting
 
@@ -291,7 +292,10 @@ class Journal:
 
 
 class Numbers(NamedTuple):
-    """How large the graph is, in how many blocks it lies, what its nodes are called by, and the range of weights."""
+    """How large the graph is, in how many blocks it lies, what its nodes are called by, and the range of weights.
+
+    Where numbers with a `point` name nodes, such as 1.0, these are the integers that they are.
+    """
 
     blocks: int
     edges: int
@@ -302,6 +306,7 @@ class Numbers(NamedTuple):
     least: float
     most: float
     weighted: bool
+    point: bool
 
 
 class Policies(NamedTuple):
@@ -340,7 +345,7 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
     pair_edges = cluster.all("placing", PLACING, r.rows, calls)
     _remove_rows(store)
     nodes, least, most = sum(one.nodes for one in numbered), min(o.least for o in r.order), max(o.most for o in r.order)
-    return Numbers(r.blocks, sum(pair_edges), nodes, pair_edges, r.kinds, r.notes, least, most, r.weighted)
+    return Numbers(r.blocks, sum(pair_edges), nodes, pair_edges, r.kinds, r.notes, least, most, r.weighted, r.point)
 
 
 def mark_all(
@@ -356,6 +361,7 @@ def mark_all(
         As :func:`read_all`; and for an edge that the graph, read from `url`, doesn't have.
     """
     store.make("marks")
+    reading = replace(reading, point=numbers.point)
     r = _sorted_rows(cluster, store, parts, reading, policies, numbers.blocks)
     if r.weighted != numbers.weighted:
         which = ("has weights", "has none") if r.weighted else ("has no weights", "has")
@@ -379,6 +385,7 @@ class _Rows(NamedTuple):
     kinds: frozenset[str]
     notes: list[str]
     weighted: bool
+    point: bool
 
 
 def _sorted_rows(
@@ -389,15 +396,25 @@ def _sorted_rows(
     policies: Policies,
     blocks: int | None = None,
 ) -> _Rows:
-    """Deal the rows of an input to pairs of blocks, as many as their number asks for if that isn't given, and sort."""
+    """Deal the rows of an input to pairs of blocks, as many as their number asks for if that isn't given, and sort.
+
+    Where that is given, the input is a part of a graph that was read before, whose nodes are called as they are there.
+    """
     store.make("dealt", "texts", "sorted")
     found = cluster.all("looking at parts", 0.0, 0, [(pieces, part) for part in parts])
     every: list[Piece] = [piece for some in found for piece in some]
     check_room(store, sum(piece.rows for piece in every))
-    dealt: list[Dealt] = cluster.all(
-        "reading", DEALING, 0, [(ingest.deal, store, piece, i, reading) for i, piece in enumerate(every)]
-    )
-    notes = _about_loops(every, dealt, policies.loops)
+    dealt = _dealt(cluster, store, every, reading)
+    decimals = reduce(Decimals.joined, (one.decimals for one in dealt), Decimals())
+    notes: list[str] = []
+    if blocks is None and decimals.are_integers:
+        number = int(float(decimals.example))
+        notes = [f"nodes such as {decimals.example} are called {number}, by the integers that they are"]
+        reading = replace(reading, point=True)
+        dealt = _dealt(cluster, store, every, reading)
+    elif decimals.example and decimals.numbers:
+        notes = [f"nodes are called by decimals, such as {decimals.example}"]
+    notes += _about_loops(every, dealt, policies.loops)
     weighted = _about_weights(every, dealt, policies)
     rows = sum(one.rows - one.loops for one in dealt)
     if not rows:
@@ -422,7 +439,15 @@ def _sorted_rows(
             f"{repeats} {'row that repeats' if repeats == 1 else 'rows that repeat'} an edge {how[policies.parallel]}"
         )
     kinds = frozenset().union(*(one.kinds for one in dealt))
-    return _Rows(every, rows, blocks, order, [file for one in dealt for file in one.texts], kinds, notes, weighted)
+    return _Rows(
+        every, rows, blocks, order, [file for one in dealt for file in one.texts], kinds, notes, weighted, reading.point
+    )
+
+
+def _dealt(cluster: Cluster, store: Store, every: list[Piece], reading: Reading) -> list[Dealt]:
+    return cluster.all(
+        "reading", DEALING, 0, [(ingest.deal, store, piece, i, reading) for i, piece in enumerate(every)]
+    )
 
 
 def _remove_rows(store: Store) -> None:

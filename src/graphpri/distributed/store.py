@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.errors import MissingExtraError
+from graphpri.errors import FileError, MissingExtraError
 
 _ALIGN = 64
 """Bytes to whose multiples arrays in a file begin, so that loops see them aligned."""
@@ -76,6 +76,17 @@ class Store:
         here, there = ((os.path.realpath(s.path()) if s.is_local else s.path()) for s in (self, other))
         return f"{here}/".startswith(f"{there}/")
 
+    def check_parent(self) -> None:
+        """Refuse a folder of this machine in one that is not there, so that none is left behind but this.
+
+        Raises
+        ------
+        FileError
+            Names the missing one.
+        """
+        if self.is_local and not os.path.isdir(parent := os.path.dirname(self.path())):
+            raise FileError(f"{self.url}: can't be written, there is no directory {parent}: make it first")
+
     def make(self, *folders: str) -> None:
         """Make the folder and some below it."""
         for folder in folders or ("",):
@@ -85,6 +96,12 @@ class Store:
         """Remove a file or folder, where it is there."""
         if self.exists(name):
             self.fs.rm(self.path(name), recursive=True)
+
+    def clear(self) -> None:
+        """Remove what is in the folder."""
+        if self.exists():
+            for path in self.fs.ls(self.path(), detail=False):
+                self.fs.rm(path, recursive=True)
 
     def remove_files(self, names: list[str]) -> None:
         """Remove files; some may be gone."""
