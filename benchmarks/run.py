@@ -82,7 +82,7 @@ def rows(best_known: Path) -> dict[str, Row]:
         "gradients": estimates.gradients,
         "files": files_study.files,
         "strategy": strategy.strategy,
-        "polish": strategy.polish,
+        "exact-gradients": strategy.exact_gradients,
         "real-graphs": real.real_graphs,
         "choose": choice.choice,
         "choose-seconds": choice.seconds,

@@ -86,10 +86,10 @@ def _ways(case: str, graph: Graph, keep: float, beta: float, limit: float) -> li
 
 
 ROUNDS = 8
-"""Gradients that the polish takes at most."""
+"""Gradients that a search by them takes at most."""
 
 
-def polish(quick: bool, say: Say) -> Outcome:
+def exact_gradients(quick: bool, say: Say) -> Outcome:
     """What exact and stochastic gradients improve at the local entropy's solution, and what exact prices do."""
     outcome, keep, beta = Outcome(), 0.3, 4.0
     for name, family in list(FAMILIES.items())[: 1 if quick else None]:
@@ -97,8 +97,8 @@ def polish(quick: bool, say: Say) -> Outcome:
         judge = Objective(graph, beta, 0.0, "exact")
         start = graphpri.sparsify(graph, keep=keep, beta=beta, entropy="local").mask
         ways = {
-            "exact gradient": lambda m, judge=judge: _polished(judge, m, judge.gradient),
-            "stochastic gradient": lambda m, judge=judge: _polished(judge, m, partial(estimated_gradient, judge)),
+            "exact gradient": lambda m, judge=judge: _by_gradient(judge, m, judge.gradient),
+            "stochastic gradient": lambda m, judge=judge: _by_gradient(judge, m, partial(estimated_gradient, judge)),
             "exact prices": lambda m, graph=graph: (
                 graphpri.sparsify(graph, keep=keep, beta=beta, entropy="exact", effort="normal").mask
             ),
@@ -113,8 +113,8 @@ def polish(quick: bool, say: Say) -> Outcome:
         say(f"{name}: " + ", ".join(f"{way} {values[f'{way}, gain %']:+.3f} %" for way in ways))
     outcome.notes = [
         f"beta = {beta:g}, keep = {keep}. Gains of J by the exact entropy over the local entropy's solution. A "
-        "gradient polish adds the difference of the gradient to the local entropy's own to the local prices of flips, "
-        "and exchanges the worst kept edges for the best dropped ones, their number halved where exact J does not "
+        "search by gradients adds the difference of the gradient to the local entropy's own to the local prices of "
+        "flips, and bulk-swaps the worst kept edges for the best dropped ones, their number halved where exact J does not "
         f"fall, with up to {ROUNDS} gradients. Exact prices are those of whole flips, which is what "
         "sparsify(entropy='exact') does above 600 nodes."
     ]
@@ -132,8 +132,8 @@ def estimated_gradient(objective: Objective, w: FloatArray) -> FloatArray:
     return (g - 2 * mu / t * float(w @ g)) / t
 
 
-def _polished(judge: Objective, mask: BoolArray, gradient: Any) -> BoolArray:
-    """Exchange edges by local prices that a gradient sets right, accepted by exact J."""
+def _by_gradient(judge: Objective, mask: BoolArray, gradient: Any) -> BoolArray:
+    """Bulk swaps by local prices that a gradient sets right, accepted by exact J."""
     local = judge.by_local_sweeps()
     sweeps, best = Sweeps(local, Constraints(), fixed_size=True), mask.copy()
     value = judge.value(best.astype(np.float64))
@@ -141,15 +141,15 @@ def _polished(judge: Objective, mask: BoolArray, gradient: Any) -> BoolArray:
         w = best.astype(np.float64)
         sweeps.set_to(best)
         prices = sweeps.prices() + gradient(w) - local.gradient(w)
-        better, found = _exchanged(judge, best, value, prices)
+        better, found = _bulk_swapped(judge, best, value, prices)
         if found >= value:
             break
         best, value = better, found
     return best
 
 
-def _exchanged(judge: Objective, mask: BoolArray, value: float, prices: FloatArray) -> tuple[BoolArray, float]:
-    """Exchange the dearest kept edges for the cheapest dropped ones: the largest number that lowers J."""
+def _bulk_swapped(judge: Objective, mask: BoolArray, value: float, prices: FloatArray) -> tuple[BoolArray, float]:
+    """Bulk-swap the dearest kept edges for the cheapest dropped ones: the largest number that lowers J."""
     kept, dropped = np.flatnonzero(mask), np.flatnonzero(~mask)
     out = kept[np.argsort(-prices[kept], kind="stable")]
     into = dropped[np.argsort(prices[dropped], kind="stable")]

@@ -18,7 +18,7 @@ LARGE = (
         "gradients",
         "files",
         "strategy",
-        "polish",
+        "exact-gradients",
         "real-graphs",
         "partitions",
         "partitions-kinds",
@@ -319,7 +319,7 @@ def diffusion_seconds(rows: list[Row]) -> list[str]:
 
 
 def gains(way: str) -> dict[str, Cell]:
-    """Columns of the polish."""
+    """Columns of a way to search on from the local entropy's solution."""
     return {f"{way}, gain %": decimals(f"{way}, gain %", 3), f"{way}, CPU s": figure(f"{way}, CPU s")}
 
 
@@ -445,11 +445,11 @@ TABLES: dict[str, tuple[str, str, Table]] = {
     "diffusion-optima": (HOW, FILE, diffusion_optima),
     "diffusion-seconds": (HOW, FILE, diffusion_seconds),
     "strategy": (HOW, FILE, strategy),
-    "polish": (
+    "exact-gradients": (
         HOW,
         FILE,
         of_row(
-            "polish",
+            "exact-gradients",
             {"graph": "case", "N": "nodes", "J local": decimals("J local")}
             | gains("exact gradient")
             | gains("stochastic gradient")

@@ -9,7 +9,7 @@ import pytest
 from graphpri.apps import brain_methods
 from graphpri.apps.brain_data import from_matrices, from_series, named
 from graphpri.apps.brain_graph import features, square, upper
-from graphpri.apps.brain_methods import Classifier, Settings, subject_folds
+from graphpri.apps.brain_methods import Classifier, MethodSettings, subject_folds
 from graphpri.apps.brain_models import MaskedGCN
 from graphpri.apps.brain_planted import planted_connectomes
 from graphpri.apps.brain_protocol import (
@@ -27,7 +27,7 @@ from graphpri.errors import OptionError
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
-FAST = Validation(folds=3, settings=Settings(nested=False))
+FAST = Validation(folds=3, settings=MethodSettings(nested=False))
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_confounds_of_test_scans_tell_the_training_nothing(scans):
 def test_sites_are_left_out_one_by_one_and_inner_folds_hold_whole_sites(scans):
     sites = tuple("abcd"[i // 12] for i in range(48))
     held = replace(scans, sites=sites)
-    by_site = replace(FAST, settings=Settings(inner=3, by="site"))
+    by_site = replace(FAST, settings=MethodSettings(inner=3, by="site"))
     for learn, test in outer_folds(held, by_site):
         assert len({sites[i] for i in test}) == 1
         assert not {sites[i] for i in test} & {sites[i] for i in learn}
@@ -171,7 +171,7 @@ def test_a_score_is_predicted(name):
     z = np.arctanh(np.clip(upper(drawn.matrices), -0.95, 0.95))
     z[:, :8] += 0.02 * (age[:, None] - 40)
     held = from_matrices(square(np.tanh(z), 16) + np.eye(16), age, score=True)
-    protocol = Validation(folds=3, settings=Settings(nested=name == "ridge"))
+    protocol = Validation(folds=3, settings=MethodSettings(nested=name == "ridge"))
     found = evaluate(held, [name], protocol)
     (row,) = found.summary
     assert row["lower"] < row["r"] < row["upper"]
@@ -200,7 +200,7 @@ def test_every_method_scores_every_scan_once_without_its_subject(scans, name):
 
 def test_noise_is_not_predicted_with_parameters_chosen_within():
     rng = np.random.default_rng(1)
-    found, twice = [], Validation(folds=2, settings=Settings(inner=2))
+    found, twice = [], Validation(folds=2, settings=MethodSettings(inner=2))
     for _ in range(3):
         matrices = square(np.tanh(rng.normal(0, 0.1, (40, 190))), 20) + np.eye(20)
         noise = from_matrices(matrices, rng.permutation(np.repeat([0, 1], 20)))
@@ -213,7 +213,7 @@ def test_noise_is_not_predicted_with_parameters_chosen_within():
 def test_tuning_repeats_and_tells_planted_classes_apart(scans, name, monkeypatch):
     pytest.importorskip("optuna")
     monkeypatch.setattr(brain_methods, "_TRIALS", 1 if name == "paper" else 2)
-    settings, some = Settings(tune=True, inner=2), scans.take(np.arange(24))
+    settings, some = MethodSettings(tune=True, inner=2), scans.take(np.arange(24))
     first, second = (brain_methods.find(name).train(some, settings, 0).decide(some) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     assert ((first > 0) == some.labels).mean() > 0.8
@@ -224,7 +224,7 @@ def test_tuning_ends_with_its_time(scans, monkeypatch):
     seen = []
     create = optuna.create_study
     monkeypatch.setattr(optuna, "create_study", lambda **given: seen.append(create(**given)) or seen[-1])
-    evaluate(scans, ["linear-svm"], Validation(folds=2, settings=Settings(tune=True, time_budget=0.0)))
+    evaluate(scans, ["linear-svm"], Validation(folds=2, settings=MethodSettings(tune=True, time_budget=0.0)))
     assert [len(study.trials) for study in seen] == [1, 1]
     assert all(study.best_params == {"C": 1e-3} for study in seen)
 
@@ -241,7 +241,7 @@ def test_where_no_edge_is_selected_one_class_is_named(name):
 
 
 def test_halves_take_defaults_whatever_is_tuned(scans):
-    tuned = replace(FAST, half_samples=2, settings=Settings(tune=True, time_budget=1.0))
+    tuned = replace(FAST, half_samples=2, settings=MethodSettings(tune=True, time_budget=1.0))
     first, second = (stability(scans, "linear-svm", held, top=5) for held in (tuned, replace(FAST, half_samples=2)))
     np.testing.assert_array_equal(first.importance, second.importance)
 
@@ -259,7 +259,7 @@ def test_halves_take_defaults_whatever_is_tuned(scans):
 )
 def test_settings_that_do_not_fit_are_refused(chosen, message):
     with pytest.raises(OptionError, match=message):
-        Settings(**chosen)
+        MethodSettings(**chosen)
 
 
 @pytest.mark.usefixtures("brief_training")
@@ -268,7 +268,7 @@ def test_clustering_coefficients_are_features_that_permuted_nodes_share(scans, n
     if name == "pyg-gcn":
         pytest.importorskip("torch_geometric")
     monkeypatch.setattr("torch.nn.functional.dropout", lambda x, *rest: x)  # which would know nodes by their position
-    settings = Settings(signs=signs, node_features="clustering", nested=False)
+    settings = MethodSettings(signs=signs, node_features="clustering", nested=False)
     order = np.random.default_rng(0).permutation(scans.n_rois)
     moved = replace(scans, matrices=scans.matrices[:, order][:, :, order])
     first, second = (brain_methods.find(name).train(held, settings, 0).decide(held) for held in (scans, moved))
@@ -299,12 +299,12 @@ def test_graph_networks_take_the_settings_that_do_best_on_inner_folds(scans, mon
     monkeypatch.setattr(brain_methods, "_fit_network", fit)
     for name in ("paper", "gcn", "gat"):
         fitted.clear()
-        brain_methods.train(name, scans, Settings(inner=2, network_trials=4), 0)
+        brain_methods.train(name, scans, MethodSettings(inner=2, network_trials=4), 0)
         assert len(fitted) == 2 * 4 + 1
         assert fitted[-1] == (best["rate"], best["width"], best["node_features"], scans.scans)
         assert all(len(part) < scans.n_scans for *_, part in fitted[:-1])
     fitted.clear()
-    brain_methods.train("gcn", scans, Settings(), 0)
+    brain_methods.train("gcn", scans, MethodSettings(), 0)
     assert len(fitted) == 1
 
 
@@ -374,7 +374,7 @@ def test_an_interruption_keeps_what_is_done(scans, tmp_path):
 
 def test_other_settings_are_other_pieces(scans, tmp_path):
     evaluate(scans, ["linear-svm"], FAST, store=tmp_path)
-    evaluate(scans, ["linear-svm"], replace(FAST, settings=Settings(density=0.3, nested=False)), store=tmp_path)
+    evaluate(scans, ["linear-svm"], replace(FAST, settings=MethodSettings(density=0.3, nested=False)), store=tmp_path)
     evaluate(permute_labels(scans, np.random.default_rng(0)), ["linear-svm"], FAST, store=tmp_path)
     assert len(list(tmp_path.glob("*.json"))) == 9
 
@@ -447,7 +447,7 @@ def test_planted_edges_come_back_more_often_than_by_luck():
 
 
 def test_scans_with_too_few_correlations_for_a_graph_are_named_before_any_work(scans):
-    settings = Settings(signs="positive", density=0.99)
+    settings = MethodSettings(signs="positive", density=0.99)
     parts = subject_folds(scans, 3, 0)
     brain_methods.check(["linear-svm"], scans, settings, parts, 0)
     with pytest.raises(OptionError, match=r"scan \w+ has \d+ positive correlations, fewer than"):

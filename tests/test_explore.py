@@ -159,7 +159,7 @@ def test_a_search_that_is_stopped_keeps_what_it_found(karate: Any) -> None:
 
     def stop(progress: Any) -> bool:
         seen.append(progress.stage)
-        return sum("polish" in stage for stage in seen) == 3
+        return sum("local search" in stage for stage in seen) == 3
 
     page = explore(karate, beta=[2, 4], keep=[0.2, 0.3], methods=[], callback=stop)
     assert page.interrupted
@@ -395,14 +395,14 @@ def test_files_of_the_page_have_every_value_of_nodes_and_edges() -> None:
     assert header["nodeValues"] == {"own": [f"name {v}" for v in range(4)]}
     assert header["edgeValues"] == {"kind": ["kind 1", "kind 3", "kind 5"]}
     python = ", beta=[4.0], keep=[2], alpha=0.1, seed=3"
-    commands = {"command": " --alpha 0.1 --seed 3", "beside": " --seed 3"}
+    commands = {"command": " --alpha 0.1 --seed 3", "baseline": " --seed 3"}
     assert header["call"] == {"input": "INPUT", "python": python, **commands}
 
 
 def test_the_command_of_the_page_names_the_file_and_the_python_line_no_defaults() -> None:
     table = EdgeTable(3, np.array([0, 1]), np.array([1, 2]))
     header, _ = data_of(explore(table, methods=[], title="a b.csv"))
-    assert header["call"] == {"input": "'a b.csv'", "command": "", "beside": "", "python": ""}
+    assert header["call"] == {"input": "'a b.csv'", "command": "", "baseline": "", "python": ""}
 
 
 def test_notebooks_show_the_page_and_files_hold_it(page: Exploration, tmp_path: Path) -> None:

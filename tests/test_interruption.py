@@ -232,8 +232,8 @@ def test_a_page_that_is_interrupted_has_the_beta_that_are_solved_and_goes_on(tmp
     assert len(list((tmp_path / "solved").iterdir())) == 2
     heard: list[str] = []
     again = explored(store=tmp_path / "solved", callback=lambda progress: heard.append(progress.stage))
-    before_polish = heard[: next(i for i, stage in enumerate(heard) if "polish" in stage)]
-    assert {stage.partition(",")[0] for stage in before_polish} == {"beta 4"}
+    before_search = heard[: next(i for i, stage in enumerate(heard) if "local search" in stage)]
+    assert {stage.partition(",")[0] for stage in before_search} == {"beta 4"}
     assert again.html == explored().html
     with pytest.raises(KeyboardInterrupt) as at_once:
         explored(callback=press)

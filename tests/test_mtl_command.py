@@ -21,7 +21,7 @@ from graphpri import datasets
 from graphpri.apps import mtl_protocol as protocol
 from graphpri.apps.mtl import GraphMTL
 from graphpri.apps.mtl_data import as_lists, group_rows, read_table, synthetic, tasks_of
-from graphpri.apps.mtl_report import Request, _comparison, _page, _picture, advice, study
+from graphpri.apps.mtl_report import TaskRequest, _comparison, _page, _picture, advice, study
 from graphpri.cli import main
 from graphpri.errors import FileError, OptionError
 
@@ -119,13 +119,13 @@ def test_five_rows_are_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_one_task_and_rows_of_tasks_that_can_not_be_tested(tmp_path: Path) -> None:
     frame = pd.DataFrame({"t": ["x"] * 6, "y": np.arange(6.0), "a": np.arange(6.0) ** 2})
-    outcome = study(frame, Request("t", "y"))
+    outcome = study(frame, TaskRequest("t", "y"))
     assert "no edges" in " ".join(outcome.notes)
-    alone = study(pd.DataFrame({"t": ["x", "y"], "y": [1.0, 2.0], "a": [1.0, 3.0]}), Request("t", "y"))
+    alone = study(pd.DataFrame({"t": ["x", "y"], "y": [1.0, 2.0], "a": [1.0, 3.0]}), TaskRequest("t", "y"))
     assert alone.comparison == []
     assert "nothing could be tested" in " ".join(alone.notes)
-    assert "<h1>" in _page(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
-    assert "a&amp;b.csv" in _page(alone, Request("t", "y"), "a&b.csv", "graphpri mtl")
+    assert "<h1>" in _page(alone, TaskRequest("t", "y"), "a&b.csv", "graphpri mtl")
+    assert "a&amp;b.csv" in _page(alone, TaskRequest("t", "y"), "a&b.csv", "graphpri mtl")
 
 
 def test_the_same_seed_gives_the_same_files(exams: Path, done: Path, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_json_has_the_comparison_and_nothing_else(
 
 @pytest.mark.parametrize("parameters", [{"penalty": "l2", "gamma": 1.0}, {"gamma": 1.0}])
 def test_a_weight_that_is_given_is_not_chosen_again(exams: Path, parameters: dict[str, Any]) -> None:
-    request = Request("school", "score", keep=0.7, folds=2, parameters={"k": 5, **parameters})
+    request = TaskRequest("school", "score", keep=0.7, folds=2, parameters={"k": 5, **parameters})
     outcome = study(read_table(str(exams)), request)
     assert {row["status"] for row in outcome.comparison} == {"fitted"}
     found, whole = outcome.model, outcome.model.sparsified_
@@ -159,7 +159,7 @@ def test_leave_one_out_of_too_much_is_refused_before_any_work() -> None:
     frame = pd.DataFrame({"t": np.repeat(np.arange(9000), 2), "y": np.arange(18000.0), "a": np.arange(18000.0)})
     heard: list[str] = []
     with pytest.raises(OptionError, match="9000 tasks of 1"):
-        study(frame, Request("t", "y"), lambda text, share: heard.append(text))
+        study(frame, TaskRequest("t", "y"), lambda text, share: heard.append(text))
     assert heard == []
 
 
@@ -167,7 +167,7 @@ def test_labels_and_numbers_are_read_as_they_are_meant(tmp_path: Path) -> None:
     rows = ["task,y,boarder,intercept,small"]
     rows += [f" {t} ,{i},{i % 3 == 0},{i * i % 7},{(i * 5 % 11) * 1e-15}" for t in ("NA", "b") for i in range(6)]
     (tmp_path / "table.csv").write_text("\n".join(rows))
-    request = Request("task", "y", folds=2)
+    request = TaskRequest("task", "y", folds=2)
     frame = read_table(str(tmp_path / "table.csv"))
     tasks, _ = tasks_of(frame, "task", "y")
     assert tasks.labels == ("NA", "b")
@@ -191,7 +191,7 @@ def test_the_picture_names_the_tasks_as_they_are_written() -> None:
     frame["t"] = np.repeat(["<b>", "$x_1$", "東", "u", "v", "w"], 10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        drawn = _picture(study(frame, Request("t", "y", folds=2))).decode()
+        drawn = _picture(study(frame, TaskRequest("t", "y", folds=2))).decode()
     assert all(f">{name}<" in drawn for name in ("&lt;b&gt;", "$x_1$", "東"))
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import graphpri
 from graphpri import _output
-from graphpri._output import Rows, document, table
+from graphpri._output import RowTitle, document, table
 from graphpri.explorer import summary
 from graphpri.measures.reports import Report
 
@@ -66,7 +66,7 @@ def test_colours_differ_for_any_colour_vision(theme: str, kind: str) -> None:
 
 
 def test_tables_mark_the_best_and_name_groups_of_rows() -> None:
-    html = table(["measure", "a", "b"], [Rows("distances"), ["<x>", 1.0, 2.0]], best={1: [2]})
+    html = table(["measure", "a", "b"], [RowTitle("distances"), ["<x>", 1.0, 2.0]], best={1: [2]})
     assert '<th class="rows" scope="rowgroup" colspan="3">distances</th>' in html
     assert '<td>&lt;x&gt;</td><td class="number">1</td><td class="number best">2</td>' in html
 
@@ -110,26 +110,26 @@ def tasks_page(folder: Path) -> str:
     pytest.importorskip("sklearn")
     import pandas as pd
 
-    from graphpri.apps.mtl_report import Request, _page, study
+    from graphpri.apps.mtl_report import TaskRequest, _page, study
 
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["hours", "age", "score"])
     frame["school"] = np.repeat(list("abcd"), 15)
-    request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
+    request = TaskRequest("school", "score", keep=0.8, folds=2, min_degree=2)
     return _page(study(frame, request), request, "exams.csv", "graphpri mtl exams.csv")
 
 
 def brain_page(folder: Path) -> str:
     pytest.importorskip("sklearn")
     pytest.importorskip("torch")
-    from graphpri.apps.brain_methods import Settings
+    from graphpri.apps.brain_methods import MethodSettings
     from graphpri.apps.brain_planted import planted_connectomes
     from graphpri.apps.brain_protocol import Validation
-    from graphpri.apps.brain_report import Request, _page, study
+    from graphpri.apps.brain_report import BrainRequest, _page, study
 
     drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
-    quick = Validation(folds=2, half_samples=2, settings=Settings(nested=False))
+    quick = Validation(folds=2, half_samples=2, settings=MethodSettings(nested=False))
     return _page(
-        study(drawn.train, Request(("linear-svm",), quick, explained="linear-svm", top=3)), "scans", "graphpri"
+        study(drawn.train, BrainRequest(("linear-svm",), quick, explained="linear-svm", top=3)), "scans", "graphpri"
     )
 
 

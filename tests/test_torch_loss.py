@@ -20,7 +20,7 @@ from graphpri._entropy.by_name import EXACT_NODES  # noqa: E402
 from graphpri._objective import Objective  # noqa: E402
 from graphpri.errors import GraphError, OptionError  # noqa: E402
 from graphpri.torch import Anneal, EdgeGate, PRILoss, pri_objective, von_neumann_entropy  # noqa: E402
-from graphpri.torch.entropy import Edges  # noqa: E402
+from graphpri.torch.entropy import EdgeLists  # noqa: E402
 
 ENTROPIES = ("exact", "degree", "local")
 MODES = ("gumbel", "concrete", "sigmoid")
@@ -133,8 +133,8 @@ def test_an_edge_list_that_comes_again_is_read_once_and_changes_in_place_are_see
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     reads: list[int] = []
-    check = Edges.check_structure
-    monkeypatch.setattr(Edges, "check_structure", lambda self: (reads.append(1), check(self))[1])
+    check = EdgeLists.check_structure
+    monkeypatch.setattr(EdgeLists, "check_structure", lambda self: (reads.append(1), check(self))[1])
     loss, weights, ends = PRILoss(), torch.ones(6), PATH.clone()
     known = loss.precompute(weights, edge_index=ends)
     for _ in range(3):

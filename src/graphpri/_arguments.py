@@ -218,7 +218,7 @@ def _refuse(name: str, value: Any, rule: _Rule) -> NoReturn:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-class _Names(dict[str, Any]):
+class _TypeNames(dict[str, Any]):
     """Names of a module, where those imported for type checkers only stand for anything."""
 
     def __missing__(self, name: str) -> Any:
@@ -227,7 +227,7 @@ class _Names(dict[str, Any]):
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     function = inspect.unwrap(function)
-    names = _Names(cast("Any", function).__globals__)
+    names = _TypeNames(cast("Any", function).__globals__)
     return {
         name: eval(hint, {}, names) if isinstance(hint, str) else hint
         for name, hint in function.__annotations__.items()

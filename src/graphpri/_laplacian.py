@@ -26,15 +26,14 @@ from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, require, single_
 from graphpri.errors import GraphError, OptionError, argument, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, group, id_dtype
 
-Floats = NDArray[np.float64]
 WIDTH = 8
 """Columns of the loops over edges: a number that the compiler knows is worth a factor of two."""
 
 
 @compiled
 def multiply_rows(
-    first: int, last: int, start: NDArray[np.int64], head: IntArray, weight: Floats, stride: int, d: Floats, x: Floats,
-    out: Floats,
+    first: int, last: int, start: NDArray[np.int64], head: IntArray, weight: FloatArray, stride: int, d: FloatArray,
+    x: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
     """Rows first…last of L x, the arcs of node i being those at ``start[i]:start[i + 1]`` and d its strength."""
     k = x.shape[1]
@@ -48,7 +47,9 @@ def multiply_rows(
 
 
 @compiled
-def add_signed(u: IntArray, v: IntArray, root: Floats, stride: int, signs: NDArray[np.uint8], out: Floats) -> None:
+def add_signed(
+    u: IntArray, v: IntArray, root: FloatArray, stride: int, signs: NDArray[np.uint8], out: FloatArray
+) -> None:
     """Add √μ_m (e_u − e_v), with the sign of bit j of ``signs[m]`` (set: plus), to each column j of `out`."""
     for m in range(u.size):
         r, one, two, bits = root[m * stride], u[m], v[m], signs[m]
@@ -60,8 +61,8 @@ def add_signed(u: IntArray, v: IntArray, root: Floats, stride: int, signs: NDArr
 
 @compiled
 def add_squares(
-    first: int, last: int, u: IntArray, v: IntArray, weight: Floats, stride: int, x: Floats, y: Floats, total: Floats,
-    control: Floats,
+    first: int, last: int, u: IntArray, v: IntArray, weight: FloatArray, stride: int, x: FloatArray, y: FloatArray,
+    total: FloatArray, control: FloatArray,
 ) -> tuple[float, float]:  # fmt: skip
     """Add Σ_j μ (x_u − x_v)² to `total` and the same of y to `control`; sums of products a·b and b·b of the terms."""
     both = square = 0.0

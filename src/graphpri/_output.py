@@ -180,13 +180,13 @@ class Markup(str):
     """A cell that is markup; other texts are shown as they are."""
 
 
-class Rows(str):
+class RowTitle(str):
     """A row of its own that names the rows below it."""
 
 
 def table(
     head: Iterable[str],
-    rows: Iterable[Iterable[str | float | None] | Rows],
+    rows: Iterable[Iterable[str | float | None] | RowTitle],
     *,
     best: Mapping[int, Collection[int]] | None = None,
     ids: Sequence[str] = (),
@@ -197,7 +197,7 @@ def table(
     ----------
     head : iterable of str
     rows : iterable
-        Of rows of cells, or of :class:`Rows`; a cell that is :class:`Markup` is not escaped.
+        Of rows of cells, or of :class:`RowTitle`; a cell that is :class:`Markup` is not escaped.
     best : mapping of int to collection of int, optional
         By the number of the row, the cells to be marked as the best.
     ids : sequence of str
@@ -217,7 +217,7 @@ def table(
         marked = (best or {}).get(number, ())
         cells = (
             f'<th class="rows" scope="rowgroup" colspan="{len(names)}">{escape(row)}</th>'
-            if isinstance(row, Rows)
+            if isinstance(row, RowTitle)
             else "".join(_cell(value, i in marked) for i, value in enumerate(row))
         )
         body.append(f"<tr{anchor}>{cells}</tr>\n")

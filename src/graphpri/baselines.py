@@ -51,8 +51,6 @@ from graphpri._selection import (
 from graphpri.errors import GraphError, MissingExtraError, OptionError, argument, did_you_mean, setting
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, Neighbours, group, id_dtype, places_within
 
-Floats = NDArray[np.float64]
-
 
 @compiled
 def rank_by_node(
@@ -61,8 +59,8 @@ def rank_by_node(
     below: IntArray,
     ends: tuple[IntArray, IntArray],
     counts: IntArray,
-    log: Floats,
-) -> Floats:
+    log: FloatArray,
+) -> FloatArray:
     """1 − ln r / ln d of each edge, the better side, where each node ranks its neighbours in the order of `nodes`.
 
     A node that comes up is the next of each of its neighbours: no node sorts. `starts` are those of the edges by
@@ -87,7 +85,7 @@ def rank_by_node(
 
 
 @compiled
-def rank_by_edge(order: IntArray, source: IntArray, target: IntArray, counts: IntArray, log: Floats) -> Floats:
+def rank_by_edge(order: IntArray, source: IntArray, target: IntArray, counts: IntArray, log: FloatArray) -> FloatArray:
     """The same where each node ranks its edges in `order`."""
     scores = np.zeros(source.size)
     for e in order:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphpri.apps import Rows
+from graphpri.apps import Records
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_graph import fisher_z, pairs, upper
 from graphpri.apps.brain_tests import EdgeTests, corrected, edge_tests
@@ -47,7 +47,7 @@ def ranked(importance: ArrayLike, top: int) -> IntArray:
 
 def edge_table(
     scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, top: int = 100, tests: EdgeTests | None = None
-) -> Rows:
+) -> Records:
     """The most important edges, best first.
 
     Parameters
@@ -100,7 +100,7 @@ def edge_table(
     ]
 
 
-def described_edges(scans: Connectomes, tests: EdgeTests) -> Rows:
+def described_edges(scans: Connectomes, tests: EdgeTests) -> Records:
     """What tests say of every edge, and its mean correlation in each class, a row an edge.
 
     Examples
@@ -113,7 +113,7 @@ def described_edges(scans: Connectomes, tests: EdgeTests) -> Rows:
     z = fisher_z(upper(scans.matrices))
     means = [np.tanh(z[scans.labels == k].mean(axis=0)) for k in range(len(scans.classes))]
     t = tests.statistic
-    rows: Rows = []
+    rows: Records = []
     for e in range(t.size):
         row: dict[str, Any] = {"sign": "+" if t[e] > 0 else "-" if t[e] < 0 else ""} if tests.signed else {}
         row |= {f"mean_r_{name}": float(r[e]) for name, r in zip(scans.classes, means, strict=True)}
@@ -122,7 +122,7 @@ def described_edges(scans: Connectomes, tests: EdgeTests) -> Rows:
     return rows
 
 
-def all_edges(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, tests: EdgeTests) -> Rows:
+def all_edges(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, tests: EdgeTests) -> Records:
     """Every edge with its importance, selection frequency and tests, in the order of the regions.
 
     Examples
@@ -143,7 +143,7 @@ def all_edges(scans: Connectomes, importance: ArrayLike, frequency: ArrayLike, t
     ]
 
 
-def system_table(scans: Connectomes, selected: ArrayLike, permutations: int = PERMUTATIONS, seed: int = 0) -> Rows:
+def system_table(scans: Connectomes, selected: ArrayLike, permutations: int = PERMUTATIONS, seed: int = 0) -> Records:
     """How many of the selected edges join each two systems, and whether that is more than their sizes explain.
 
     Parameters
@@ -192,7 +192,7 @@ def system_table(scans: Connectomes, selected: ArrayLike, permutations: int = PE
     rng = np.random.default_rng(seed)
     drawn = rng.permuted(np.tile(code, (permutations, 1)), axis=1)
     chance = _counts(drawn, u[at], v[at], names.size)
-    rows: Rows = []
+    rows: Records = []
     for a, b in combinations_with_replacement(range(names.size), 2):
         k = a * names.size + b
         if sizes[k]:

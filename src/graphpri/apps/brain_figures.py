@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphpri.apps import Rows
+from graphpri.apps import Records
 from graphpri.apps.brain_data import Connectomes, Rois
 from graphpri.apps.brain_graph import pairs, square
 from graphpri.errors import MissingExtraError
@@ -185,7 +185,7 @@ def interactive(scans: Connectomes, edges: ArrayLike, values: ArrayLike) -> str 
     return re.sub(r"<link[^>]*rel=\"[^\"]*icon[^>]*>", "", page.get_standalone())
 
 
-def system_matrix(rows: Rows) -> bytes | None:
+def system_matrix(rows: Records) -> bytes | None:
     """Selected edges between each two systems against chance, as SVG; None where there are no systems.
 
     Numbers are of selected edges, colours how many more these are than expected, stars p < .05.

@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.apps import ProgressCallback
 from graphpri.apps.brain_data import (
     DERIVED,
     Connectomes,
@@ -31,7 +30,7 @@ from graphpri.apps.brain_data import (
 )
 from graphpri.errors import FileError, MissingExtraError, OptionError, argument, setting
 from graphpri.graph import FloatArray
-from graphpri.io import tables
+from graphpri.io import ProgressCallback, tables
 
 Kind = Literal["auto", "series", "matrix"]
 
@@ -212,7 +211,7 @@ def _load_files(
             f"{argument('array', array)}: the files hold one table each; only npz and mat files name arrays"
         )
     matched, missing = _match(files, table, allow_missing)
-    held: list[Numbers] = []
+    held: list[FileNumbers] = []
     notes: tuple[str, ...] = ()
     for i, (path, _) in enumerate(matched):
         numbers = read_numbers(path, array)
@@ -234,12 +233,12 @@ def _load_files(
     )
 
 
-def _one_scan(path: Path, numbers: Numbers) -> Numbers:
+def _one_scan(path: Path, numbers: FileNumbers) -> FileNumbers:
     """A table of numbers; a row of pairs is a triangle."""
     values = numbers.values
     flat = values.ravel()
     if max(values.shape, default=0) == values.size and sides(values.size) is not None:
-        return Numbers(full(flat[None])[0], None)
+        return FileNumbers(full(flat[None])[0], None)
     if values.ndim != 2:
         raise FileError(f"{path}: has shape {values.shape}, where a scan is time points by regions, or a matrix")
     return numbers
@@ -261,7 +260,7 @@ def _scan_names(paths: list[Path]) -> list[str]:
     return [str(path.parent / name) for path, name in zip(paths, short, strict=True)]
 
 
-def _regions(held: list[Numbers], paths: list[Path]) -> tuple[str, ...] | None:
+def _regions(held: list[FileNumbers], paths: list[Path]) -> tuple[str, ...] | None:
     """Names of regions in the headers of the files, which must be the same in all that have some."""
     named = [(x.columns, path) for x, path in zip(held, paths, strict=True) if x.columns is not None]
     if not named:
@@ -317,7 +316,7 @@ def _load_stacked(path: Path, table: _LabelTable, kind: Kind, array: str | None)
     order = _stacked_order(path, table)
     names = [table.row(i) for i in order]
     if each := _array_each(path, table, array):
-        scans = [_one_scan(path, Numbers(x, None)).values for x in each]
+        scans = [_one_scan(path, FileNumbers(x, None)).values for x in each]
         rows = list(range(count))
         return _Loaded(scans, _are_matrices(scans, [path / x for x in table.ids], kind), table.ids, rows, None)
     values = read_numbers(path, array).values
@@ -817,12 +816,12 @@ def _coordinates(table: _Columns, axes: Sequence[str | None], file: Path) -> Flo
 Arrays = dict[str, NDArray[Any]]
 
 
-class Numbers(NamedTuple):
+class FileNumbers(NamedTuple):
     """Numbers of a file, names of their columns where it has a header, and whether they were Fisher z of CONN.
 
     Examples
     --------
-    >>> Numbers(np.eye(2), ("left", "right")).values.shape
+    >>> FileNumbers(np.eye(2), ("left", "right")).values.shape
     (2, 2)
     """
 
@@ -842,7 +841,7 @@ def _stem(path: Path) -> str:
     return path.name[: len(path.name) - len(_suffix(path))]
 
 
-def read_numbers(path: Path, array: str | None = None) -> Numbers:
+def read_numbers(path: Path, array: str | None = None) -> FileNumbers:
     r"""Numbers of a file.
 
     Parameters
@@ -875,11 +874,11 @@ def read_numbers(path: Path, array: str | None = None) -> Numbers:
         if suffix.startswith((".csv", ".tsv", ".txt")):
             return _read_text(path)
         if suffix in (".1d", ".edge"):
-            return Numbers(_read_plain(path), None)
+            return FileNumbers(_read_plain(path), None)
         arrays = _BINARY[suffix](path, array)
         if {"Z", "names"} <= set(arrays) and array is None:
             return _of_conn(arrays, path)
-        return Numbers(_as_numbers(arrays, path, array), None)
+        return FileNumbers(_as_numbers(arrays, path, array), None)
     except KeyError:
         raise FileError(f"{path}: {suffix or 'no suffix'} is not read, only {', '.join(SUFFIXES)}") from None
     except (MissingExtraError, FileError, OptionError):
@@ -898,7 +897,7 @@ def _read_plain(path: Path) -> FloatArray:
     return found
 
 
-def _of_conn(arrays: Arrays, path: Path) -> Numbers:
+def _of_conn(arrays: Arrays, path: Path) -> FileNumbers:
     """Correlations among the regions of a result of CONN, whose Z has those with more targets in columns."""
     z, names = arrays["Z"], [str(np.asarray(x).ravel()[0]) for x in arrays["names"].ravel() if np.asarray(x).size]
     n = len(names)
@@ -907,10 +906,10 @@ def _of_conn(arrays: Arrays, path: Path) -> Numbers:
     found = np.tanh(np.asarray(z[:, :n], np.float64))
     if np.isnan(found.diagonal()).all():
         np.fill_diagonal(found, 1.0)
-    return Numbers(found, tuple(names), turned=True)
+    return FileNumbers(found, tuple(names), turned=True)
 
 
-def _read_text(path: Path) -> Numbers:
+def _read_text(path: Path) -> FileNumbers:
     try:
         import pandas as pd
     except ImportError as error:
@@ -930,7 +929,7 @@ def _read_text(path: Path) -> Numbers:
     if not frame.size:
         raise FileError(f"{path}: there are no numbers in it")
     names = tuple(str(x).strip() for x in frame.columns) if named else None
-    return Numbers(frame.to_numpy(np.float64), None if names is None or _counts(names) else names)
+    return FileNumbers(frame.to_numpy(np.float64), None if names is None or _counts(names) else names)
 
 
 def _bad_columns(frame: Any) -> list[Any]:

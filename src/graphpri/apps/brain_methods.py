@@ -46,7 +46,7 @@ _TRIALS = 40
 
 
 @dataclass(frozen=True)
-class Settings:
+class MethodSettings:
     """How graphs are made of correlations, and hyper-parameters chosen.
 
     Parameters
@@ -84,9 +84,9 @@ class Settings:
 
     Examples
     --------
-    >>> Settings(density=0.1).nested
+    >>> MethodSettings(density=0.1).nested
     True
-    >>> Settings(nested=False, tune=True)
+    >>> MethodSettings(nested=False, tune=True)
     Traceback (most recent call last):
         ...
     graphpri.errors.OptionError: tune=True chooses parameters within the training scans, and nested=False does not
@@ -138,7 +138,7 @@ class TrainedClassifier:
     --------
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
-    >>> trained = find("linear-svm").train(drawn.train, Settings(nested=False), 0)
+    >>> trained = find("linear-svm").train(drawn.train, MethodSettings(nested=False), 0)
     >>> trained.importance.shape, trained.decide(drawn.test).shape
     ((66,), (4,))
     """
@@ -175,7 +175,7 @@ class Classifier:
     (True, False, True)
     """
 
-    train: Callable[[Connectomes, Settings, int], TrainedClassifier]
+    train: Callable[[Connectomes, MethodSettings, int], TrainedClassifier]
     summary: str
     graphs: bool = False
     chooses: bool = False
@@ -239,7 +239,7 @@ def find(name: str) -> Classifier:
     return CLASSIFIERS[name]
 
 
-def train(name: str, scans: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+def train(name: str, scans: Connectomes, settings: MethodSettings, seed: int) -> TrainedClassifier:
     """Learn from training scans; several classes are each told from all others.
 
     Raises
@@ -252,7 +252,7 @@ def train(name: str, scans: Connectomes, settings: Settings, seed: int) -> Train
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> held = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4).train
     >>> three = replace(held, labels=np.arange(24) % 3, classes=("a", "b", "c"))
-    >>> train("linear-svm", three, Settings(nested=False), 0).decide(three).shape
+    >>> train("linear-svm", three, MethodSettings(nested=False), 0).decide(three).shape
     (24, 3)
     """
     method = _fitting(name, scans)
@@ -285,7 +285,11 @@ def _fitting(name: str, scans: Connectomes) -> Classifier:
 
 
 def check(
-    names: Iterable[str], scans: Connectomes, settings: Settings, parts: Sequence[tuple[IntArray, IntArray]], seed: int
+    names: Iterable[str],
+    scans: Connectomes,
+    settings: MethodSettings,
+    parts: Sequence[tuple[IntArray, IntArray]],
+    seed: int,
 ) -> None:
     """Refuse scans and settings with which a classifier would fail after much work.
 
@@ -293,7 +297,7 @@ def check(
     ----------
     names : iterable of str
     scans : Connectomes
-    settings : Settings
+    settings : MethodSettings
     parts : sequence of (learn, test)
         As :func:`subject_folds` has them.
     seed : int
@@ -309,8 +313,8 @@ def check(
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> drawn = planted_connectomes(n_rois=12, n_modules=2, n_planted=3, n_train=8, n_test=4)
     >>> parts = subject_folds(drawn.train, 2, 0)
-    >>> check(["linear-svm"], drawn.train, Settings(nested=False), parts, 0)
-    >>> check(["linear-svm"], drawn.train, Settings(), parts, 0)  # doctest: +ELLIPSIS
+    >>> check(["linear-svm"], drawn.train, MethodSettings(nested=False), parts, 0)
+    >>> check(["linear-svm"], drawn.train, MethodSettings(), parts, 0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     graphpri.errors.OptionError: the 4 training scans have too few ...
@@ -363,7 +367,7 @@ def _on_edges(
     return TrainedClassifier(lambda scans: decision(_transform(maker, scans)), importance)
 
 
-def _train_readout(kind: FeatureKind, train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+def _train_readout(kind: FeatureKind, train: Connectomes, settings: MethodSettings, seed: int) -> TrainedClassifier:
     regression = train.target is not None
 
     def fit(values: Mapping[str, float], part: Connectomes) -> TrainedClassifier:
@@ -386,7 +390,7 @@ def _train_readout(kind: FeatureKind, train: Connectomes, settings: Settings, se
     return fit({"epochs": _EPOCHS[_choose(path, train, settings, seed)]} if settings.nested else {}, train)
 
 
-def _train_svm(kind: FeatureKind, train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+def _train_svm(kind: FeatureKind, train: Connectomes, settings: MethodSettings, seed: int) -> TrainedClassifier:
     svc = _import("sklearn.svm").SVC
 
     def fit(values: Mapping[str, float], part: Connectomes) -> TrainedClassifier:
@@ -406,7 +410,7 @@ def _train_selected(
     selection: Literal["t-test", "lasso"],
     kernel: Literal["linear", "rbf"],
     train: Connectomes,
-    settings: Settings,
+    settings: MethodSettings,
     seed: int,
 ) -> TrainedClassifier:
     """A machine of the edges that are selected; where none is, class 0 for every scan. Both classes weigh alike."""
@@ -431,7 +435,7 @@ _RIDGES = tuple(10.0**k for k in range(1, 7))
 _CPM_P = 0.01  # of the edges that connectome-based predictive modelling sums up
 
 
-def _train_ridge(kind: FeatureKind, train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+def _train_ridge(kind: FeatureKind, train: Connectomes, settings: MethodSettings, seed: int) -> TrainedClassifier:
     """Ridge regression of all edges, standardised."""
     ridge = _import("sklearn.linear_model").Ridge
 
@@ -446,7 +450,7 @@ def _train_ridge(kind: FeatureKind, train: Connectomes, settings: Settings, seed
     return fit(_RIDGES[_choose(path, train, settings, seed)] if settings.nested else 1e3, train)
 
 
-def _train_cpm(train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+def _train_cpm(train: Connectomes, settings: MethodSettings, seed: int) -> TrainedClassifier:
     """Connectome-based predictive modelling (X. Shen et al., Nature Protocols 12, 506–518, 2017).
 
     The sums of all edges that rise with the score, and of all that fall with it (p < .01), are regressed on.
@@ -460,7 +464,7 @@ def _train_cpm(train: Connectomes, settings: Settings, seed: int) -> TrainedClas
     return _on_edges(maker, lambda rows: model.predict(rows @ sides), np.abs(np.nan_to_num(score)) * sides.sum(axis=1))
 
 
-def _train_confounds(train: Connectomes, settings: Settings, seed: int) -> TrainedClassifier:
+def _train_confounds(train: Connectomes, settings: MethodSettings, seed: int) -> TrainedClassifier:
     """Logistic or ridge regression of the confounds, standardised."""
     linear = _import("sklearn.linear_model")
     model = linear.LogisticRegression(class_weight="balanced") if train.target is None else linear.Ridge()
@@ -471,7 +475,7 @@ def _train_confounds(train: Connectomes, settings: Settings, seed: int) -> Train
 
 
 def _train_network(
-    model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: Settings, seed: int
+    model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: MethodSettings, seed: int
 ) -> TrainedClassifier:
     """A graph network with its defaults, tuned, or with the best of a few settings over the inner folds."""
     model = replace(model, seed=seed)
@@ -521,7 +525,7 @@ def network_settings(count: int) -> list[dict[str, Any]]:
     return [{}, *drawn]
 
 
-def _fit_network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: Settings) -> TrainedClassifier:
+def _fit_network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings: MethodSettings) -> TrainedClassifier:
     cleaned = without_confounds(train)
     z = fisher_z(cleaned(train) * (1 - np.eye(train.n_rois)))
     mean, deviation = z.mean(axis=0), z.std(axis=0)
@@ -541,11 +545,11 @@ def _fit_network(model: MaskedGCN | ConvolutionNet, train: Connectomes, settings
     return TrainedClassifier(lambda scans: model.decision(*inputs(scans)), model.importance_)
 
 
-def _train_gcn(train: Connectomes, settings: Settings, seed: int, **options: Any) -> TrainedClassifier:
+def _train_gcn(train: Connectomes, settings: MethodSettings, seed: int, **options: Any) -> TrainedClassifier:
     return _train_network(MaskedGCN(**options), train, settings, seed)
 
 
-def _train_convolutions(train: Connectomes, settings: Settings, seed: int, **options: Any) -> TrainedClassifier:
+def _train_convolutions(train: Connectomes, settings: MethodSettings, seed: int, **options: Any) -> TrainedClassifier:
     return _train_network(ConvolutionNet(**options), train, settings, seed)
 
 
@@ -628,7 +632,7 @@ CLASSIFIERS: dict[str, Classifier] = {
 # Hyper-parameters, on folds by subject within the training scans.
 
 
-def _inner_folds(train: Connectomes, settings: Settings, seed: int) -> list[tuple[Connectomes, Connectomes]]:
+def _inner_folds(train: Connectomes, settings: MethodSettings, seed: int) -> list[tuple[Connectomes, Connectomes]]:
     sites = train.sites or ()
     groups = sites if settings.by == "site" and len(set(sites)) >= settings.inner else train.groups
     try:
@@ -650,7 +654,7 @@ def _quality(trained: TrainedClassifier, test: Connectomes) -> float:
 
 
 def _choose(
-    fits: Callable[[Connectomes], Sequence[TrainedClassifier]], train: Connectomes, settings: Settings, seed: int
+    fits: Callable[[Connectomes], Sequence[TrainedClassifier]], train: Connectomes, settings: MethodSettings, seed: int
 ) -> int:
     """Grid search: which of the classifiers that are trained on each part is best over the inner folds."""
     parts = _inner_folds(train, settings, seed)
@@ -663,7 +667,7 @@ def _tune(
     ranges: Mapping[str, Range],
     defaults: Mapping[str, Any],
     train: Connectomes,
-    settings: Settings,
+    settings: MethodSettings,
     seed: int,
 ) -> dict[str, float]:
     """The best values over the inner folds by tree-structured Parzen estimators (optuna), the defaults tried first.

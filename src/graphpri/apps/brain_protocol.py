@@ -10,18 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from graphpri.apps import ProgressCallback, Rows
+from graphpri.apps import Records
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_edges import ranked
-from graphpri.apps.brain_methods import Parts, Settings, find, site_folds, subject_folds, train
+from graphpri.apps.brain_methods import MethodSettings, Parts, find, site_folds, subject_folds, train
 from graphpri.apps.brain_scores import best_p, mean_quality, score_row, shuffled, summary
 from graphpri.errors import OptionError, argument
 from graphpri.graph import BoolArray, FloatArray
+from graphpri.io import ProgressCallback
 from graphpri.io.pieces import Pieces
 
 _LARGEST_SEED = 2**32 - 1  # of scikit-learn's
 
-PLAIN = Settings()
+PLAIN = MethodSettings()
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Validation:
         Labels that say nothing, drawn to see how well they are predicted.
     half_samples : int
         Halves of the subjects on which the stability of edges is looked at, in pairs that share no subject.
-    settings : Settings
+    settings : MethodSettings
         How graphs are made, and hyper-parameters chosen within the training scans.
 
     Raises
@@ -47,7 +48,7 @@ class Validation:
 
     Examples
     --------
-    >>> Validation(repeats=5, settings=Settings(density=0.1)).folds
+    >>> Validation(repeats=5, settings=MethodSettings(density=0.1)).folds
     5
     """
 
@@ -56,7 +57,7 @@ class Validation:
     seed: int = 0
     permutations: int = 0
     half_samples: int = 20
-    settings: Settings = PLAIN
+    settings: MethodSettings = PLAIN
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed <= _LARGEST_SEED - self.repeats:
@@ -83,8 +84,8 @@ class Evaluation:
     1.0
     """
 
-    scores: Rows
-    summary: Rows
+    scores: Records
+    summary: Records
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def evaluate(
     --------
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> scans = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4).train
-    >>> quick = Validation(folds=3, settings=Settings(nested=False))
+    >>> quick = Validation(folds=3, settings=MethodSettings(nested=False))
     >>> found = evaluate(scans, ["linear-svm", "t-test-svm"], quick)
     >>> [(row["method"], round(row["balanced_accuracy"], 2)) for row in found.summary], len(found.scores)
     ([('linear-svm', 0.75), ('t-test-svm', 1.0)], 48)
@@ -154,7 +155,7 @@ def evaluate(
         for repeat in range(protocol.repeats)
         for fold, (learn, test) in enumerate(outer_folds(scans, protocol, repeat))
     ]
-    scores: Rows = []
+    scores: Records = []
     pieces = Pieces(store)
     for i, (repeat, fold, learn, test) in enumerate(parts):
         for j, name in enumerate(methods):
@@ -181,7 +182,7 @@ def outer_folds(scans: Connectomes, protocol: Validation, repeat: int = 0) -> Pa
     return subject_folds(scans, protocol.folds, protocol.seed + repeat)
 
 
-def _score_fold(scans: Connectomes, name: str, settings: Settings, seed: int, learn: Any, test: Any) -> Rows:
+def _score_fold(scans: Connectomes, name: str, settings: MethodSettings, seed: int, learn: Any, test: Any) -> Records:
     tested = scans.take(test)
     scores = train(name, scans.take(learn), settings, seed).decide(tested)
     known = "label" if scans.target is None else "target"
@@ -252,7 +253,7 @@ def permutation_p(
     --------
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> scans = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4).train
-    >>> quick = Validation(folds=3, permutations=19, settings=Settings(nested=False))
+    >>> quick = Validation(folds=3, permutations=19, settings=MethodSettings(nested=False))
     >>> p, null = permutation_p(scans, ["linear-svm"], quick)
     >>> p, null["linear-svm"].shape  # none of 19 does as well
     ({'linear-svm': (0.05, 0.05)}, (19,))
@@ -354,7 +355,7 @@ def _agreement(importances: list[FloatArray], top: int) -> tuple[FloatArray, flo
     return frequency, float(np.mean(agreed))
 
 
-def _importance(half: Connectomes, name: str, settings: Settings, seed: int) -> list[float]:
+def _importance(half: Connectomes, name: str, settings: MethodSettings, seed: int) -> list[float]:
     found = train(name, half, settings, seed).importance
     if found is None:
         raise OptionError(f"method {name!r} says nothing of single edges: choose edge-readout, or an SVM")

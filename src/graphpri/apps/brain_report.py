@@ -19,17 +19,17 @@ from numpy.typing import ArrayLike
 
 from graphpri import _output
 from graphpri._version import versions
-from graphpri.apps import ProgressCallback, Rows, brain_figures, brain_methods, brain_protocol
+from graphpri.apps import Records, brain_figures, brain_methods, brain_protocol
 from graphpri.apps.brain_data import Connectomes, Rois, name_some
 from graphpri.apps.brain_edges import all_edges, edge_table, ranked, system_table
 from graphpri.apps.brain_graph import pairs, square
-from graphpri.apps.brain_methods import CONFOUNDS, Settings
+from graphpri.apps.brain_methods import CONFOUNDS, MethodSettings
 from graphpri.apps.brain_protocol import Evaluation, Stability, Validation
 from graphpri.apps.brain_scores import chance, differences, luck, main_measure
 from graphpri.apps.brain_tests import PERMUTATIONS, EdgeTests, edge_tests
 from graphpri.errors import OptionError, argument
 from graphpri.graph import FloatArray, IntArray
-from graphpri.io import tables
+from graphpri.io import ProgressCallback, tables
 
 INTERACTIVE = "connectome.html"
 """Name of the page with a brain to turn."""
@@ -51,7 +51,7 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "torch-geometric", "nil
 
 
 @dataclass(frozen=True)
-class Request:
+class BrainRequest:
     """What to run.
 
     Parameters
@@ -74,7 +74,7 @@ class Request:
 
     Examples
     --------
-    >>> request = Request(("linear-svm", "paper"), Validation(folds=3))
+    >>> request = BrainRequest(("linear-svm", "paper"), Validation(folds=3))
     >>> request.shown, request.shuffled
     ('linear-svm', ('linear-svm',))
     """
@@ -126,7 +126,7 @@ class BrainFindings:
     Parameters
     ----------
     scans : Connectomes
-    request : Request
+    request : BrainRequest
     evaluation : Evaluation
     stability : Stability
         Of the explained method.
@@ -144,26 +144,26 @@ class BrainFindings:
 
     Examples
     --------
-    >>> from graphpri.apps.brain_methods import Settings
+    >>> from graphpri.apps.brain_methods import MethodSettings
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
-    >>> quick = Validation(folds=2, half_samples=2, settings=Settings(nested=False))
-    >>> outcome = study(drawn.train, Request(("linear-svm",), quick, explained="linear-svm", top=3))
+    >>> quick = Validation(folds=2, half_samples=2, settings=MethodSettings(nested=False))
+    >>> outcome = study(drawn.train, BrainRequest(("linear-svm",), quick, explained="linear-svm", top=3))
     >>> sorted(outcome.positions.tolist()) == np.flatnonzero(drawn.planted).tolist()
     True
     """
 
     scans: Connectomes
-    request: Request
+    request: BrainRequest
     evaluation: Evaluation
     stability: Stability
-    comparison: Rows
-    edges: Rows
-    systems: Rows
+    comparison: Records
+    edges: Records
+    systems: Records
     chance: tuple[float, float, float]
     tests: EdgeTests
     confounds: dict[str, Any] | None = None
-    left_out: Rows = field(default_factory=list)
+    left_out: Records = field(default_factory=list)
 
     @property
     def top(self) -> int:
@@ -192,14 +192,17 @@ class BrainFindings:
 
 
 def study(
-    scans: Connectomes, request: Request, step: ProgressCallback = lambda text, share: None, store: Path | None = None
+    scans: Connectomes,
+    request: BrainRequest,
+    step: ProgressCallback = lambda text, share: None,
+    store: Path | None = None,
 ) -> BrainFindings:
     """Evaluate the methods, and look for stable edges of the explained one.
 
     Parameters
     ----------
     scans : Connectomes
-    request : Request
+    request : BrainRequest
     step : callable
         Called with a text and the share of the work that is done; may raise to stop.
     store : Path, optional
@@ -214,11 +217,11 @@ def study(
 
     Examples
     --------
-    >>> from graphpri.apps.brain_methods import Settings
+    >>> from graphpri.apps.brain_methods import MethodSettings
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
-    >>> quick = Validation(folds=2, half_samples=2, settings=Settings(nested=False))
-    >>> outcome = study(drawn.train, Request(("linear-svm", "t-test-svm"), quick, explained="linear-svm", top=3))
+    >>> quick = Validation(folds=2, half_samples=2, settings=MethodSettings(nested=False))
+    >>> outcome = study(drawn.train, BrainRequest(("linear-svm", "t-test-svm"), quick, explained="linear-svm", top=3))
     >>> [row["method"] for row in outcome.comparison], len(outcome.edges), outcome.chance[0]
     (['t-test-svm', 'linear-svm'], 3, 0.5)
     """
@@ -256,7 +259,7 @@ def _by_site(protocol: Validation) -> Validation:
 
 def _left_out(
     scans: Connectomes, methods: tuple[str, ...], protocol: Validation, step: ProgressCallback, store: Path | None
-) -> Rows:
+) -> Records:
     """Methods compared with one site left out at a time, the confounds alone last."""
     if scans.sites is None:
         return []
@@ -267,7 +270,7 @@ def _left_out(
 
 def compared(
     scans: Connectomes, evaluation: Evaluation, permuted: Mapping[str, tuple[float, float]], seed: int = 0
-) -> tuple[Rows, dict[str, Any] | None]:
+) -> tuple[Records, dict[str, Any] | None]:
     """The summary of an evaluation, the best method first, with p, and each method's difference from the best.
 
     Returns
@@ -321,7 +324,7 @@ def compared(
     return rows, whole(gap, luck(alone, seed, sites=sites)[CONFOUNDS])
 
 
-def _check(scans: Connectomes, request: Request) -> None:
+def _check(scans: Connectomes, request: BrainRequest) -> None:
     """Refuse what would fail after much work.
 
     Raises
@@ -383,7 +386,7 @@ _WORDS = {"balanced_accuracy": "balanced accuracy", "r": "correlation of predict
 
 
 def conclusions(
-    scans: Connectomes, comparison: Rows, chance: tuple[float, float, float], permutations: int = 0
+    scans: Connectomes, comparison: Records, chance: tuple[float, float, float], permutations: int = 0
 ) -> list[str]:
     """What the results say.
 
@@ -453,7 +456,7 @@ def _judged(row: Mapping[str, Any]) -> float:
     return float(row["p_best"] if refitted is None else refitted)
 
 
-def beyond_luck(comparison: Rows) -> list[str]:
+def beyond_luck(comparison: Records) -> list[str]:
     """Methods that do better than luck explains, p < .05 corrected for the choice among them.
 
     Examples
@@ -464,7 +467,7 @@ def beyond_luck(comparison: Rows) -> list[str]:
     return [row["method"] for row in comparison if _judged(row) < _LEVEL]
 
 
-def about_confounds(scans: Connectomes, comparison: Rows, confounds: Mapping[str, Any]) -> list[str]:
+def about_confounds(scans: Connectomes, comparison: Records, confounds: Mapping[str, Any]) -> list[str]:
     """What the confounds alone predict, beside the best method.
 
     Examples
@@ -491,7 +494,7 @@ def about_confounds(scans: Connectomes, comparison: Rows, confounds: Mapping[str
 
 
 def about_edges(
-    explained: str, edges: Rows, stable: Stability, top: int, n_edges: int, lucky: bool = False
+    explained: str, edges: Records, stable: Stability, top: int, n_edges: int, lucky: bool = False
 ) -> list[str]:
     """What the table of edges says.
 
@@ -563,7 +566,7 @@ def about_tests(tests: EdgeTests) -> list[str]:
     return [*found, f"Components larger than permuted labels have ({at}): {parts}. Their single edges are not tested."]
 
 
-def about_systems(systems: Rows, note: str) -> list[str]:
+def about_systems(systems: Records, note: str) -> list[str]:
     """What the table of systems says; `note` is the caveat of the atlas.
 
     Examples
@@ -641,7 +644,7 @@ def _asked(scans: Connectomes) -> str:
     return f"Can {second} be told from {first} by functional connectivity, and by which edges?"
 
 
-def _hyper_parameters(settings: Settings) -> str:
+def _hyper_parameters(settings: MethodSettings) -> str:
     """How hyper-parameters came about."""
     if not settings.nested:
         return "with default hyper-parameters"
@@ -682,7 +685,7 @@ _SHOWN = frozenset(
 ) | {"permutation_p_best", "difference", "difference_standard_error", "difference_lower", "difference_upper"}
 
 
-def _compared(rows: Rows) -> str:
+def _compared(rows: Records) -> str:
     """Methods against luck and against the best one."""
     key, refitted = main_measure(rows[0]), any(row.get("permutation_p") is not None for row in rows)
     p = ("permutation_p", "permutation_p_best") if refitted else ("p", "p_best")
@@ -761,7 +764,7 @@ def _sign(scans: Connectomes) -> str:
     return f"Sign: + where {where}. "
 
 
-def _edge_rows(rows: Rows) -> str:
+def _edge_rows(rows: Records) -> str:
     """Edges as lines of a table that fits on a page: an edge, its systems, and numbers."""
     means = [key for key in (rows[0] if rows else ()) if key.startswith("mean_r_")]
     statistic = "F" if rows and "F" in rows[0] else "t"
@@ -817,7 +820,7 @@ def _result(row: Mapping[str, Any], key: str, p: tuple[str, str]) -> list[str | 
     return [row["method"], row[key], row["standard_error"], ends[0], *chances, *difference, row["verdict"]]
 
 
-def _table(rows: Rows, columns: Iterable[str] | None = None) -> str:
+def _table(rows: Records, columns: Iterable[str] | None = None) -> str:
     """Rows under the names of their columns; columns without values are left out."""
     keys = list(rows[0] if rows else ()) if columns is None else columns
     there = [key for key in keys if any(row.get(key) is not None for row in rows)]
@@ -870,7 +873,7 @@ def _facts(outcome: BrainFindings, source: str, command: str) -> dict[str, Any]:
     }
 
 
-def _fold_rows(scores: Iterable[Mapping[str, Any]]) -> Rows:
+def _fold_rows(scores: Iterable[Mapping[str, Any]]) -> Records:
     """Test scans of each fold of each repeat."""
     held: dict[tuple[int, int], dict[str, None]] = {}
     for row in scores:
@@ -893,11 +896,11 @@ def write(outcome: BrainFindings, out: Path, source: str, command: str) -> list[
     Examples
     --------
     >>> import tempfile
-    >>> from graphpri.apps.brain_methods import Settings
+    >>> from graphpri.apps.brain_methods import MethodSettings
     >>> from graphpri.apps.brain_planted import planted_connectomes
     >>> drawn = planted_connectomes(0.6, n_rois=12, n_modules=2, n_planted=3, n_train=24, n_test=4)
-    >>> quick = Validation(folds=2, half_samples=2, settings=Settings(nested=False))
-    >>> outcome = study(drawn.train, Request(("linear-svm",), quick, explained="linear-svm", top=3))
+    >>> quick = Validation(folds=2, half_samples=2, settings=MethodSettings(nested=False))
+    >>> outcome = study(drawn.train, BrainRequest(("linear-svm",), quick, explained="linear-svm", top=3))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(outcome, Path(folder), "scans", "graphpri brain scans -o report")
     ...  # doctest: +NORMALIZE_WHITESPACE
@@ -985,7 +988,7 @@ def importance_matrix(rois: Rois, importance: ArrayLike) -> str:
     return held.getvalue()
 
 
-def graphml(rois: Rois, edges: ArrayLike, values: ArrayLike, rows: Rows) -> str:
+def graphml(rois: Rois, edges: ArrayLike, values: ArrayLike, rows: Records) -> str:
     """The edges as GraphML: nodes with name, system and place, edges with signed importance as weight, and `rows`.
 
     Examples

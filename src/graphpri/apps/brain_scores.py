@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from graphpri.apps import Rows
+from graphpri.apps import Records
 from graphpri.apps.brain_data import Connectomes
 from graphpri.errors import OptionError
 from graphpri.graph import BoolArray, FloatArray, IntArray
@@ -288,7 +288,7 @@ def _answers(scores: Iterable[Mapping[str, Any]]) -> dict[str, _Answers]:
     return found
 
 
-def summary(scores: Iterable[Mapping[str, Any]], seed: int = 0, draws: int = DRAWS) -> Rows:
+def summary(scores: Iterable[Mapping[str, Any]], seed: int = 0, draws: int = DRAWS) -> Records:
     """How well each method did, a row each; standard error and 95 % interval by drawing subjects again.
 
     Of classes balanced_accuracy with standard_error, lower and upper, auc, accuracy, and of two sensitivity,
@@ -305,7 +305,7 @@ def summary(scores: Iterable[Mapping[str, Any]], seed: int = 0, draws: int = DRA
     >>> found["balanced_accuracy"], found["sensitivity"], found["specificity"], found["auc"]
     (0.75, 0.5, 1.0, 1.0)
     """
-    rows: Rows = []
+    rows: Records = []
     for name, answers in _answers(scores).items():
         again = answers.drawn(_weights(answers, seed, draws))
         lower, upper = answers.certain() if np.ptp(again) < 1e-9 else np.quantile(again, [0.025, 0.975])
@@ -332,7 +332,7 @@ def main_measure(row: Mapping[str, Any]) -> str:
     return "r" if "r" in row else "balanced_accuracy"
 
 
-def differences(scores: Iterable[Mapping[str, Any]], seed: int = 0, draws: int = DRAWS) -> Rows:
+def differences(scores: Iterable[Mapping[str, Any]], seed: int = 0, draws: int = DRAWS) -> Records:
     """Each method against the best one, over the same test scans.
 
     Parameters
@@ -370,7 +370,7 @@ def differences(scores: Iterable[Mapping[str, Any]], seed: int = 0, draws: int =
     order = np.argsort(-values, kind="stable")
     weights = _weights(answers[0], seed, draws)
     best = answers[order[0]].drawn(weights)
-    rows: Rows = []
+    rows: Records = []
     for i in order:
         difference = answers[i].drawn(weights) - best
         lower, upper = np.quantile(difference, [0.025, 0.975])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse, stats
 
-from graphpri.apps import Rows
+from graphpri.apps import Records
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_graph import fisher_z, pairs, upper
 from graphpri.errors import OptionError, argument
@@ -64,7 +64,7 @@ class EdgeTests:
     q: FloatArray
     p_family: FloatArray
     component: IntArray
-    components: Rows
+    components: Records
     threshold: float
     how: str
     permutations: int
@@ -76,7 +76,7 @@ class EdgeTests:
 
 
 class _Design(NamedTuple):
-    """Edges of observations, effects of interest and nuisance, both orthonormal, and how observations are exchanged."""
+    """Edges of observations, effects of interest and nuisance, both orthonormal, and how observations are permuted."""
 
     z: FloatArray
     effects: FloatArray
@@ -141,7 +141,7 @@ def edge_tests(
     family = _upper_share(most, f) if permutations else np.full(f.size, np.nan)
     sign = np.sign(design.effects[:, 0] @ design.z) if k == 1 else 1.0
     statistic = sign * np.sqrt(f) if k == 1 else f
-    rows: Rows = []
+    rows: Records = []
     for number, size in enumerate(sizes, 1):
         mine = labels == number
         ends = np.concatenate([side[mine] for side in pairs(scans.n_rois)])
@@ -221,7 +221,7 @@ def _basis(columns: FloatArray) -> FloatArray:
 
 
 def _statistics(design: _Design, effects: FloatArray, nuisance: FloatArray) -> FloatArray:
-    """F of each edge for designs with exchanged rows, shape (D, n, k) and (D, n, q) to (D, E); NaN without variance."""
+    """F of each edge for designs with permuted rows, shape (D, n, k) and (D, n, q) to (D, E); NaN without variance."""
     z, k = design.z, design.effects.shape[1]
     whole = (z**2).sum(axis=0)
     count = effects.shape[0]
@@ -243,7 +243,7 @@ def _under_permutations(
     most, largest = np.zeros(count), np.zeros(count)
     for first in range(0, count, _AT_ONCE):
         size = min(_AT_ONCE, count - first)
-        effects, nuisance = _exchanged(design, size, rng)
+        effects, nuisance = _permuted(design, size, rng)
         f = np.nan_to_num(_statistics(design, effects, nuisance))
         most[first : first + size] = f.max(axis=1)
         for i in range(size):
@@ -252,8 +252,8 @@ def _under_permutations(
     return most, largest
 
 
-def _exchanged(design: _Design, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Effects and nuisance with rows exchanged, which is as if the edges' rows were."""
+def _permuted(design: _Design, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Effects and nuisance with rows permuted, which is as if the edges' rows were."""
     n = design.z.shape[0]
     if design.flips:
         signs = rng.choice([-1.0, 1.0], (size, n, 1))

@@ -32,7 +32,7 @@ except ImportError as error:
     raise MissingExtraError("scikit-learn", "sklearn", "multi-task regression") from error
 
 Penalty = Literal["squared", "l2"]
-Weights = Literal["unit", "similarity"]
+EdgeWeights = Literal["unit", "similarity"]
 GammaAfter = Literal["fixed", "rescaled", "loo"]
 
 GAMMAS = tuple(float(10.0**e) for e in np.arange(-3, 3.01, 0.5))
@@ -146,7 +146,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         ridge: float | Literal["own"] = 0.0,
         graph: Any = "knn",
         k: int = 10,
-        edge_weights: Weights = "unit",
+        edge_weights: EdgeWeights = "unit",
         fit_intercept: bool = True,
         task_column: str | None = None,
         unseen: Literal["error", "mean"] = "error",
@@ -158,7 +158,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
         self.ridge = ridge
         self.graph = graph
         self.k = k
-        self.edge_weights: Weights = edge_weights
+        self.edge_weights: EdgeWeights = edge_weights
         self.fit_intercept = fit_intercept
         self.task_column = task_column
         self.unseen: Literal["error", "mean"] = unseen
@@ -435,7 +435,7 @@ class GraphMTL(RegressorMixin, BaseEstimator):
 # The task graph
 
 
-def knn_graph(coefficients: ArrayLike, k: int = 10, edge_weights: Weights = "unit") -> Graph:
+def knn_graph(coefficients: ArrayLike, k: int = 10, edge_weights: EdgeWeights = "unit") -> Graph:
     """Graph that joins each task to those with the nearest coefficients; edges of both directions.
 
     Parameters

@@ -14,7 +14,7 @@ import numpy as np
 from graphpri import _output
 from graphpri._layout import spring
 from graphpri._sparsify import methods
-from graphpri.apps import ProgressCallback, Rows
+from graphpri.apps import Records
 from graphpri.apps.mtl import MIN_DEGREE, GammaAfter, GraphMTL, TooFewEdgesError, check_leave_one_out
 from graphpri.apps.mtl_data import Tasks, tasks_of
 from graphpri.apps.mtl_protocol import (
@@ -32,7 +32,7 @@ from graphpri.apps.mtl_protocol import (
 from graphpri.baselines import find
 from graphpri.errors import OptionError, argument
 from graphpri.graph import FloatArray
-from graphpri.io import tables
+from graphpri.io import ProgressCallback, tables
 from graphpri.io.pieces import Pieces
 
 NAMED = 60
@@ -40,7 +40,7 @@ NAMED = 60
 
 
 @dataclass(frozen=True)
-class Request:
+class TaskRequest:
     """What to fit and how.
 
     Parameters
@@ -58,7 +58,7 @@ class Request:
 
     Examples
     --------
-    >>> Request("school", "score", keep=0.8).features is None
+    >>> TaskRequest("school", "score", keep=0.8).features is None
     True
     """
 
@@ -83,15 +83,15 @@ class TaskFindings:
     >>> import pandas as pd
     >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["hours", "age", "score"])
     >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
+    >>> request = TaskRequest("school", "score", keep=0.8, folds=2, min_degree=2)
     >>> [row["model"] for row in study(frame, request).comparison][:5]
     ['task mean', 'per-task least squares', 'per-task ridge', 'common slopes', 'multi-task lasso']
     """
 
-    comparison: Rows
-    predictions: Rows
-    coefficients: Rows
-    edges: Rows
+    comparison: Records
+    predictions: Records
+    coefficients: Records
+    edges: Records
     model: GraphMTL
     notes: tuple[str, ...]
 
@@ -101,7 +101,7 @@ class TaskFindings:
         return advice(self.comparison)
 
 
-def advice(comparison: Rows) -> str:
+def advice(comparison: Records) -> str:
     """Which model to take, by errors over the same folds; nothing where none was tested.
 
     Parameters
@@ -131,14 +131,14 @@ def advice(comparison: Rows) -> str:
 
 
 def study(
-    frame: Any, request: Request, step: ProgressCallback = lambda text, share: None, store: Path | None = None
+    frame: Any, request: TaskRequest, step: ProgressCallback = lambda text, share: None, store: Path | None = None
 ) -> TaskFindings:
     """Compare by cross-validation, then fit the sparsified model on all rows.
 
     Parameters
     ----------
     frame : DataFrame
-    request : Request
+    request : TaskRequest
     step : callable
         Hears what is being done and how much of it is done; what it raises ends the work.
     store : Path, optional
@@ -149,7 +149,7 @@ def study(
     >>> import pandas as pd
     >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["hours", "age", "score"])
     >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
+    >>> request = TaskRequest("school", "score", keep=0.8, folds=2, min_degree=2)
     >>> outcome = study(frame, request)
     >>> len(outcome.predictions), len(outcome.coefficients), sum(row["kept"] for row in outcome.edges)
     (120, 6, 12)
@@ -202,7 +202,7 @@ def _entry(kept: dict[str, Any]) -> ModelErrors:
     return ModelErrors(**kept | arrays)
 
 
-def _prunings(request: Request) -> list[Pruning]:
+def _prunings(request: TaskRequest) -> list[Pruning]:
     """The method asked for, and the baselines at the same size."""
     others = [name for name in BASELINES if name != request.method]
     # A γ that was given, and not chosen, keeps the total weight.
@@ -211,7 +211,7 @@ def _prunings(request: Request) -> list[Pruning]:
     return [first, *(replace(first, method=name, options={}) for name in others)]
 
 
-def _fit_all(tasks: Tasks, request: Request) -> tuple[GraphMTL, tuple[FloatArray, FloatArray], list[str]]:
+def _fit_all(tasks: Tasks, request: TaskRequest) -> tuple[GraphMTL, tuple[FloatArray, FloatArray], list[str]]:
     """The model on all rows, sparsified where that can be done, and the mean and scale of the columns."""
     split = standardise(tasks, Split(np.arange(tasks.y.size), np.arange(0)))
     scale = split.mean, split.scale
@@ -227,12 +227,12 @@ def _fit_all(tasks: Tasks, request: Request) -> tuple[GraphMTL, tuple[FloatArray
         return whole, scale, [f"the task graph was not sparsified: {error}"]
 
 
-def _comparison(found: list[list[ModelErrors]]) -> Rows:
+def _comparison(found: list[list[ModelErrors]]) -> Records:
     """A row a model: errors over all test rows, and the change against the whole graph with its standard error.
 
     All over the same folds: a model that failed in one has no errors, as those of the others are not comparable.
     """
-    rows: Rows = []
+    rows: Records = []
     whole = [next(e for e in fold if e.model == "graph") for fold in found]
     for entries in zip(*found, strict=True):
         failed = [(number, e.status) for number, e in enumerate(entries, 1) if e.status != "fitted"]
@@ -253,7 +253,7 @@ def _comparison(found: list[list[ModelErrors]]) -> Rows:
     return rows
 
 
-def _predictions(tasks: Tasks, tested: list[Split], found: list[list[ModelErrors]], request: Request) -> Rows:
+def _predictions(tasks: Tasks, tested: list[Split], found: list[list[ModelErrors]], request: TaskRequest) -> Records:
     """Every row with the predictions that models made of it when they had not seen it."""
     names = ("per-task ridge", "graph", f"graph, {request.method}")
     predicted = {name: np.full(tasks.y.size, np.nan) for name in names}
@@ -269,7 +269,7 @@ def _predictions(tasks: Tasks, tested: list[Split], found: list[list[ModelErrors
     return sorted(rows, key=lambda row: row["row"])
 
 
-def _coefficients(model: GraphMTL, features: list[str], mean: FloatArray, scale: FloatArray) -> Rows:
+def _coefficients(model: GraphMTL, features: list[str], mean: FloatArray, scale: FloatArray) -> Records:
     """Coefficients and intercepts for the columns as they stand in the table."""
     w = model.coef_ / scale
     b = model.intercept_ - w @ mean
@@ -280,7 +280,7 @@ def _coefficients(model: GraphMTL, features: list[str], mean: FloatArray, scale:
     ]
 
 
-def _edges(model: GraphMTL) -> Rows:
+def _edges(model: GraphMTL) -> Records:
     """Every edge of the task graph: weight, score and whether it is kept."""
     found = model.sparsified_
     graph = model.graph_ if found is None else found.original
@@ -298,7 +298,7 @@ def _edges(model: GraphMTL) -> Rows:
     ]
 
 
-def _page(outcome: TaskFindings, request: Request, source: str, command: str) -> str:
+def _page(outcome: TaskFindings, request: TaskRequest, source: str, command: str) -> str:
     """The outcome as one self-contained HTML page."""
     keys = ("edges", "rmse", "mean_of_task_rmse", "change", "standard_error")
     comparison = [[row["model"], *(row[key] for key in keys)] for row in outcome.comparison]
@@ -357,7 +357,7 @@ def _picture(outcome: TaskFindings) -> bytes:
         return plot.as_bytes(figure, "svg")
 
 
-def write(outcome: TaskFindings, request: Request, out: Path, source: str, command: str) -> list[str]:
+def write(outcome: TaskFindings, request: TaskRequest, out: Path, source: str, command: str) -> list[str]:
     """Write all tables and the report into a folder; returns their names.
 
     Examples
@@ -365,7 +365,7 @@ def write(outcome: TaskFindings, request: Request, out: Path, source: str, comma
     >>> import pandas as pd
     >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["hours", "age", "score"])
     >>> frame["school"] = np.repeat(list("abcdef"), 20)
-    >>> request = Request("school", "score", keep=0.8, folds=2, min_degree=2)
+    >>> request = TaskRequest("school", "score", keep=0.8, folds=2, min_degree=2)
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as out:
     ...     write(study(frame, request), request, Path(out), "exams.csv", "graphpri mtl exams.csv")

@@ -90,7 +90,7 @@ class Cloud:
         return float(logsumexp(self.kernel_mean(self.points)[0], b=self.weights))
 
 
-class State(NamedTuple):
+class Evaluated(NamedTuple):
     """The objective at some points.
 
     Parameters
@@ -120,7 +120,7 @@ class State(NamedTuple):
     target: FloatArray
 
 
-def evaluate(cloud: Cloud, data: Cloud, beta: float) -> State:
+def evaluate(cloud: Cloud, data: Cloud, beta: float) -> Evaluated:
     """J = H₂(X) + β D_cs(X, S), its gradient and the fixed point's step.
 
     H₂(X) = −ln V(X) and D_cs = −2 ln V(X, S) + ln V(X) + ln V(S), with V(X, S) = Σ_ij w_i v_j G(x_i − s_j) (Eq. 1.3
@@ -156,7 +156,7 @@ def evaluate(cloud: Cloud, data: Cloud, beta: float) -> State:
     data_pull = np.exp(logs + theirs - across)[:, None] * (data_mean - x)
     objective = divergence if np.isinf(beta) else entropy + beta * divergence
     target = _fixed_point(x, own_mean, data_mean, own - within - theirs + across, beta)
-    return State(cloud, objective, entropy, divergence, -2 * (p * own_pull + q * data_pull), target)
+    return Evaluated(cloud, objective, entropy, divergence, -2 * (p * own_pull + q * data_pull), target)
 
 
 def _coefficients(beta: float) -> tuple[float, float]:
@@ -209,7 +209,7 @@ class Descent(NamedTuple):
     (True, True)
     """
 
-    state: State
+    state: Evaluated
     history: list[float]
     converged: bool
 
@@ -246,11 +246,11 @@ def descend(start: Cloud, data: Cloud, beta: float, *, max_iter: int, tol: float
     return Descent(state, history, _norm(state) <= within)
 
 
-def _norm(state: State) -> float:
+def _norm(state: Evaluated) -> float:
     return float(np.linalg.norm(state.gradient))
 
 
-def _shift(state: State, data: Cloud, beta: float, history: list[float], most: int, within: float) -> State:
+def _shift(state: Evaluated, data: Cloud, beta: float, history: list[float], most: int, within: float) -> Evaluated:
     size = 1.0
     for _ in range(most):
         direction = state.target - state.cloud.points
@@ -265,8 +265,8 @@ def _shift(state: State, data: Cloud, beta: float, history: list[float], most: i
 
 
 def _backtrack(
-    state: State, direction: FloatArray, data: Cloud, beta: float, size: float
-) -> tuple[State | None, float]:
+    state: Evaluated, direction: FloatArray, data: Cloud, beta: float, size: float
+) -> tuple[Evaluated | None, float]:
     """The state after the first of ever shorter steps that lowers J enough (Armijo's rule), and the step's share."""
     slope = float((state.gradient * direction).sum())
     for _ in range(_HALVINGS):
@@ -277,7 +277,9 @@ def _backtrack(
     return None, size
 
 
-def _quasi_newton(state: State, data: Cloud, beta: float, history: list[float], most: int, within: float) -> State:
+def _quasi_newton(
+    state: Evaluated, data: Cloud, beta: float, history: list[float], most: int, within: float
+) -> Evaluated:
     cloud, norm = state.cloud, _norm(state)
     # J's curvature along a point grows with the point's weight: this scale evens it out.
     scale = 1 / np.sqrt(cloud.weights)[:, None]
@@ -301,7 +303,7 @@ def _quasi_newton(state: State, data: Cloud, beta: float, history: list[float], 
     return evaluate(cloud.moved(found.x.reshape(cloud.points.shape) * scale), data, beta)
 
 
-def _carry(at: FloatArray, state: State, data: Cloud, beta: float, *, max_iter: int, tol: float) -> FloatArray:
+def _carry(at: FloatArray, state: Evaluated, data: Cloud, beta: float, *, max_iter: int, tol: float) -> FloatArray:
     """Move further points, of no mass, by the fixed point among points that stay where they are.
 
     A point slides down J's derivative by mass put at its place, with its own damping, until its steps are shorter
@@ -466,7 +468,7 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_features_in_: int
     _centre: FloatArray
     _data: Cloud
-    _state: State
+    _state: Evaluated
 
     def __init__(
         self,
@@ -590,7 +592,7 @@ class ScalarPRI(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return self
 
-    def _note(self, state: State) -> None:
+    def _note(self, state: Evaluated) -> None:
         self._state = state
         self.objective_, self.entropy_, self.divergence_ = state.objective, state.entropy, state.divergence
         self.gradient_norm_ = float(np.linalg.norm(state.gradient))

@@ -26,7 +26,7 @@ from graphpri.errors import FileError, OptionError
 
 if TYPE_CHECKING:
     from graphpri.apps.brain_data import Connectomes
-    from graphpri.apps.brain_report import BrainFindings, Request
+    from graphpri.apps.brain_report import BrainFindings, BrainRequest
 
 _DATA = Group("Data", sort_key=10)
 _PROTOCOL = Group("Protocol", sort_key=20)
@@ -102,7 +102,7 @@ DEFAULT_DATA = Data()
 
 @Parameter(name="*", group=_PROTOCOL)
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class StudyOptions:
     """Methods and how they are tested."""
 
     methods: Annotated[str | None, Parameter(metavar="A,B", help="Methods to compare; all where absent.")] = None
@@ -155,7 +155,7 @@ class Plan:
     seed: Annotated[Whole, Parameter(help="For folds and everything random.")] = 0
 
 
-DEFAULT_PLAN = Plan()
+DEFAULT_PLAN = StudyOptions()
 
 
 @app.default
@@ -165,7 +165,7 @@ def brain(
     *,
     output: ResultsFolder,
     data: Data = DEFAULT_DATA,
-    plan: Plan = DEFAULT_PLAN,
+    plan: StudyOptions = DEFAULT_PLAN,
     force: IntoFolder = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -247,7 +247,7 @@ def _labels(source: str, given: str | None) -> str | Path:
     return usual
 
 
-def _request(plan: Plan, scans: Connectomes) -> Request:
+def _request(plan: StudyOptions, scans: Connectomes) -> BrainRequest:
     from graphpri.apps import brain_methods, brain_report
     from graphpri.apps.brain_protocol import Validation
 
@@ -258,7 +258,7 @@ def _request(plan: Plan, scans: Connectomes) -> Request:
     methods = brain_methods.names(scans.target is not None)
     if plan.methods is not None:
         methods = tuple(split_names(plan.methods))
-    return brain_report.Request(
+    return brain_report.BrainRequest(
         methods=methods,
         protocol=Validation(
             folds=plan.folds,
@@ -266,7 +266,7 @@ def _request(plan: Plan, scans: Connectomes) -> Request:
             seed=plan.seed,
             permutations=plan.permutations,
             half_samples=plan.half_samples,
-            settings=brain_methods.Settings(
+            settings=brain_methods.MethodSettings(
                 density=plan.density,
                 signs=plan.signs,
                 node_features=plan.node_features,

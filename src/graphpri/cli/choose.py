@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import outputs, show
 from graphpri.cli.commands import OK
-from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, naming
+from graphpri.cli.inputs import DEFAULT_READING, InputName, ReadingOptions, naming
 from graphpri.cli.options import DEFAULT_LIMITS, OUTPUT, SEARCH, Force, Json, Limits, Plot, Quiet, in_words, parse_keep
 from graphpri.cli.progress import Watch
 from graphpri.cli.sparsify import write
@@ -74,7 +74,7 @@ def choose(
     json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadingOptions = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
 ) -> int:
     """Sparsify by what serves a purpose best.

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import outputs, show
 from graphpri.cli.commands import FAILED, OK, say
-from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, naming
+from graphpri.cli.inputs import DEFAULT_READING, InputName, ReadingOptions, naming
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     DEFAULT_MEASURING,
@@ -22,7 +22,7 @@ from graphpri.cli.options import (
     Measuring,
     Plot,
     Quiet,
-    Store,
+    StoreOption,
     TableFile,
     in_words,
     notes_in_words,
@@ -137,13 +137,13 @@ def compare(
     ] = "core",
     output: TableFile = None,
     plot: Plot = None,
-    store: Store = None,
+    store: StoreOption = None,
     json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
     contest: Contest = Contest(),
     measuring: Measuring = DEFAULT_MEASURING,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadingOptions = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
 ) -> int:
     """Compare methods at several budgets.

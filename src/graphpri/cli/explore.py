@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import outputs, show
 from graphpri.cli.commands import FAILED, OK, say
-from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, naming
+from graphpri.cli.inputs import DEFAULT_READING, InputName, ReadingOptions, naming
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
     DEFAULT_SEARCH,
@@ -22,7 +22,7 @@ from graphpri.cli.options import (
     Limits,
     Quiet,
     SearchOptions,
-    Store,
+    StoreOption,
     notes_in_words,
     parse_betas,
     parse_keeps,
@@ -85,13 +85,13 @@ def explore(
         Parameter(name=["--output", "-o"], metavar="FILE", group=OUTPUT, help="The page; '-' is standard output."),
     ],
     title: Annotated[str | None, Parameter(group=OUTPUT, help="Of the page; the input's name where absent.")] = None,
-    store: Store = None,
+    store: StoreOption = None,
     json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
     stops: Stops = Stops(),
     search: SearchOptions = DEFAULT_SEARCH,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadingOptions = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
 ) -> int:
     """Make a page to explore what is kept, over beta and budgets.
@@ -108,7 +108,7 @@ def explore(
         page = _solve(source, keywords, search, reading, watch)
         content = page.html.encode()
         outputs.write_bytes(output, content, force=force)
-    done = _told(page, source, output) | {"bytes": len(content), "seconds": time.perf_counter() - begin}
+    done = _summary(page, source, output) | {"bytes": len(content), "seconds": time.perf_counter() - begin}
     if json:
         print(show.as_json(done))
     elif not quiet and output != "-":
@@ -119,7 +119,9 @@ def explore(
     return OK
 
 
-def _solve(source: str, keywords: dict[str, Any], search: SearchOptions, reading: Reading, watch: Watch) -> Exploration:
+def _solve(
+    source: str, keywords: dict[str, Any], search: SearchOptions, reading: ReadingOptions, watch: Watch
+) -> Exploration:
     from graphpri.explorer import explore as make
 
     table = reading.read(source, watch)
@@ -134,7 +136,7 @@ def _solve(source: str, keywords: dict[str, Any], search: SearchOptions, reading
         return stop.result
 
 
-def _told(page: Exploration, source: str, output: str) -> dict[str, Any]:
+def _summary(page: Exploration, source: str, output: str) -> dict[str, Any]:
     return {
         "input": source,
         "nodes": page.graph.n_nodes,
@@ -153,7 +155,7 @@ def _text(done: dict[str, Any]) -> str:
     return f"{head}\n" + show.fields(
         [
             ("stops", f"{len(done['betas'])} beta, {_budgets(len(done['budgets']), low, high)}"),
-            ("beside", ", ".join(done["methods"]) or None),
+            ("baselines", ", ".join(done["methods"]) or None),
             ("notes", "; ".join(done["notes"])),
             ("written", f"{done['output']} ({done['bytes'] / 1000:.0f} kB)"),
             ("time", f"{done['seconds']:.2f} s"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from cyclopts import App, Parameter
 
 from graphpri.cli import show
-from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading
+from graphpri.cli.inputs import DEFAULT_READING, InputName, ReadingOptions
 from graphpri.cli.options import DEFAULT_LIMITS, Json, Limits, in_words, notes_in_words
 from graphpri.cli.progress import Watch
 from graphpri.errors import GraphError
@@ -44,7 +44,7 @@ def info(
     /,
     *,
     json: Json = False,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadingOptions = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
 ) -> None:
     """Describe a graph, and say what stands in the way of sparsifying it.
@@ -81,7 +81,7 @@ def _file(table: EdgeTable, rows: Oddities) -> dict[str, Any]:
     }
 
 
-def _count_rows(table: EdgeTable, graph: Graph, reading: Reading) -> Oddities:
+def _count_rows(table: EdgeTable, graph: Graph, reading: ReadingOptions) -> Oddities:
     """Counts for a table and the graph that lenient policies make of it."""
     import numpy as np
 
@@ -98,7 +98,7 @@ def _count_rows(table: EdgeTable, graph: Graph, reading: Reading) -> Oddities:
     return Oddities(loops, repeats, int(np.count_nonzero(~found.first)) - repeats, negative, zero)
 
 
-def _count_weights(table: EdgeTable, reading: Reading) -> tuple[int, int]:
+def _count_weights(table: EdgeTable, reading: ReadingOptions) -> tuple[int, int]:
     """How many weights are negative, and how many 0."""
     from graphpri.graph import read_weights
 
@@ -109,7 +109,7 @@ def _count_weights(table: EdgeTable, reading: Reading) -> tuple[int, int]:
     return (0, 0) if w is None else (int((w < 0).sum()), int((w == 0).sum()))
 
 
-def _needs(table: EdgeTable, rows: Oddities, reading: Reading, problem: str | None) -> list[str]:
+def _needs(table: EdgeTable, rows: Oddities, reading: ReadingOptions, problem: str | None) -> list[str]:
     """Options that sparsify asks for."""
     needs: list[str] = []
     if table.directed and reading.directed == "refuse":
@@ -127,14 +127,14 @@ def _needs(table: EdgeTable, rows: Oddities, reading: Reading, problem: str | No
     return needs
 
 
-def _lenient(reading: Reading) -> dict[str, Any]:
+def _lenient(reading: ReadingOptions) -> dict[str, Any]:
     """Policies that accept what can be accepted, those that the user gave first."""
     given = reading.policies()
     usual = {"directed": "symmetrize", "loops": "drop", "parallel": "sum", "negative": "abs", "zero": "drop"}
     return given | {name: usual[name] for name in usual if given[name] == "refuse"}
 
 
-def _graph(table: EdgeTable, reading: Reading) -> tuple[Graph, tuple[str, ...], str | None]:
+def _graph(table: EdgeTable, reading: ReadingOptions) -> tuple[Graph, tuple[str, ...], str | None]:
     """The graph that lenient policies make of a table, their notes, and what is wrong with the weights or the edges."""
     problem = None
     try:
@@ -192,10 +192,10 @@ def _defaults(d: dict[str, Any]) -> str:
 
 def _text(f: dict[str, Any]) -> str:
     rows = "arcs" if f["directed"] else "edges"
-    told = [f"{f['rows']} {rows}", "directed" if f["directed"] else "undirected"]
-    told += [f"{what}: {f[key]}" for key, what in _ODDITIES.items() if f[key]]
+    facts = [f"{f['rows']} {rows}", "directed" if f["directed"] else "undirected"]
+    facts += [f"{what}: {f[key]}" for key, what in _ODDITIES.items() if f[key]]
     lines: list[tuple[str, Any]] = [
-        ("in the file", ", ".join(told)),
+        ("in the file", ", ".join(facts)),
         ("sparsify needs", ", ".join(f["needs"]) or None),
         ("problem", f["problem"]),
         ("as a graph", f"{f['nodes']} nodes, {f['edges']} edges" + (" with these options" if f["needs"] else "")),

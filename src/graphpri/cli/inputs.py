@@ -31,7 +31,7 @@ InputName = Annotated[str, Parameter(help=INPUT_HELP)]
 
 @Parameter(name="*", group=READING)
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ReadingOptions:
     """How to read graphs, and what to do about those that are not simple, undirected and weighted as expected."""
 
     format: Annotated[
@@ -139,7 +139,7 @@ class Reading:
         return {"weight": weight} | {name: getattr(self, name) for name in _EDGE_POLICIES}
 
 
-DEFAULT_READING = Reading()
+DEFAULT_READING = ReadingOptions()
 _OF_FILES = ("format", "header", "delimiter", "label", "source", "target", "variable")
 _EDGE_POLICIES = ("directed", "loops", "parallel", "negative", "zero")
 

@@ -156,13 +156,13 @@ def _running(machines: Machines, options: Mapping[str, Any], watch: Watch) -> Ge
 
 def _teller(watch: Watch) -> Callable[[Step], None]:
     """Shows steps, and the address of the dashboard once."""
-    told = False
+    announced = False
 
     def tell(step: Step) -> None:
-        nonlocal told
-        if not told and step.dashboard and watch.shows:
+        nonlocal announced
+        if not announced and step.dashboard and watch.shows:
             say(f"dashboard: {step.dashboard}")
-            told = True
+            announced = True
         watch.show(str(step), step.share)
 
     return tell

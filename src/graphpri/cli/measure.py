@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from graphpri.cli import machines, show
-from graphpri.cli.inputs import DEFAULT_READING, INPUT_HELP, Reading, matched, naming
+from graphpri.cli.inputs import DEFAULT_READING, INPUT_HELP, ReadingOptions, matched, naming
 from graphpri.cli.machines import DEFAULT_MACHINES, Machines
 from graphpri.cli.options import (
     DEFAULT_LIMITS,
@@ -50,7 +50,7 @@ def measure(
     seed: Annotated[Whole, Parameter(group=MEASURING, help="For measures that draw a sample of a large graph.")] = 0,
     json: Json = False,
     measuring: Measuring = DEFAULT_MEASURING,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadingOptions = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
     many: Machines = DEFAULT_MACHINES,
 ) -> None:

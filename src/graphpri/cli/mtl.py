@@ -26,9 +26,9 @@ from graphpri.cli.progress import Watch
 from graphpri.errors import OptionError
 
 if TYPE_CHECKING:
-    from graphpri.apps.mtl_report import Request, TaskFindings
+    from graphpri.apps.mtl_report import TaskFindings, TaskRequest
 
-_MODEL = Group("Model", sort_key=20)
+_MODEL = Group("ModelOptions", sort_key=20)
 
 app = App(
     name="mtl",
@@ -46,7 +46,7 @@ on where it was.""",
 
 @Parameter(name="*", group=_MODEL)
 @dataclass(frozen=True, kw_only=True)
-class Model:
+class ModelOptions:
     """The model and its task graph."""
 
     penalty: Annotated[
@@ -112,7 +112,7 @@ def mtl(
     force: IntoFolder = False,
     json: Json = False,
     quiet: Quiet = False,
-    model: Model = Model(),
+    model: ModelOptions = ModelOptions(),
     limits: Limits = DEFAULT_LIMITS,
 ) -> int:
     """Fit regression tasks together over a sparsified task graph.
@@ -126,10 +126,10 @@ def mtl(
     if seed < 0:
         raise OptionError(f"--seed {seed}: give 0 or more")
     from graphpri.apps import mtl_report
-    from graphpri.apps.mtl_report import Request
+    from graphpri.apps.mtl_report import TaskRequest
 
     options = parse_options(list(option)) | ({"beta": beta} if method == "pri" else {})
-    request = Request(
+    request = TaskRequest(
         task=task,
         target=target,
         features=None if features is None else tuple(split_names(features)),
@@ -166,7 +166,9 @@ def _table(data: str) -> Any:
     return read_table(data)
 
 
-def _print(outcome: TaskFindings, request: Request, out: Path, names: list[str], *, json: bool, quiet: bool) -> None:
+def _print(
+    outcome: TaskFindings, request: TaskRequest, out: Path, names: list[str], *, json: bool, quiet: bool
+) -> None:
     fitted = outcome.model
     kept = sum(row["kept"] for row in outcome.edges)
     if json:

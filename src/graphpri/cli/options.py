@@ -228,7 +228,7 @@ Quiet = Annotated[
     bool,
     Parameter(name=["--quiet", "-q"], negative="", show_default=False, group=OUTPUT, help="No report and no progress."),
 ]
-Entropy = Annotated[
+EntropyOption = Annotated[
     Literal["auto", "exact", "stochastic", "local", "degree"],
     Parameter(help="How entropies are computed; 'auto' goes by size, 'stochastic' has error bars."),
 ]
@@ -244,7 +244,7 @@ ResultsFolder = Annotated[
 IntoFolder = Annotated[
     bool, Parameter(negative="", show_default=False, group=OUTPUT, help="Write into a folder that has files.")
 ]
-Store = Annotated[
+StoreOption = Annotated[
     str | None,
     Parameter(
         metavar="DIR",
@@ -276,7 +276,7 @@ class SearchOptions:
         tuple[str, ...],
         Parameter(metavar="U,V|FILE", show_default=False, help="Edge that must go, or a file of such; repeatable."),
     ] = ()
-    entropy: Entropy = "auto"
+    entropy: EntropyOption = "auto"
     mixture: Annotated[
         Literal["equation", "listing"],
         Parameter(help="How the divergence averages the Laplacians: as the paper's equation or as its listing."),
@@ -315,7 +315,7 @@ class Measuring:
     """How results are measured; :func:`graphpri.report` and :func:`graphpri.compare` take the same."""
 
     alpha: Annotated[float, Parameter(help="Weight of the degree barrier in the objective.")] = 0.0
-    entropy: Entropy = "auto"
+    entropy: EntropyOption = "auto"
     mixture: Annotated[
         Literal["equation", "listing"], Parameter(help="How the divergence averages the Laplacians.")
     ] = "equation"

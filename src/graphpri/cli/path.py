@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import outputs, show
 from graphpri.cli.commands import FAILED, OK, say
-from graphpri.cli.inputs import DEFAULT_READING, InputName, Reading, naming
+from graphpri.cli.inputs import DEFAULT_READING, InputName, ReadingOptions, naming
 from graphpri.cli.options import (
     DEFAULT_COVERING,
     DEFAULT_LIMITS,
@@ -103,7 +103,7 @@ def path(
     along: Along = Along(),
     search: SearchOptions = DEFAULT_SEARCH,
     covering: Covering = DEFAULT_COVERING,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadingOptions = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
 ) -> int:
     """Sparsify along a range of beta or of budgets.
@@ -153,7 +153,7 @@ def _draw(results: Sequence[Sparsified], ax: Axes) -> None:
 
 
 def _solve(
-    source: str, keywords: dict[str, Any], search: SearchOptions, reading: Reading, watch: Watch
+    source: str, keywords: dict[str, Any], search: SearchOptions, reading: ReadingOptions, watch: Watch
 ) -> list[Sparsified]:
     from graphpri._sparsify import path as solve_path
 

@@ -53,13 +53,13 @@ class Watch:
         self._text, self._fraction, self._updated = "", None, 0.0
         self._before: dict[int, Any] = {}
         self._gentle = False
-        self._told = ExitStack()
+        self._hooks = ExitStack()
 
     def __enter__(self) -> Watch:
         if self._shown:
             from graphpri._runtime import when_compiling
 
-            self._told.enter_context(when_compiling(lambda: self.stage(COMPILING)))
+            self._hooks.enter_context(when_compiling(lambda: self.stage(COMPILING)))
             self._timer = threading.Timer(self._delay, self._open)
             self._timer.daemon = True
             self._timer.start()
@@ -72,7 +72,7 @@ class Watch:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        self._told.close()
+        self._hooks.close()
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()

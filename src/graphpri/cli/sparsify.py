@@ -14,7 +14,7 @@ from cyclopts import App, Parameter
 
 from graphpri.cli import explain, machines, outputs, show
 from graphpri.cli.commands import FAILED, OK, command_line, is_debugging, say
-from graphpri.cli.inputs import DEFAULT_READING, Reading, naming
+from graphpri.cli.inputs import DEFAULT_READING, ReadingOptions, naming
 from graphpri.cli.machines import DEFAULT_MACHINES, Machines
 from graphpri.cli.options import (
     DEFAULT_COVERING,
@@ -174,7 +174,7 @@ def sparsify(
     asked: Asked = Asked(),
     search: SearchOptions = DEFAULT_SEARCH,
     covering: Covering = DEFAULT_COVERING,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadingOptions = DEFAULT_READING,
     limits: Limits = DEFAULT_LIMITS,
     many: Machines = DEFAULT_MACHINES,
 ) -> int:
@@ -216,7 +216,7 @@ class Job(NamedTuple):
 
     keywords: dict[str, Any]
     search: SearchOptions
-    reading: Reading
+    reading: ReadingOptions
     force: bool
 
     def run_all(self, targets: Sequence[outputs.Target], watch: Watch) -> list[dict[str, Any]]:
@@ -313,9 +313,15 @@ def _report(r: dict[str, Any]) -> str:
             ("budget", f"{budget}, beta {r['beta']:g}" + (f", alpha {r['alpha']:g}" if r["alpha"] else "")),
             ("weights", r["weights"].removeprefix("weights: ")),
             ("new weights", _new_weights(r)),
-            ("entropy S", f"{_told(r, 'entropy')} nats, original {_told(r, 'entropy_original')} ({r['entropy_by']})"),
-            ("divergence D", f"{_told(r, 'divergence')} nats"),
-            ("objective J", f"{_told(r, 'objective')} = S + 2·{r['beta']:g}·D" + (" + barrier" if r["alpha"] else "")),
+            (
+                "entropy S",
+                f"{_with_error(r, 'entropy')} nats, original {_with_error(r, 'entropy_original')} ({r['entropy_by']})",
+            ),
+            ("divergence D", f"{_with_error(r, 'divergence')} nats"),
+            (
+                "objective J",
+                f"{_with_error(r, 'objective')} = S + 2·{r['beta']:g}·D" + (" + barrier" if r["alpha"] else ""),
+            ),
             ("components", f"{after}, original {before}"),
             ("cut off", in_words(r["cut_off"]) if r["nodes_cut_off"] else None),
             ("status", in_words(r["status"].message)),
@@ -346,9 +352,9 @@ def _new_weights(r: dict[str, Any]) -> str | None:
     return f"{r['reweight']}: {', '.join(changes)}"
 
 
-def _told(r: dict[str, Any], name: str) -> str:
-    told = show.value(r, name)
-    return told if isinstance(told, str) else f"{told:.4f}"
+def _with_error(r: dict[str, Any], name: str) -> str:
+    text = show.value(r, name)
+    return text if isinstance(text, str) else f"{text:.4f}"
 
 
 def _row(r: dict[str, Any]) -> dict[str, Any]:

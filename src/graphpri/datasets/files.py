@@ -278,16 +278,16 @@ def _verified(place: str, data: bytes, digest: str) -> bytes:
 
 def _store(target: Path, data: bytes) -> None:
     """Write beside the target and rename, so that no half-written file is ever found there."""
-    beside: str | None = None
+    partial_file: str | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        handle, partial_file = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "wb") as out:
             out.write(data)
-        Path(beside).replace(target)
+        Path(partial_file).replace(target)
     except OSError as error:
-        if beside is not None:
-            Path(beside).unlink(missing_ok=True)
+        if partial_file is not None:
+            Path(partial_file).unlink(missing_ok=True)
         raise FileError(f"{target}: can't be written ({error.strerror}); GRAPHPRI_CACHE names another place") from error
 
 
@@ -318,7 +318,7 @@ def _as_table(graph: Graph, name: str) -> EdgeTable:
     return EdgeTable(graph.n_nodes, graph.source, graph.target, graph_attributes={"name": name})
 
 
-Columns = dict[str, tuple[str, ...]]
+AtlasColumns = dict[str, tuple[str, ...]]
 
 
 class Scans(NamedTuple):
@@ -352,7 +352,7 @@ class Scans(NamedTuple):
     subjects: tuple[str, ...]
     series: NDArray[np.float32] | None
     triangles: NDArray[np.float32] | None
-    atlas: Columns | None
+    atlas: AtlasColumns | None
     note: str
 
 
@@ -399,5 +399,5 @@ def scans(name: str) -> Scans:
     )
 
 
-def _columns(data: bytes) -> Columns:
+def _columns(data: bytes) -> AtlasColumns:
     return {name: tuple(cells) for name, cells in read_table(io.BytesIO(data), ",").columns.items()}

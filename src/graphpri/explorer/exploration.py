@@ -316,7 +316,7 @@ def _call(
     return {
         "input": shlex.quote(name or "INPUT"),
         "command": "".join(f" {flag}" for flag in flags.values()),
-        "beside": "".join(f" {flag}" for name, flag in flags.items() if name in ("connected", "seed", "weight")),
+        "baseline": "".join(f" {flag}" for name, flag in flags.items() if name in ("connected", "seed", "weight")),
         "python": "".join(f", {name}={value!r}" for name, value in chosen.items()),
     }
 

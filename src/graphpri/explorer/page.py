@@ -97,7 +97,7 @@ def node_attributes(G: Any, source: Source, given: Mapping[str, Any] | None, vie
     return read + found
 
 
-Cell = str | float | None
+Value = str | float | None
 
 
 class Columns(NamedTuple):
@@ -115,8 +115,8 @@ class Columns(NamedTuple):
     'a'
     """
 
-    nodes: dict[str, list[Cell]]
-    edges: dict[str, list[Cell]]
+    nodes: dict[str, list[Value]]
+    edges: dict[str, list[Value]]
 
 
 def columns_of(G: Any, source: Source) -> Columns:
@@ -139,14 +139,14 @@ def columns_of(G: Any, source: Source) -> Columns:
     return Columns(nodes, edges)
 
 
-def _placed(order: NDArray[Any], column: Sequence[Any]) -> list[Cell]:
-    held: list[Cell] = [None] * len(order)
+def _placed(order: NDArray[Any], column: Sequence[Any]) -> list[Value]:
+    held: list[Value] = [None] * len(order)
     for place, value in zip(order.tolist(), column, strict=True):
         held[place] = _cell(value.item() if isinstance(value, np.generic) else value)
     return held
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: Any) -> Value:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         exact = abs(value) <= _MOST_WHOLE if isinstance(value, int) else np.isfinite(value)
         if exact:
@@ -332,7 +332,7 @@ def render(
     columns : Columns, optional
         Values that files downloaded from the page have.
     call : mapping of str to str, optional
-        ``input``, and the options of the ``command``, of one for another method (``beside``) and of ``python``, as
+        ``input``, and the options of the ``command``, of one for another method (``baseline``) and of ``python``, as
         they are written there.
 
     Examples
@@ -345,7 +345,7 @@ def render(
     >>> "<title>Two edges" in html
     True
     """
-    called = call or {"input": "INPUT", "command": "", "beside": "", "python": ""}
+    called = call or {"input": "INPUT", "command": "", "baseline": "", "python": ""}
     header = {
         "title": printable(title),
         "version": __version__,

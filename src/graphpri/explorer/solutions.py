@@ -33,7 +33,7 @@ _SCORE_BYTES = 300_000, 24  # at least, and per edge
 _PATHS = 0.5  # share of the time that goes to paths, of a small graph
 
 SEARCH_SECONDS = 3.5
-"""Nominal seconds that searching a graph of up to `POLISHED_EDGES` edges may take, counted in solutions and not by a
+"""Nominal seconds that searching a graph of up to `SEARCHED_EDGES` edges may take, counted in solutions and not by a
 clock: the page is the same on every machine."""
 SWEPT_NODES, CORRECTED_NODES = 50, 100
 """Nodes of a component above which the exact entropy's subsets begin as those of the local one, found by sweeps, and
@@ -314,7 +314,7 @@ def _solve(
             return
     done[:] = betas  # the others take the best of what is found
     callbacks = [_at(beta, _PATHS, callback) for beta in betas]
-    if polish(objective, betas, budgets, pools, constraints, callbacks, pieces, notes):
+    if search_locally(objective, betas, budgets, pools, constraints, callbacks, pieces, notes):
         notes.append(_INTERRUPTED[True])
 
 
@@ -345,7 +345,7 @@ def coarse(objective: Objective, betas: Sequence[float], budgets: int) -> list[f
     >>> coarse(Objective(ring_knn(12, 4), 1.0), [1, 4], 21)
     [1, 4]
     """
-    if objective.graph.n_edges > POLISHED_EDGES:
+    if objective.graph.n_edges > SEARCHED_EDGES:
         return list(betas)
     each = seconds_per_solution(objective)
     if _is_swept(objective):
@@ -391,7 +391,7 @@ def _along_budgets(
 ) -> tuple[list[BoolArray], bool]:
     """A subset for each budget, each from the next larger one's; and whether the callback stopped it."""
     at = replace(objective, beta=beta)
-    if objective.graph.n_edges <= POLISHED_EDGES:
+    if objective.graph.n_edges <= SEARCHED_EDGES:
         effort = "near"
         at = at.by_local_sweeps() if _is_swept(objective) else at
     else:
@@ -469,11 +469,11 @@ def _percentiles(objective: Objective, mask: BoolArray) -> NDArray[np.uint8]:
     return np.floor(255 * below / max(mask.size - 1, 1)).astype(np.uint8)
 
 
-POLISHED_EDGES = 4000
+SEARCHED_EDGES = 4000
 """Edges up to which swaps are looked for at each grid point; above, that would cost more than the path did."""
 
 
-def polish(
+def search_locally(
     objective: Objective,
     betas: Sequence[float],
     budgets: Sequence[int],
@@ -516,10 +516,10 @@ def polish(
     >>> pool = Pool(Objective(graph, 1.0))
     >>> pool.add(graph.source % 2 == 0)  # any twelve of the edges
     >>> before = pool.best(4.0)[1]
-    >>> polish(pool.objective, [4.0], [12], [pool], Constraints(), [None]), pool.best(4.0)[1] < before
+    >>> search_locally(pool.objective, [4.0], [12], [pool], Constraints(), [None]), pool.best(4.0)[1] < before
     (False, True)
     """
-    if objective.graph.n_edges > POLISHED_EDGES:
+    if objective.graph.n_edges > SEARCHED_EDGES:
         return False
     key = [objective.graph, objective.alpha, objective.entropy, objective.mixture, vars(constraints)]
     left = max(len(budgets), int(SEARCH_SECONDS / seconds_per_solution(objective)))
@@ -537,7 +537,7 @@ def polish(
         left -= 1
         # Where no swap helps, the solver has no step to report.
         callback = callbacks[i]
-        if callback is not None and callback(Progress("polish", j + 1, budgets[j], value, 0.0)) is True:
+        if callback is not None and callback(Progress("local search", j + 1, budgets[j], value, 0.0)) is True:
             return True
         at = replace(objective, beta=betas[i])
         improve = partial(_improved, at, budgets[j], constraints, callback, start)

@@ -158,11 +158,11 @@ def _purposes(reports: Mapping[str, Report]) -> str:
         best[len(rows)] = [i + 1 for i in _least(ranks)]
         link = _output.Markup(f'<a href="#{_anchor(purpose)}">{purpose}</a>')
         rows.append([link, *map(round, ranks), ", ".join(PURPOSES[purpose])])
-    told = (
+    text = (
         "How many of the other methods do better, in percent, in the mean over the measures of a purpose; "
         "✓ marks the best. The purposes are those of graphpri.choose, which tries more methods and settings."
     )
-    return f"<p>{told}</p>" + _output.table(["for", *reports, "measured by"], rows, best=best)
+    return f"<p>{text}</p>" + _output.table(["for", *reports, "measured by"], rows, best=best)
 
 
 def _anchor(purpose: str) -> str:
@@ -181,14 +181,14 @@ def _measures(reports: Mapping[str, Report]) -> str:
     groups: dict[str, list[str]] = {purpose: [] for purpose in PURPOSES}
     for name in (name for name in first if name in MEASURES or name in kinds):
         groups.setdefault(kinds[name][0] if name in kinds else f"others: {MEASURES[name].group}", []).append(name)
-    rows: list[list[str | float | None] | _output.Rows] = []
+    rows: list[list[str | float | None] | _output.RowTitle] = []
     best: dict[int, list[int]] = {}
     ids: list[str] = []
     for group, names in groups.items():
         if not names:
             continue
         winners = [list(reports)[i] for i in _least(ranks.get(group, []))]
-        rows.append(_output.Rows(f"{group}: best {', '.join(winners)}" if winners else group))
+        rows.append(_output.RowTitle(f"{group}: best {', '.join(winners)}" if winners else group))
         ids.append(_anchor(group) if group in ranks else "")
         for name in names:
             kind = kinds[name][1] if name in kinds else MEASURES[name].better

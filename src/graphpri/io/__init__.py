@@ -18,14 +18,14 @@ from graphpri._arguments import checked
 from graphpri.graph import EdgeTable, check_chosen
 from graphpri.io.registry import FOLDER, FORMATS, READ_ONLY, Format, find_format, find_reader, recognise
 from graphpri.io.sink import check_output, open_folder, open_sink
-from graphpri.io.source import Progress, ReadOptions, open_folder_source, open_source, peeked
+from graphpri.io.source import ProgressCallback, ReadOptions, open_folder_source, open_source, peeked
 
 __all__ = [
     "FOLDER",
     "FORMATS",
     "READ_ONLY",
     "Format",
-    "Progress",
+    "ProgressCallback",
     "check_output",
     "find_format",
     "read",
@@ -45,7 +45,7 @@ def read(
     source: str | None = None,
     target: str | None = None,
     variable: str | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> EdgeTable:
     r"""Read a graph's edges and attributes from a file.
 
@@ -142,7 +142,7 @@ def write(
     format: str | None = None,
     *,
     force: bool = False,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> list[str]:
     """Write a graph to a file; the same graph gives the same bytes.
 

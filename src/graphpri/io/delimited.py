@@ -43,8 +43,8 @@ from graphpri.io.rows import (
     NUMBER_BYTES,
     TEXT_BYTES,
     WORD,
-    Cell,
     Cells,
+    CellText,
     Check,
     Rows,
     code_cells,
@@ -372,7 +372,7 @@ def _by_points(text: _Text, delimiter: str | None, names: Sequence[str]) -> tupl
     return tuple(grouped_by_points([cell for cell in cells if cell.lower() != "weight"]))
 
 
-def _first_record(text: _Text, delimiter: str | None) -> tuple[Sequence[Cell], int, int]:
+def _first_record(text: _Text, delimiter: str | None) -> tuple[Sequence[CellText], int, int]:
     """Cells of the first row, and the offset and line number behind it."""
     first = text.rows[0]
     if delimiter is None:
@@ -381,7 +381,7 @@ def _first_record(text: _Text, delimiter: str | None) -> tuple[Sequence[Cell], i
     return record.cells, record.end, first.number + text.data.count(b"\n", first.start, record.end)
 
 
-def _check_names(source: InputStream, cells: Sequence[Cell], line: int) -> list[str]:
+def _check_names(source: InputStream, cells: Sequence[CellText], line: int) -> list[str]:
     names = [cell or f"column{i}" for i, cell in enumerate(cells, 1)]
     lower = [name.lower() for name in names]
     if "weight" not in names and lower.count("weight") == 1:

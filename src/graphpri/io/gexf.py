@@ -71,7 +71,7 @@ def read_gexf(source: InputStream, options: ReadOptions) -> EdgeTable:
         Names the line, for XML that is broken or declares entities, directed and undirected edges side by side, missing
         or unknown ids, values that are not of their declared type, and values that change with time.
     """
-    handler = parse_xml(source, _Handler)
+    handler = parse_xml(source, _GexfElements)
     if handler.graph is None:
         raise source.error("there is no <graph> in it")
     nodes, edges = handler.nodes, handler.edges
@@ -124,7 +124,7 @@ def _direction(source: InputStream, graph: Mapping[str, str], edges: list[Item])
     return True, arcs
 
 
-def _edge_columns(source: InputStream, handler: _Handler, edges: Sequence[Item]) -> dict[str, Column]:
+def _edge_columns(source: InputStream, handler: _GexfElements, edges: Sequence[Item]) -> dict[str, Column]:
     columns = gather_columns([handler.record(edge) for edge in edges])
     for name in "id", "label":
         texts = [edge.xml.get(name) for edge in edges]
@@ -157,7 +157,7 @@ def _plain(text: str) -> Any:
     return python_values(parse_cells([text]))[0]
 
 
-class _Handler(GraphElements):
+class _GexfElements(GraphElements):
     """Collects a graph while the parser runs."""
 
     root = "gexf"

@@ -36,7 +36,7 @@ _LIMIT = "GML holds numbers, text, and records of these under plain names (and n
 
 
 @dataclass(slots=True)
-class _Block:
+class _Record:
     """What stands between two brackets, with the line where it begins; a repeated key gives a list."""
 
     line: int
@@ -47,7 +47,7 @@ class _Block:
         out: dict[str, Any] = {}
         for key, values in self.items.items():
             if key not in without:
-                bare = [value.plain() if isinstance(value, _Block) else value for value in values]
+                bare = [value.plain() if isinstance(value, _Record) else value for value in values]
                 out[key] = bare[0] if len(bare) == 1 else bare
         return out
 
@@ -62,7 +62,7 @@ def read_gml(source: InputStream, options: ReadOptions) -> EdgeTable:
     """
     root = _parse(source, source.text(LONG_LINE_LIMIT).decode())
     graphs = root.items.get("graph", [])
-    if len(graphs) != 1 or not isinstance(graphs[0], _Block):
+    if len(graphs) != 1 or not isinstance(graphs[0], _Record):
         raise source.error("there is no graph [ … ] in it" if not graphs else "one graph [ … ] should stand in it")
     graph = graphs[0]
     nodes, edges = _blocks(source, graph, "node"), _blocks(source, graph, "edge")
@@ -85,9 +85,9 @@ def read_gml(source: InputStream, options: ReadOptions) -> EdgeTable:
     )
 
 
-def _parse(source: InputStream, text: str) -> _Block:
+def _parse(source: InputStream, text: str) -> _Record:
     breaks = [found.start() for found in re.finditer("\n", text)]
-    stack = [_Block(1)]
+    stack = [_Record(1)]
     offset = 0
     while offset < len(text):
         found = cast("re.Match[str]", _ITEM.match(text, offset))  # it matches nothing at all, too
@@ -95,7 +95,7 @@ def _parse(source: InputStream, text: str) -> _Block:
         if close and len(stack) > 1:
             stack.pop()
         elif opened:
-            block = _Block(bisect_left(breaks, found.start(2)) + 1)
+            block = _Record(bisect_left(breaks, found.start(2)) + 1)
             stack[-1].items.setdefault(key, []).append(block)
             stack.append(block)
         elif quoted is not None:
@@ -139,15 +139,15 @@ def _character(entity: re.Match[str]) -> str:
     return chr(code) if code < 0xD800 or 0xDFFF < code <= 0x10FFFF else entity[0]
 
 
-def _blocks(source: InputStream, graph: _Block, key: str) -> list[_Block]:
+def _blocks(source: InputStream, graph: _Record, key: str) -> list[_Record]:
     blocks = graph.items.get(key, [])
     for block in blocks:
-        if not isinstance(block, _Block):
+        if not isinstance(block, _Record):
             raise source.error(f"{key} {block!r} should be {key} [ … ]", graph.line)
-    return cast("list[_Block]", blocks)
+    return cast("list[_Record]", blocks)
 
 
-def _one(source: InputStream, block: _Block, key: str, what: str) -> int | str:
+def _one(source: InputStream, block: _Record, key: str, what: str) -> int | str:
     values = block.items.get(key, [])
     if len(values) != 1 or not isinstance(values[0], int | str):
         raise source.error(f"the {what} should have one {key!r}", block.line)

@@ -76,7 +76,7 @@ def read_graphml(source: InputStream, options: ReadOptions) -> EdgeTable:
         hyperedges, directed edges among undirected ones, missing or unknown ids, and values that are
         not of their declared type.
     """
-    handler = parse_xml(source, _Handler)
+    handler = parse_xml(source, _GraphmlElements)
     if handler.graph is None:
         raise source.error("there is no <graph> in it")
     nodes, edges = handler.nodes, handler.edges
@@ -109,7 +109,7 @@ def _is_directed(source: InputStream, graph: Item, edges: Sequence[Item]) -> boo
     return kinds[0] if kinds else default
 
 
-def _edge_columns(handler: _Handler, edges: Sequence[Item]) -> dict[str, Column]:
+def _edge_columns(handler: _GraphmlElements, edges: Sequence[Item]) -> dict[str, Column]:
     columns = gather_columns([handler.record(edge) for edge in edges])
     for xml, name in (("id", "id"), *_PORTS.items()):
         if any(xml in edge.xml for edge in edges):
@@ -119,7 +119,7 @@ def _edge_columns(handler: _Handler, edges: Sequence[Item]) -> dict[str, Column]
     return columns
 
 
-class _Handler(GraphElements):
+class _GraphmlElements(GraphElements):
     """Collects a graph while the parser runs."""
 
     root = "graphml"

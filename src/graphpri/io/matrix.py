@@ -42,13 +42,13 @@ _FEW = 3  # nodes up to which the rows of a symmetric matrix of integers are edg
 
 
 @dataclass(frozen=True)
-class _Line:
+class _Row:
     number: int
     cells: list[str]
 
 
 @dataclass(frozen=True)
-class _Block:
+class _SquareBlock:
     """The numbers of a square block, the line of each of its rows, and its labels."""
 
     values: NDArray[np.float64]
@@ -58,7 +58,7 @@ class _Block:
     notes: tuple[str, ...] = ()
 
 
-def read_matrix(source: InputStream, options: ReadOptions, *, told: bool = True) -> EdgeTable:
+def read_matrix(source: InputStream, options: ReadOptions, *, named: bool = True) -> EdgeTable:
     """Read a text as an adjacency matrix.
 
     Parameters
@@ -66,7 +66,7 @@ def read_matrix(source: InputStream, options: ReadOptions, *, told: bool = True)
     source : InputStream
     options : ReadOptions
         `delimiter` and `comment`.
-    told : bool
+    named : bool
         Whether it is certain that the text is a matrix; else one that might as well be an edge list is refused.
 
     Raises
@@ -76,7 +76,7 @@ def read_matrix(source: InputStream, options: ReadOptions, *, told: bool = True)
     """
     source.require(TEXT_BYTES, "write it as npz once, by scipy.sparse.save_npz")
     data, options = without_hint(source.text(), options)
-    if not told and (table := find_matrix(source, data, options, None, named=True)) is not None:
+    if not named and (table := find_matrix(source, data, options, None, named=True)) is not None:
         return table
     delimiter = _delimiter(source, data, options, None)
     lines, comments = _split(data, delimiter, _marks(options))
@@ -189,9 +189,9 @@ def _delimiter(source: InputStream, data: bytes, options: ReadOptions, preferred
     return sniff_delimiter(source, sample, preferred) if sample else None
 
 
-def _split(data: bytes, delimiter: str | None, marks: str) -> tuple[list[_Line], list[tuple[int, str]]]:
+def _split(data: bytes, delimiter: str | None, marks: str) -> tuple[list[_Row], list[tuple[int, str]]]:
     """Cells of each line, and the comments above them."""
-    lines: list[_Line] = []
+    lines: list[_Row] = []
     comments: list[tuple[int, str]] = []
     for number, line in enumerate(data.decode().split("\n"), 1):
         bare = line.strip(" \t")
@@ -201,9 +201,9 @@ def _split(data: bytes, delimiter: str | None, marks: str) -> tuple[list[_Line],
             if not lines:
                 comments.append((number, bare.lstrip("#% \t")))
             continue
-        lines.append(_Line(number, _words(line, delimiter)))
+        lines.append(_Row(number, _words(line, delimiter)))
     if lines and all(len(line.cells) > 1 and not line.cells[-1] for line in lines):
-        lines = [_Line(line.number, line.cells[:-1]) for line in lines]  # a delimiter behind the last cell
+        lines = [_Row(line.number, line.cells[:-1]) for line in lines]  # a delimiter behind the last cell
     return lines, comments
 
 
@@ -218,8 +218,8 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
 def _read_block(
-    source: InputStream, lines: list[_Line], comments: list[tuple[int, str]], delimiter: str | None
-) -> tuple[list[_Line], _Block | None]:
+    source: InputStream, lines: list[_Row], comments: list[tuple[int, str]], delimiter: str | None
+) -> tuple[list[_Row], _SquareBlock | None]:
     """The block, also of numbers with decimal commas, and the lines with points for these.
 
     Raises
@@ -234,7 +234,7 @@ def _read_block(
     if not numbers:
         return lines, None
     pointed = [
-        _Line(line.number, [c.replace(",", ".") if _DECIMAL_COMMA.fullmatch(c) else c for c in line.cells])
+        _Row(line.number, [c.replace(",", ".") if _DECIMAL_COMMA.fullmatch(c) else c for c in line.cells])
         for line in lines
     ]
     block = _block(pointed, comments, delimiter)
@@ -253,7 +253,7 @@ def _read_block(
 # The block
 
 
-def _block(lines: list[_Line], comments: list[tuple[int, str]], delimiter: str | None) -> _Block | None:
+def _block(lines: list[_Row], comments: list[tuple[int, str]], delimiter: str | None) -> _SquareBlock | None:
     """The square block of numbers that the lines are, with or without labels; None where there is none."""
     if len(lines) < 2:
         return None
@@ -285,7 +285,7 @@ def _block(lines: list[_Line], comments: list[tuple[int, str]], delimiter: str |
     labels, notes = header or index, ()
     if labels is None:
         labels, notes = _labels_above(comments, delimiter, n)
-    return _Block(values, [line.number for line in body], labels, index is not None and header is not None, notes)
+    return _SquareBlock(values, [line.number for line in body], labels, index is not None and header is not None, notes)
 
 
 _WORDY = 12  # nodes above which as many different words are no sentence
@@ -330,7 +330,7 @@ def _numbers(cells: Sequence[str]) -> list[float] | None:
         return None
 
 
-def _may_be_edges(lines: list[_Line], block: _Block) -> bool:
+def _may_be_edges(lines: list[_Row], block: _SquareBlock) -> bool:
     """Whether the first two cells of every row could be the labels of two nodes: integers, or text and an integer."""
     body = [line.cells for line in lines[-len(block.lines) :]]
     if len(body[0]) > len(body) and len(body) > _FEW:
@@ -339,7 +339,7 @@ def _may_be_edges(lines: list[_Line], block: _Block) -> bool:
     return all(kinds[1]) and (all(kinds[0]) or (not any(kinds[0]) and len(body[0]) > len(body)))
 
 
-def _refuse_gap(source: InputStream, lines: list[_Line]) -> None:
+def _refuse_gap(source: InputStream, lines: list[_Row]) -> None:
     """Refuse matrices in which entries are missing, without labels or with labels on both sides."""
     n = len(lines)
     if n > _MOST_COLUMNS and all(len(line.cells) == n and _numbers([x for x in line.cells if x]) for line in lines):
@@ -368,7 +368,7 @@ def _refuse_gap(source: InputStream, lines: list[_Line]) -> None:
         raise source.error(f"{why}; if this is an edge list, pass {setting('format', 'edgelist')}", lines[0].number)
 
 
-def _why_not(lines: list[_Line]) -> tuple[str, int | None]:
+def _why_not(lines: list[_Row]) -> tuple[str, int | None]:
     """What keeps a text from being a matrix, and the line."""
     if not lines:
         return "there are only comments, no matrix", None
@@ -393,7 +393,7 @@ def _why_not(lines: list[_Line]) -> tuple[str, int | None]:
 # The table
 
 
-def _table(source: InputStream, block: _Block) -> EdgeTable:
+def _table(source: InputStream, block: _SquareBlock) -> EdgeTable:
     """Edges of a block: entries other than 0, each named by the line of its row."""
     labels = None if block.labels is None else label_sequence(parse_labels(block.labels))
     if np.isnan(block.values).any():

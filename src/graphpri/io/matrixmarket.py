@@ -44,7 +44,7 @@ _SYMMETRIES = ("general", "symmetric")
 _RICHER = "MatrixMarket holds a weight only; graphml, npz and parquet hold others"
 
 
-class _Head(NamedTuple):
+class _Banner(NamedTuple):
     layout: str
     field: str
     symmetric: bool
@@ -116,7 +116,7 @@ def _row_name(source: InputStream, lines: Sequence[int] | range) -> Callable[[Or
     return name
 
 
-def _read_head(source: InputStream, data: bytes) -> _Head:
+def _read_head(source: InputStream, data: bytes) -> _Banner:
     found = _BANNER.match(data)
     if found is None:
         raise source.error(
@@ -141,10 +141,10 @@ def _read_head(source: InputStream, data: bytes) -> _Head:
     ):
         expected = "rows, columns and entries" if layout == "coordinate" else "rows and columns"
         raise source.error(f"the numbers of {expected} should stand here", line)
-    return _Head(layout, field, symmetry == "symmetric", [int(word) for word in words], line, end)
+    return _Banner(layout, field, symmetry == "symmetric", [int(word) for word in words], line, end)
 
 
-def _check_size(source: InputStream, head: _Head, rows: Rows, expected: int, width: int) -> None:
+def _check_size(source: InputStream, head: _Banner, rows: Rows, expected: int, width: int) -> None:
     if rows.n_rows != expected:
         raise source.error(
             f"the header says {expected} entries, and the file has {rows.n_rows}: it is cut off or damaged",
@@ -157,7 +157,7 @@ def _check_size(source: InputStream, head: _Head, rows: Rows, expected: int, wid
         )
 
 
-def _read_entries(source: InputStream, head: _Head, rows: Rows) -> EdgeTable:
+def _read_entries(source: InputStream, head: _Banner, rows: Rows) -> EdgeTable:
     n = head.size[0]
     pattern = head.field == "pattern"
     _check_size(source, head, rows, head.size[2], 2 if pattern else 3)
@@ -180,7 +180,7 @@ def _index(source: InputStream, rows: Rows, place: int, n: int) -> NDArray[Any]:
     return index - index.dtype.type(1)
 
 
-def _read_array(source: InputStream, head: _Head, rows: Rows) -> EdgeTable:
+def _read_array(source: InputStream, head: _Banner, rows: Rows) -> EdgeTable:
     n = head.size[0]
     _check_size(source, head, rows, n * (n + 1) // 2 if head.symmetric else n * n, 1)
     if head.symmetric:

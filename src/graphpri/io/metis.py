@@ -24,7 +24,7 @@ _COMMENT = re.compile(rb"[ \t]*(?:%[^\n]*)?\n")
 _RICHER = "METIS holds a weight only; graphml, npz and parquet hold others"
 
 
-class _Head(NamedTuple):
+class _Header(NamedTuple):
     n_nodes: int
     n_edges: int
     sizes: bool
@@ -104,7 +104,7 @@ def read_metis(source: InputStream, options: ReadOptions) -> EdgeTable:
     )
 
 
-def _read_head(source: InputStream, data: bytes) -> _Head:
+def _read_head(source: InputStream, data: bytes) -> _Header:
     start, line = 0, 1
     while skip := _COMMENT.match(data, start):
         start, line = skip.end(), line + 1
@@ -115,10 +115,10 @@ def _read_head(source: InputStream, data: bytes) -> _Head:
     flags = (flags or b"0").zfill(3)
     weights = int(constraints or 1) if flags[1:2] == b"1" else 0
     n_nodes = source.check_nodes(int(n), len(data), line)
-    return _Head(n_nodes, int(m), flags[:1] == b"1", weights, flags[2:] == b"1", line, found.end())
+    return _Header(n_nodes, int(m), flags[:1] == b"1", weights, flags[2:] == b"1", line, found.end())
 
 
-def _split_body(source: InputStream, data: bytes, head: _Head) -> _Words:
+def _split_body(source: InputStream, data: bytes, head: _Header) -> _Words:
     rows: list[list[str]] = []
     numbers: list[int] = []
     for number, text in enumerate(data.decode().split("\n")[:-1], head.line + 1):
@@ -180,7 +180,7 @@ def _check_symmetric(source: InputStream, u: Ints, v: Ints, weights: NDArray[Any
             )
 
 
-def _vertex_columns(words: _Words, head: _Head) -> dict[str, Column]:
+def _vertex_columns(words: _Words, head: _Header) -> dict[str, Column]:
     names = ["vertex_size"] if head.sizes else []
     if head.vertex_weights == 1:
         names.append("vertex_weight")

@@ -225,7 +225,7 @@ def find_format(path_or_stream: Any, name: str | None, *, written: bool = False)
             if known.folder and zipped:
                 raise OptionError(f"{wanted}: a folder can't be zipped by gzip; write npz instead")
             if name is None and known is MATRIX:
-                known = replace(known, read=partial(read_matrix, told=False))
+                known = replace(known, read=partial(read_matrix, named=False))
             if name is not None and known.name == "edgelist":
                 known = replace(known, read=partial(read_sized_edge_list, square=False))
             return known, zipped

@@ -33,7 +33,7 @@ from graphpri.io.sink import advance, check_text, numbers_text, write_text
 from graphpri.io.source import InputStream
 
 Ints = NDArray[np.int64]
-Cell = str | None
+CellText = str | None
 """A cell as text; None where it is empty."""
 
 INTEGER = re.compile(r"0|-?[1-9][0-9]*")
@@ -71,12 +71,12 @@ class Coded(NamedTuple):
     Columns can share the words, of which some stand in one of them only then.
     """
 
-    words: list[Cell]
+    words: list[CellText]
     codes: NDArray[np.int32]
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[CellText]:
         """All cells; equal ones are one object."""
-        return cast("list[Cell]", np.array([*self.words, None], object)[:-1][self.codes].tolist())
+        return cast("list[CellText]", np.array([*self.words, None], object)[:-1][self.codes].tolist())
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Rows:
         The line of the file in which each row begins.
     """
 
-    columns: Sequence[NDArray[Any] | list[Cell] | Coded]
+    columns: Sequence[NDArray[Any] | list[CellText] | Coded]
     lines: Sequence[int] | range
 
     @property
@@ -104,21 +104,21 @@ class Rows:
         """Number of columns."""
         return len(self.columns)
 
-    def cells(self, column: int) -> list[Cell]:
+    def cells(self, column: int) -> list[CellText]:
         """Cells of a column as text."""
         cells = self.columns[column]
         if isinstance(cells, Coded):
             return cells.cells()
-        return cast("list[Cell]", numbers_text(cells)) if isinstance(cells, np.ndarray) else cells
+        return cast("list[CellText]", numbers_text(cells)) if isinstance(cells, np.ndarray) else cells
 
-    def cell(self, column: int, row: int) -> Cell:
+    def cell(self, column: int, row: int) -> CellText:
         """One cell as text."""
         cells = self.columns[column]
         if isinstance(cells, Coded):
             return cells.words[cells.codes[row]]
         return cells[row] if isinstance(cells, list) else numbers_text(cells[row : row + 1])[0]
 
-    def words(self, column: int) -> Sequence[Cell]:
+    def words(self, column: int) -> Sequence[CellText]:
         """The different cells of a column, or all of them."""
         cells = self.columns[column]
         if isinstance(cells, Coded):
@@ -155,7 +155,7 @@ class Rows:
         return values[cells.codes] if isinstance(cells, Coded) and values is not None else values
 
 
-def parse_integers(cells: Sequence[Cell]) -> Ints | None:
+def parse_integers(cells: Sequence[CellText]) -> Ints | None:
     """Cells as int64, or None unless every one is an integer in canonical form that fits."""
     if None in cells or not all(map(INTEGER.fullmatch, cast("Sequence[str]", cells))):
         return None
@@ -165,7 +165,7 @@ def parse_integers(cells: Sequence[Cell]) -> Ints | None:
         return None
 
 
-def parse_numbers(cells: Sequence[Cell]) -> FloatArray | None:
+def parse_numbers(cells: Sequence[CellText]) -> FloatArray | None:
     """Cells as float64, or None unless every one is a number without padding zeros."""
     if None in cells:
         return None
@@ -593,7 +593,7 @@ class _Gathered:
         self._place: _Places = defaultdict(counter().__next__) if ends is None else ends
         self._is_end = ends is not None
         self._codes: list[NDArray[np.int32]] = []
-        self._cells: list[Cell] | None = None
+        self._cells: list[CellText] | None = None
         self.size = 0
 
     @property
@@ -616,13 +616,13 @@ class _Gathered:
             self._codes.clear()
         return fresh
 
-    def _words(self) -> list[Cell]:
+    def _words(self) -> list[CellText]:
         return [word or None for word in self._place]
 
-    def _coded(self, words: list[Cell]) -> Coded:
+    def _coded(self, words: list[CellText]) -> Coded:
         return Coded(words, np.concatenate(self._codes) if self._codes else np.zeros(0, np.int32))
 
-    def column(self, words: list[Cell] | None) -> Coded | list[Cell]:
+    def column(self, words: list[CellText] | None) -> Coded | list[CellText]:
         """All of it; `words` are those of the ends."""
         if self._cells is not None:
             return self._cells
@@ -801,7 +801,7 @@ class Record(NamedTuple):
     """One row of quoted text: the line where it begins, its cells, and the offset behind it."""
 
     line: int
-    cells: list[Cell]
+    cells: list[CellText]
     end: int
 
 
@@ -832,7 +832,7 @@ def records(
                 check(line, skip[0].decode().strip(" \t\n"))
             offset, line = skip.end(), line + 1
             continue
-        cells: list[Cell] = []
+        cells: list[CellText] = []
         first_line = line
         end = b""
         while end != b"\n":
@@ -850,7 +850,7 @@ def records(
 def _rows_by_record(
     source: InputStream, data: bytes, delimiter: str, line: int, comment: str, check: Check | None
 ) -> Rows:
-    rows: list[list[Cell]] = []
+    rows: list[list[CellText]] = []
     lines: list[int] = []
     for record in records(source, data, delimiter, 0, line, comment, check):
         if all(cell is None for cell in record.cells):
@@ -881,13 +881,13 @@ class Cells:
         The different texts of the cells; None is an empty cell.
     """
 
-    def __init__(self, take: Callable[[slice], NDArray[Any]], words: Sequence[Cell] | None = None) -> None:
+    def __init__(self, take: Callable[[slice], NDArray[Any]], words: Sequence[CellText] | None = None) -> None:
         self._take = take
         self._words = words
         self._arrow_words: Any = None
 
     @classmethod
-    def of(cls, values: NDArray[Any] | Sequence[Cell]) -> Cells:
+    def of(cls, values: NDArray[Any] | Sequence[CellText]) -> Cells:
         """Cells that stand in memory: numbers, which may be Python's integers beyond 64 bits, or texts."""
         if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
             return cls(values.__getitem__)
@@ -918,7 +918,7 @@ class Cells:
         return _compute().replace_with_mask(texts, pa.array(odd), pa.array(list(map(repr, floats[odd].tolist()))))
 
 
-def code_cells(words: Sequence[Cell], codes: IntArray) -> Cells:
+def code_cells(words: Sequence[CellText], codes: IntArray) -> Cells:
     """Cells out of few different texts, by their positions among these."""
     return Cells(codes.__getitem__, words)
 

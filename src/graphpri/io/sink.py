@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from graphpri._arguments import checked
 from graphpri.errors import FileError, setting
-from graphpri.io.source import CHUNK, Meter, Progress, stream_name
+from graphpri.io.source import CHUNK, Meter, ProgressCallback, stream_name
 
 _LINES = 50_000
 
@@ -99,7 +99,7 @@ def advance(stream: Any, done: float, size: float) -> None:
 
 @contextmanager
 def open_sink(
-    path_or_stream: Any, *, zipped: bool, force: bool, progress: Progress | None = None
+    path_or_stream: Any, *, zipped: bool, force: bool, progress: ProgressCallback | None = None
 ) -> Generator[BinaryIO]:
     """Open a path, ``-`` (standard output) or a stream for writing bytes.
 
@@ -131,7 +131,7 @@ def open_sink(
 
 
 @contextmanager
-def open_folder(path_or_stream: Any, *, force: bool, progress: Progress | None = None) -> Generator[BinaryIO]:
+def open_folder(path_or_stream: Any, *, force: bool, progress: ProgressCallback | None = None) -> Generator[BinaryIO]:
     """Open a folder for writing files; it takes its place, and that of an older one, when all are on disk.
 
     Raises

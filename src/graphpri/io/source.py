@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from graphpri._runtime import require, size_text
 from graphpri.errors import FileError, OptionError, argument, setting
 
-Progress = Callable[[str, float], object]
+ProgressCallback = Callable[[str, float], object]
 """Called with a stage and the share of it that is done; see :func:`graphpri.io.read`."""
 
 _SECONDS = 0.05
@@ -35,7 +35,7 @@ class Meter:
     """Passes on how far one stage is: now and then, and at its end."""
 
     stage: str
-    progress: Progress | None
+    progress: ProgressCallback | None
     _last: float = field(default=-math.inf, repr=False)
 
     def __call__(self, done: float, size: float | None = 1) -> None:
@@ -318,7 +318,7 @@ def peeked(source: InputStream) -> tuple[bytes, InputStream]:
 
 
 @contextmanager
-def open_source(path_or_stream: Any, progress: Progress | None = None) -> Generator[InputStream]:
+def open_source(path_or_stream: Any, progress: ProgressCallback | None = None) -> Generator[InputStream]:
     """Open a path, ``-`` (standard input) or a binary stream for reading, unzipped where it is gzip.
 
     Raises
@@ -338,7 +338,7 @@ def open_source(path_or_stream: Any, progress: Progress | None = None) -> Genera
     meter(1)
 
 
-def open_folder_source(path_or_stream: Any, progress: Progress | None = None) -> InputStream:
+def open_folder_source(path_or_stream: Any, progress: ProgressCallback | None = None) -> InputStream:
     """A folder whose files the format opens itself.
 
     Raises

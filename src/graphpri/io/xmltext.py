@@ -147,7 +147,7 @@ class GraphElements(Elements):
             raise self.error(f"{shorten(text)} is not a value of the type {kind!r} ({name!r})") from None
 
 
-class Ends(NamedTuple):
+class ElementEnds(NamedTuple):
     """Ids and lines of the nodes, lines of the edges, and source and target of each edge by position."""
 
     ids: list[str]
@@ -157,11 +157,11 @@ class Ends(NamedTuple):
     target: IntArray
 
 
-def find_ends(source: InputStream, nodes: Sequence[Item], edges: Sequence[Item]) -> Ends:
+def find_ends(source: InputStream, nodes: Sequence[Item], edges: Sequence[Item]) -> ElementEnds:
     """Look the ends of edges up among the nodes; ids that are missing or not unique are refused."""
     ids, lines = [node.xml["id"] for node in nodes], [node.line for node in nodes]
     pairs, edge_lines = [(edge.xml["source"], edge.xml["target"]) for edge in edges], [edge.line for edge in edges]
-    return Ends(ids, lines, edge_lines, *ends_by_id(source, ids, lines, pairs, edge_lines))
+    return ElementEnds(ids, lines, edge_lines, *ends_by_id(source, ids, lines, pairs, edge_lines))
 
 
 Handler = TypeVar("Handler", bound=Elements)

@@ -34,7 +34,7 @@ _SAME = 1e-8
 """Eigenvalues that differ by less, relative to their size, count as one that repeats."""
 
 
-class Mode(NamedTuple):
+class ModePair(NamedTuple):
     """Eigenvector x of the smallest eigenvalue above zero, shape (N,), unit length; NaN where it isn't resolved."""
 
     vector: FloatArray
@@ -42,7 +42,7 @@ class Mode(NamedTuple):
 
 
 @per_view
-def slowest_mode(view: View) -> Mode:
+def slowest_mode(view: View) -> ModePair:
     """Slowest mode of a graph with at least one edge.
 
     Zero is an eigenvalue once per component. Of the others the smallest is taken, over all components. Where
@@ -63,7 +63,7 @@ def slowest_mode(view: View) -> Mode:
     taken = found.values <= least * (1 + _SAME)
     vector = np.where(taken[member], found.vectors, 0.0)
     repeats = int(taken.sum()) > 1 or bool(found.repeats[taken].any())
-    return Mode(vector / np.linalg.norm(vector), repeats)
+    return ModePair(vector / np.linalg.norm(vector), repeats)
 
 
 class _Modes(NamedTuple):

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from graphpri.apps import Rows, brain_protocol
+from graphpri.apps import Records, brain_protocol
 from graphpri.apps.brain_data import Connectomes, Rois, named
 from graphpri.apps.brain_edges import edge_table, ranked, system_table
 from graphpri.apps.brain_figures import brain_legend, glass_brain
 from graphpri.apps.brain_graph import pairs
-from graphpri.apps.brain_methods import Settings, train
+from graphpri.apps.brain_methods import MethodSettings, train
 from graphpri.apps.brain_protocol import Validation
 from graphpri.apps.brain_scores import chance, differences, summary
 from graphpri.studies.study import (
@@ -96,9 +96,9 @@ def _trials(method: str, quick: bool) -> Cell:
 
 def _scores(cell: Cell, seed: int) -> Tables:
     """Scores of each scan by a method that had not seen its subject."""
-    settings = Settings(nested=not cell["quick"])
+    settings = MethodSettings(nested=not cell["quick"])
     if "trials" in cell:
-        settings = Settings(inner=2, network_trials=cell["trials"])
+        settings = MethodSettings(inner=2, network_trials=cell["trials"])
     protocol = Validation(folds=cell["folds"], repeats=1, seed=seed + cell["repeat"], settings=settings)
     found = brain_protocol.evaluate(load_scans(cell), [cell["method"]], protocol)
     return {"scores": [row | {"repeat": cell["repeat"]} for row in found.scores]}
@@ -153,7 +153,7 @@ def _free(cell: Cell, seed: int) -> Tables:
     for run in range(cell["runs"]):
         order = generator(seed, "free", run).permutation(scans.n_scans)
         learn, test = (scans.take(np.sort(part)) for part in (order[count:], order[:count]))
-        fitted = train(cell["method"], learn, Settings(nested=False), seed + run)
+        fitted = train(cell["method"], learn, MethodSettings(nested=False), seed + run)
         right = (fitted.decide(test) > 0) == (test.labels == 1)
         rows.append({"method": cell["method"], "run": run, "test": count, "accuracy": float(right.mean())})
     return {"free": rows}
@@ -165,7 +165,7 @@ def _nothing(cell: Cell, seed: int) -> Tables:
     rows: list[dict[str, Any]] = []
     for draw in range(cell["draws"]):
         relabelled = brain_protocol.permute_labels(scans, generator(seed, "nothing", draw))
-        protocol = Validation(seed=seed + draw, settings=Settings(nested=False))
+        protocol = Validation(seed=seed + draw, settings=MethodSettings(nested=False))
         for folds, grouped in (("subjects", relabelled), ("scans", replace(relabelled, groups=relabelled.scans))):
             found = brain_protocol.evaluate(grouped, [cell["method"]], protocol).summary[0]
             rows.append({"folds": folds, "draw": draw, "accuracy": found["accuracy"]})
@@ -225,11 +225,11 @@ def _comparison(frames: Frames) -> Any:
     return pd.DataFrame(found)[list(_COLUMNS)].round(4)
 
 
-def _methods(rows: Rows) -> list[str]:
+def _methods(rows: Records) -> list[str]:
     return list(dict.fromkeys(row["method"] for row in rows))
 
 
-def _shared(rows: Rows) -> Rows:
+def _shared(rows: Records) -> Records:
     """Rows of the repeats that all methods have, so that they are compared on the same folds."""
     done = [{row["repeat"] for row in rows if row["method"] == name} for name in _methods(rows)]
     both = set[int].intersection(*done)

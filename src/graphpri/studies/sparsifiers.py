@@ -173,17 +173,17 @@ def ranks(table: Any, *, low: bool) -> Any:
     return rank.where(ours.notna())
 
 
-class _Best(NamedTuple):
+class _BestSetting(NamedTuple):
     """The setting of Graph-PRI that is first or second most often, and in which cells."""
 
     name: str
     rank: Any
 
 
-def _best(found: Any) -> _Best:
+def _best(found: Any) -> _BestSetting:
     share = (found <= 2).sum() / found.notna().sum()
     name = str((share + 1e-6 * (found == 2).sum() / found.notna().sum()).idxmax())
-    return _Best(name, found[name].dropna())
+    return _BestSetting(name, found[name].dropna())
 
 
 def second_best(facts: Facts, frames: Frames, measure: str, words: str, *, low: bool) -> list[Verdict]:

@@ -150,7 +150,7 @@ MOST_EXACT_NODES = 3000
 """Most nodes of a graph of an edge list that the exact entropy takes: it fills a dense matrix of N² entries."""
 
 
-class Block(NamedTuple):
+class SizeGroup(NamedTuple):
     """Graphs of about one size: their numbers, the nodes of the largest, and where their columns go.
 
     `columns` are theirs, `ends` the two ends of each, numbered within the graph, and `first` is where the matrix of
@@ -165,7 +165,7 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Edges:
+class EdgeLists:
     """Graphs whose weights are vectors of shape (E,), one entry per column of `edge_index`.
 
     Parameters
@@ -184,7 +184,7 @@ class Edges:
     n_graphs: int
 
     @classmethod
-    def read(cls, edge_index: Tensor, batch: Tensor | None, num_nodes: int | None, check: bool = True) -> Edges:
+    def read(cls, edge_index: Tensor, batch: Tensor | None, num_nodes: int | None, check: bool = True) -> EdgeLists:
         """Take the arguments as PyG names them; refuse shapes and types that are none of its.
 
         Where asked, :meth:`check_structure` looks at the entries as well.
@@ -427,7 +427,7 @@ class Edges:
         place[order] = index - (self._sizes.cumsum(0) - self._sizes)[self.batch[order]]
         return place
 
-    def _blocks(self, most: int | None) -> list[Block]:
+    def _blocks(self, most: int | None) -> list[SizeGroup]:
         """Graphs by the number of bits of their size, so that padding at most doubles a matrix's side."""
         if most not in self._known_blocks:
             self._known_blocks[most] = self._blocks_of(
@@ -436,10 +436,10 @@ class Edges:
         return self._known_blocks[most]
 
     @cached_property
-    def _known_blocks(self) -> dict[int | None, list[Block]]:
+    def _known_blocks(self) -> dict[int | None, list[SizeGroup]]:
         return {}
 
-    def _blocks_of(self, sizes: list[int]) -> list[Block]:
+    def _blocks_of(self, sizes: list[int]) -> list[SizeGroup]:
         largest = max(sizes, default=0)
         if largest > MOST_EXACT_NODES:
             raise OptionError(
@@ -449,12 +449,12 @@ class Edges:
         bits = [size.bit_length() for size in sizes]
         return [self._block(bits, b, max(s for s in sizes if s.bit_length() == b)) for b in sorted({*bits} - {0})]
 
-    def _block(self, bits: list[int], wanted: int, size: int) -> Block:
+    def _block(self, bits: list[int], wanted: int, size: int) -> SizeGroup:
         inside = torch.tensor(bits, device=self.edge_index.device) == wanted
         columns = inside[self._graph_of_column].nonzero()[:, 0]
         slot = inside.cumsum(0) - 1
         first = slot[self._graph_of_column[columns]] * size**2
-        return Block(inside.nonzero()[:, 0], size, columns, self._place[self.edge_index[:, columns]], first)
+        return SizeGroup(inside.nonzero()[:, 0], size, columns, self._place[self.edge_index[:, columns]], first)
 
     @cached_property
     def _orders(self) -> tuple[Tensor, Tensor]:
@@ -479,18 +479,18 @@ class Structures:
 
     def __init__(self) -> None:
         self._key: list[Any] = []
-        self._edges: Edges | None = None
+        self._edges: EdgeLists | None = None
 
-    def read(self, edge_index: Tensor, batch: Tensor | None, num_nodes: int | None, check: bool) -> Edges:
-        """As :meth:`Edges.read`."""
+    def read(self, edge_index: Tensor, batch: Tensor | None, num_nodes: int | None, check: bool) -> EdgeLists:
+        """As :meth:`EdgeLists.read`."""
         given: list[Any] = [edge_index, batch]
         tensors = [x for x in given if isinstance(x, Tensor)]
         if any(x.is_inference() for x in tensors):  # they don't say when they were changed in place
-            return Edges.read(edge_index, batch, num_nodes, check)
+            return EdgeLists.read(edge_index, batch, num_nodes, check)
         key = [*map(id, given), *(x._version for x in tensors), num_nodes, check]
         if self._edges is None or key != self._key:
             # Edges holds both tensors, so that no other has their id.
-            self._edges, self._key = Edges.read(edge_index, batch, num_nodes, check), key
+            self._edges, self._key = EdgeLists.read(edge_index, batch, num_nodes, check), key
         return self._edges
 
     def __reduce__(self) -> tuple[type[Structures], tuple[()]]:
@@ -728,7 +728,7 @@ class _CompiledEntropy(torch.autograd.Function):
     """Degree or local entropy of one graph, and its gradient, by the loops of :class:`EdgeSums`."""
 
     @staticmethod
-    def forward(ctx: Any, weights: Tensor, edges: Edges, local: bool) -> Tensor:
+    def forward(ctx: Any, weights: Tensor, edges: EdgeLists, local: bool) -> Tensor:
         y = edges.of_pairs(weights)
         with torch_threads():
             degrees = edges.sums.degrees(y)
@@ -741,7 +741,7 @@ class _CompiledEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        (weights,), edges = ctx.saved_tensors, cast("Edges", ctx.edges)
+        (weights,), edges = ctx.saved_tensors, cast("EdgeLists", ctx.edges)
         if torch.is_grad_enabled():
             value = _by_sums(edges, weights, ctx.local)
             return torch.autograd.grad(value, weights, grads[0], create_graph=True)[0], None, None
@@ -769,7 +769,7 @@ class _CompiledPair(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, a: Tensor, original: Tensor, edges: Edges, known: Original, local: bool
+        ctx: Any, a: Tensor, original: Tensor, edges: EdgeLists, known: Original, local: bool
     ) -> tuple[Tensor, Tensor]:
         (sums, of_original), pull = known, ctx.needs_input_grad[0]
         mu = sums.ends[2]
@@ -788,7 +788,7 @@ class _CompiledPair(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        (a, original), edges, (sums, of_original) = ctx.saved_tensors, cast("Edges", ctx.edges), ctx.known
+        (a, original), edges, (sums, of_original) = ctx.saved_tensors, cast("EdgeLists", ctx.edges), ctx.known
         if torch.is_grad_enabled():
             values = [_by_sums(edges, y, ctx.local) for y in (a, mixture(edges, a, original))]
             return torch.autograd.grad(values, a, grads, create_graph=True)[0], *[None] * 4
@@ -810,7 +810,7 @@ EntropyName = Literal["exact", "degree", "local", "auto"]
 _SAFE = 32  # powers of two of the largest weight between which no sum or quotient leaves the range of float32
 
 
-class Layout(Protocol):
+class Representation(Protocol):
     """How weights describe graphs; see :class:`graphpri.torch.entropy.Dense` for what each function owes."""
 
     def check(self, weights: Tensor, what: str) -> None: ...
@@ -1010,7 +1010,7 @@ def von_neumann_entropy_edges(
     >>> von_neumann_entropy_edges(edge_index, batch=torch.tensor([0, 0, 0, 1, 1]))
     tensor([0.5623, 0.0000])
     """
-    edges = Edges.read(edge_index, batch, num_nodes, check)
+    edges = EdgeLists.read(edge_index, batch, num_nodes, check)
     if edge_weight is None:
         edge_weight = torch.ones(edge_index.shape[1], device=edge_index.device)
     return entropies(edges, edge_weight, entropy, check, "edge_weight")
@@ -1055,7 +1055,7 @@ def qjs_divergence_edges(
     >>> qjs_divergence_edges(edge_index, a, b)
     tensor([0.6931])
     """
-    return divergences(Edges.read(edge_index, batch, num_nodes, check), a, b, entropy, check)
+    return divergences(EdgeLists.read(edge_index, batch, num_nodes, check), a, b, entropy, check)
 
 
 @checked
@@ -1105,17 +1105,17 @@ def pri_objective_edges(
     >>> gates.grad
     tensor([-0.0187, -0.0187,  0.0374,  0.0374])
     """
-    edges = Edges.read(edge_index, batch, num_nodes, check)
+    edges = EdgeLists.read(edge_index, batch, num_nodes, check)
     return checked_objectives(edges, a, original, beta, entropy, original_entropy, check)
 
 
-def entropies(layout: Layout, weights: Tensor, entropy: EntropyName, check: bool, what: str) -> Tensor:
+def entropies(layout: Representation, weights: Tensor, entropy: EntropyName, check: bool, what: str) -> Tensor:
     """Entropies of the graphs with those weights."""
     check_weights(layout, weights, entropy, check, what)
     return entropy_of(layout, in_range(layout, weights), named(layout, weights, entropy))
 
 
-def divergences(layout: Layout, a: Tensor, b: Tensor, entropy: EntropyName, check: bool) -> Tensor:
+def divergences(layout: Representation, a: Tensor, b: Tensor, entropy: EntropyName, check: bool) -> Tensor:
     """Divergences of the graphs with weights a and b."""
     check_weights(layout, a, entropy, check, "a")
     check_weights(layout, b, entropy, check, "b")
@@ -1127,7 +1127,7 @@ def divergences(layout: Layout, a: Tensor, b: Tensor, entropy: EntropyName, chec
 
 
 def checked_objectives(
-    layout: Layout,
+    layout: Representation,
     a: Tensor,
     original: Tensor,
     beta: float,
@@ -1144,7 +1144,12 @@ def checked_objectives(
 
 
 def objectives(
-    layout: Layout, a: Tensor, original: Tensor, beta: float, entropy: EntropyName, original_entropy: Tensor | None
+    layout: Representation,
+    a: Tensor,
+    original: Tensor,
+    beta: float,
+    entropy: EntropyName,
+    original_entropy: Tensor | None,
 ) -> Tensor:
     """J_β = (1 − β) S(σ̃) − β S(ρ̃) + 2β S(σ̄) of the graphs with weights a and the originals, checked and in range."""
     _check_alike(a, original)
@@ -1159,7 +1164,7 @@ def objectives(
     return of_kept * kept + of_original * known + of_mixed * mixed
 
 
-def _kept_and_mixed(layout: Layout, a: Tensor, original: Tensor, entropy: EntropyName) -> tuple[Tensor, Tensor]:
+def _kept_and_mixed(layout: Representation, a: Tensor, original: Tensor, entropy: EntropyName) -> tuple[Tensor, Tensor]:
     """S(σ̃) and S(σ̄)."""
     names: list[EntropyName] = _by_size(layout, a) if entropy == "auto" else [entropy]
     if len(names) == 1 and names[0] in ("degree", "local"):
@@ -1169,7 +1174,7 @@ def _kept_and_mixed(layout: Layout, a: Tensor, original: Tensor, entropy: Entrop
     return entropy_of(layout, a, entropy), entropy_of(layout, mixture(layout, a, original), entropy)
 
 
-def in_range(layout: Layout, weights: Tensor) -> Tensor:
+def in_range(layout: Representation, weights: Tensor) -> Tensor:
     """Weights whose sums neither overflow nor vanish: those of very large or small graphs times a power of two.
 
     It is a constant to the gradient: no entropy depends on it.
@@ -1184,7 +1189,7 @@ def in_range(layout: Layout, weights: Tensor) -> Tensor:
     return weights
 
 
-def entropy_of(layout: Layout, weights: Tensor, entropy: EntropyName) -> Tensor:
+def entropy_of(layout: Representation, weights: Tensor, entropy: EntropyName) -> Tensor:
     """Entropy of weights in range; "auto" is each graph's own."""
     if entropy == "auto":
         names = _by_size(layout, weights)
@@ -1201,7 +1206,7 @@ def entropy_of(layout: Layout, weights: Tensor, entropy: EntropyName) -> Tensor:
     return _by_sums(layout, weights, local) if quick is None else quick
 
 
-def _by_sums(layout: Layout, weights: Tensor, local: bool) -> Tensor:
+def _by_sums(layout: Representation, weights: Tensor, local: bool) -> Tensor:
     """The degree entropy, or the local one."""
     degrees = layout.degrees(weights)
     trace = layout.over_nodes(degrees)
@@ -1210,13 +1215,13 @@ def _by_sums(layout: Layout, weights: Tensor, local: bool) -> Tensor:
     return found - layout.correction(weights, q, trace) if local else found
 
 
-def _by_size(layout: Layout, weights: Tensor) -> list[EntropyName]:
+def _by_size(layout: Representation, weights: Tensor) -> list[EntropyName]:
     """What "auto" means for each graph: by its size alone, so that it stays as it is while weights change."""
     names = [entropy_by_size(*size) for size in layout.sizes(weights)] or ["exact"]
     return cast("list[EntropyName]", names)
 
 
-def named(layout: Layout, weights: Tensor, entropy: EntropyName) -> EntropyName:
+def named(layout: Representation, weights: Tensor, entropy: EntropyName) -> EntropyName:
     """The entropy of all graphs, refused where "auto" means several, whose values don't compare."""
     if entropy != "auto":
         return entropy
@@ -1227,13 +1232,13 @@ def named(layout: Layout, weights: Tensor, entropy: EntropyName) -> EntropyName:
     return next(iter(names))
 
 
-def mixture(layout: Layout, a: Tensor, b: Tensor) -> Tensor:
+def mixture(layout: Representation, a: Tensor, b: Tensor) -> Tensor:
     """Weights of ã + b̃, in the scale of a: each graph divided by its own trace before the two are added."""
     factor, _ = mixture_scale("equation", *(layout.trace(weights) for weights in (a, b)))
     return torch.addcmul(a, b, layout.at_weights(factor))
 
 
-def check_weights(layout: Layout, weights: Tensor, entropy: str, check: bool, what: str) -> None:
+def check_weights(layout: Representation, weights: Tensor, entropy: str, check: bool, what: str) -> None:
     """Refuse what is no tensor that entropies take and, where asked, weights that describe no graph."""
     check_entropy(entropy)
     check_floats(weights, what)

@@ -18,7 +18,7 @@ from graphpri._runtime import compiled, in_chunks, read_only
 from graphpri._selection import NOISE, count_edges, smallest
 from graphpri.errors import GraphError, OptionError
 from graphpri.graph import FloatArray, IntArray
-from graphpri.torch.entropy import Edges, Structures, check_dense, check_floats, torch_threads
+from graphpri.torch.entropy import EdgeLists, Structures, check_dense, check_floats, torch_threads
 
 Mode = Literal["gumbel", "concrete", "sigmoid"]
 Schedule = Callable[[int], float]
@@ -235,7 +235,7 @@ class EdgeGate(Gate):
         GraphError
             For a list with loops, repeated edges or edges in one orientation only.
         """
-        member = Edges.read(edge_index, None, None).member
+        member = EdgeLists.read(edge_index, None, None).member
         count = edge_index.shape[1] // 2
         # Number the edges by their first columns, which is the order in which users see them.
         first = torch.full((count,), edge_index.shape[1], device=edge_index.device)
@@ -568,7 +568,7 @@ class InductiveGate(Gate):
 
     def _scored(
         self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None, batch: Tensor | None
-    ) -> tuple[Edges, Tensor]:
+    ) -> tuple[EdgeLists, Tensor]:
         """The edges, and θ of each undirected one, in the order of their ends."""
         self._check_features(x, "x")
         if x.dim() != 2 or x.shape[1] != self.in_channels:
@@ -605,7 +605,7 @@ class InductiveGate(Gate):
         if values.dtype != own:
             raise OptionError(f"{name} is {values.dtype} and the gate {own}: pass {name}.to({own})")
 
-    def _chosen(self, edges: Edges, theta: Tensor, keep: float | int, name: str = "keep") -> Tensor:
+    def _chosen(self, edges: EdgeLists, theta: Tensor, keep: float | int, name: str = "keep") -> Tensor:
         """The largest θ of each graph, as many as its budget allows; shape (M,)."""
         values, graph = theta.detach().cpu().double().numpy(), edges.graph_of_pair.cpu().numpy()
         if np.isnan(values).any():
@@ -625,7 +625,7 @@ class InductiveGate(Gate):
         return torch.from_numpy(chosen).to(theta.device)
 
 
-def _pair_scores(z: Tensor, of_sums: Tensor, of_gaps: Tensor, edges: Edges, along: Tensor | float = 0.0) -> Tensor:
+def _pair_scores(z: Tensor, of_sums: Tensor, of_gaps: Tensor, edges: EdgeLists, along: Tensor | float = 0.0) -> Tensor:
     """a·relu(z_u + z_v + along) + b·|z_u − z_v| of each undirected edge, shape (M,)."""
     low, high = (z.index_select(0, end) for end in edges.pairs[0])
     return (low + high + along).relu() @ of_sums + (low - high).abs() @ of_gaps
@@ -639,7 +639,7 @@ class _PairScores(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, z: Tensor, of_sums: Tensor, of_gaps: Tensor, edges: Edges) -> Tensor:
+    def forward(ctx: Any, z: Tensor, of_sums: Tensor, of_gaps: Tensor, edges: EdgeLists) -> Tensor:
         ctx.save_for_backward(z, of_sums, of_gaps)
         ctx.edges = edges
         theta = z.new_empty(edges.pairs[1].shape)
@@ -655,7 +655,7 @@ class _PairScores(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        (z, of_sums, of_gaps), edges = ctx.saved_tensors, cast("Edges", ctx.edges)
+        (z, of_sums, of_gaps), edges = ctx.saved_tensors, cast("EdgeLists", ctx.edges)
         if torch.is_grad_enabled():
             theta = _pair_scores(z, of_sums, of_gaps, edges)
             inputs = (z, of_sums, of_gaps)
@@ -728,7 +728,7 @@ def sum_neighbours(
 
 
 @torch.no_grad()
-def _thresholds(edges: Edges, theta: Tensor, chosen: Tensor) -> Tensor:
+def _thresholds(edges: EdgeLists, theta: Tensor, chosen: Tensor) -> Tensor:
     """Midway between the least θ that is chosen in the graph of each edge and the largest that is not, shape (M,)."""
     graph = edges.graph_of_pair
     ends = theta.new_zeros(edges.n_graphs)

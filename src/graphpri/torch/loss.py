@@ -13,7 +13,7 @@ from graphpri.errors import OptionError
 from graphpri.torch.entropy import (
     Dense,
     EntropyName,
-    Layout,
+    Representation,
     Structures,
     check_entropy,
     check_weights,
@@ -185,7 +185,7 @@ class PRILoss(nn.Module):
                 "these graphs, or leave it out"
             )
 
-    def _layout(self, edge_index: Tensor | None, batch: Tensor | None, num_nodes: int | None) -> Layout:
+    def _layout(self, edge_index: Tensor | None, batch: Tensor | None, num_nodes: int | None) -> Representation:
         if edge_index is None:
             if batch is not None or num_nodes is not None:
                 raise OptionError("batch and num_nodes go with edge_index: without it, pass adjacencies (..., N, N)")
@@ -199,7 +199,7 @@ def _count(adjacency: Tensor) -> int:
     return adjacency.shape[:-2].numel()
 
 
-def _average(layout: Layout, weights: Tensor) -> Tensor:
+def _average(layout: Representation, weights: Tensor) -> Tensor:
     """Sum of adjacencies, each divided by its trace."""
     shares = weights / layout.at_weights(layout.over_nodes(layout.degrees(weights)))
     return shares.reshape(-1, *shares.shape[-2:]).sum(0)

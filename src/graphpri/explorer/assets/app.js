@@ -531,7 +531,7 @@ class App {
     const { call, baselines } = this.data;
     const method = $("which").value === "1" ? baselines[this.state.baseline] : null;
     $("python").textContent = `graphpri.explore(G${call.python}${method ? `, methods=["${method}"]` : ""}).mask(beta=${beta}, keep=${k}${method ? `, method="${method}"` : ""})`;
-    $("command").textContent = `graphpri sparsify ${call.input} --keep ${k} ${method ? `--method ${method}${call.beside}` : `--beta ${beta}${call.command}`}`;
+    $("command").textContent = `graphpri sparsify ${call.input} --keep ${k} ${method ? `--method ${method}${call.baseline}` : `--beta ${beta}${call.command}`}`;
     $("anew").textContent = method ? "these edges, on the shell" : "searched anew, longer";
   }
 
