@@ -114,8 +114,8 @@ def exact_gradients(quick: bool, say: Say) -> Outcome:
     outcome.notes = [
         f"beta = {beta:g}, keep = {keep}. Gains of J by the exact entropy over the local entropy's solution. A "
         "search by gradients adds the difference of the gradient to the local entropy's own to the local prices of "
-        "flips, and bulk-swaps the worst kept edges for the best dropped ones, their number halved where exact J does not "
-        f"fall, with up to {ROUNDS} gradients. Exact prices are those of whole flips, which is what "
+        "flips, and bulk-swaps the worst kept edges for the best dropped ones, their number halved where exact J does "
+        f"not fall, with up to {ROUNDS} gradients. Exact prices are those of whole flips, which is what "
         "sparsify(entropy='exact') does above 600 nodes."
     ]
     return outcome
