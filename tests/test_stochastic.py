@@ -64,7 +64,7 @@ def signs(n: int, count: int, seed: int = 0) -> np.ndarray:
 
 @pytest.fixture
 def everything_is_large(monkeypatch):
-    monkeypatch.setattr(stochastic, "LARGE_NODES", 0)
+    monkeypatch.setattr(stochastic, "COMPILED_NODES", 0)
     monkeypatch.setattr(stochastic, "DENSE_NODES", 0)
 
 
@@ -133,7 +133,7 @@ def test_common_neighbours_are_those_of_the_squared_matrix(graph, everything_is_
     at_node = np.random.default_rng(1).random(graph.n_nodes)
     expected = (a @ np.diag(at_node) @ a)[graph.source, graph.target]
     np.testing.assert_allclose(laplacian.common(at_node), expected, atol=1e-15)
-    monkeypatch.setattr(stochastic, "LARGE_NODES", 10**9)
+    monkeypatch.setattr(stochastic, "COMPILED_NODES", 10**9)
     monkeypatch.setattr(stochastic, "DENSE_NODES", 10**9)
     np.testing.assert_allclose(operator(graph, y)[0].common(at_node), expected, atol=1e-15)
 
@@ -344,7 +344,7 @@ def test_compiled_loops_give_what_scipy_gives(everything_is_large, monkeypatch):
     ys = weightings(graph)
     monkeypatch.setattr(stochastic, "_ROWS", 50)
     compiled = estimate(graph, ys, TERMS, probes=16), log_term(graph, ys[0], probes=16)
-    monkeypatch.setattr(stochastic, "LARGE_NODES", 10**9)
+    monkeypatch.setattr(stochastic, "COMPILED_NODES", 10**9)
     monkeypatch.setattr(stochastic, "DENSE_NODES", 10**9)
     monkeypatch.setattr(stochastic, "_SIZES", {False: 8})
     for one, other in zip(compiled[0], estimate(graph, ys, TERMS, probes=16), strict=True):

@@ -147,8 +147,8 @@ def edge_differences(
             square[m] += e * e
 
 
-LARGE_NODES = 20_000
-LARGE_EDGES = 200_000
+COMPILED_NODES = 20_000
+COMPILED_EDGES = 200_000
 """Graphs of as many nodes or edges go through compiled loops."""
 DENSE_NODES = 2000
 """Graphs of at most so many nodes find common neighbours by a dense product."""
@@ -173,7 +173,7 @@ class Pattern:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.large = graph.n_nodes >= LARGE_NODES or graph.n_edges >= LARGE_EDGES
+        self.large = graph.n_nodes >= COMPILED_NODES or graph.n_edges >= COMPILED_EDGES
         self.starts, self.ends, self.edges = graph.neighbours
 
 

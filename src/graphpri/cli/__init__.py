@@ -170,16 +170,19 @@ def _too_many(command: str, tokens: Sequence[str]) -> str:
 
 def _missing(command: str, error: MissingArgumentError) -> str:
     """The message about an argument that a command needs, with what it is; or about one without its value."""
+    from difflib import get_close_matches
+
     at = error.argument
     assert at is not None
     see = f"(see 'graphpri {command} --help')"
     if error.keyword is not None or at.tokens:
         return f"{error.keyword or at.name} stands without a value: {at.parameter.help} {see}"
-    meant = re.search("Did you mean .*", str(error))
+    options = [token for token in error.unused_tokens or [] if token.startswith("--")]
+    meant = get_close_matches(at.name, options, 1)
     kinds = get_args(at.hint) if get_origin(at.hint) is Literal else ()
     choices = f" Choose from {', '.join(kinds)}." if kinds else ""
     words = f": {at.parameter.help}{choices}" if at.parameter.help else ""
-    return f"{command} needs {at.name}{words}{f' {meant[0]}' if meant else ''} {see}"
+    return f"{command} needs {at.name}{words}{f' Did you mean {at.name} instead of {meant[0]}?' if meant else ''} {see}"
 
 
 def _mark(arguments: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ graph library before an object of that library arrives.
 """
 
 from graphpri.interop import frames, matrices, networks, pyg
-from graphpri.interop.align import align, edge_selector
+from graphpri.interop.matching import align, edge_selector
 from graphpri.interop.source import Policies, Source, accepts, as_graph, from_table, load
 
 __all__ = [

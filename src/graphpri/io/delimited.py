@@ -873,13 +873,16 @@ def refuse_drawn(source: InputStream, texts: Sequence[str], cells: Sequence[Sequ
         raise source.error(f"each row stands in brackets, {shorten(bare[0])}: take them out", line)
 
 
-def are_times(rows: Rows, column: int = 2) -> bool:
-    """Whether a column without a name looks like time stamps: of today, years, or numbers that only rise."""
-    t = rows.integers(column) if rows.cell(column, 0) is not None else None
-    t = rows.numbers(column) if t is None else t
+_TIMES = 2  # the column after those of the ends
+
+
+def are_times(rows: Rows) -> bool:
+    """Whether the third column, without a name, looks like time stamps: of today, years, or numbers that only rise."""
+    t = rows.integers(_TIMES) if rows.cell(_TIMES, 0) is not None else None
+    t = rows.numbers(_TIMES) if t is None else t
     if t is None or not t.size or not np.isfinite(t).all():
         return False
-    return look_like_times(t, integers=rows.integers(column) is not None)
+    return look_like_times(t, integers=rows.integers(_TIMES) is not None)
 
 
 def refuse_times_first(source: InputStream, rows: Rows) -> None:
