@@ -653,7 +653,7 @@ def test_decimals_name_nodes_as_in_a_file_that_is_read_whole(
     whole = tmp_path / "whole.csv"
     whole.write_text("\n".join(["source,target", *rows]) + "\n")
     read = graphpri.read(whole)
-    assert sorted(list(read.labels), key=str) == sorted(labels, key=str)
+    assert sorted(read.labels, key=str) == sorted(labels, key=str)
     assert [text for text in read.notes if note and note in text] or note is None
     found: list[dict[str, bytes]] = []
     for cut in (1, 2, 3):
