@@ -262,6 +262,7 @@ class _Entropies:
         (s, term), (s_mixed, mixed_term) = kept, mixed
         t = 2 * float(y.sum())
         mu = self.weights * (float(y.max()) / float((self.weights * w).max()))
+        # The chain rule through the traces, by which both matrices are normalised.
         slope = -mu * (term + 2 * s) / t
         if self.mixture == "listing":
             mixed_slope = -mu * (mixed_term + 2 * s_mixed) / (t + 2 * float(self.weights.sum()))
@@ -323,6 +324,7 @@ class LargeEntropies(_Entropies):
         s, s_mixed = kept.entropy(t), mixed.entropy(m)
         node, node_mixed = _at_nodes(kept, t), _at_nodes(mixed, m)
         if self.mixture == "equation":
+            # The chain rule through κ, since the scale of ρ in the mixture follows the trace of σ.
             along = float(kept.degrees @ node_mixed) + 2 * mixed.correction - mixed.kappa * mixed.along
             factor, constant = -0.5 * of_mixed / t, -2 * along / t
         else:

@@ -191,6 +191,7 @@ def _upward(graph: Graph) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]
     n, m = graph.n_nodes, graph.n_edges
     ids = id_dtype(max(n, m))
     number = np.empty(n, ids)
+    # By degree no node has more than √(2M) arcs upwards: N. Chiba, T. Nishizeki, SIAM Journal on Computing 14, 1985.
     number[np.argsort(graph.degrees(), kind="stable")] = np.arange(n)
     one, two = number[graph.source], number[graph.target]
     tail, head, edge = np.minimum(one, two), np.maximum(one, two), np.arange(m, dtype=ids)
@@ -364,6 +365,7 @@ def _add_dependencies(arcs: Neighbours, sources: NDArray[np.int64], total: Float
         largest = np.zeros(sources.size)
         np.maximum.at(largest, states // n, paths[states])
         paths[states] /= largest[states // n]
+    # Dependencies are added up from the farthest level back: U. Brandes, Journal of Mathematical Sociology 25, 2001.
     for tail, head, edge, share in reversed(steps):
         through = share * (1 + beyond[head])
         np.add.at(beyond, tail, through)
@@ -387,6 +389,7 @@ def forest_fire_scores(graph: Graph, burn: float, rounds: float, rng: np.random.
         lit = int(np.searchsorted(length, left)) + 1
         np.add.at(burnt, edge[fire < lit], 1.0)
         left -= length[min(lit, width) - 1]
+        # As many fires at once as the edges that are left to burn seem to need.
         width = int(np.clip(left * width / max(1, length[-1]) + 1, 1, min(4 * width, most)))
     return burnt
 
@@ -420,6 +423,7 @@ def _burn(
         state = base[fire[entry]] + reach.place[arcs.node[position]]
         free = ~burning[state]
         position, entry, state = position[free], entry[free], state[free]
+        # The free neighbours of each burning node in a random order, of whom the first few catch fire.
         order = np.lexsort((rng.random(entry.size), entry))
         position, entry, state = position[order], entry[order], state[order]
         drawn = rng.permutation(np.flatnonzero(np.arange(entry.size) - np.searchsorted(entry, entry) < sparks[entry]))
@@ -525,6 +529,7 @@ def bottlenecks(graph: Graph) -> FloatArray:
     low = np.full(n + 1, np.inf)
     child = np.where(above[u] == v, u, v)
     low[child] = graph.weights[forest]
+    # Binary lifting: the ancestor 2ᵏ steps above each node, and the least weight on the way there.
     ups, lows, depth = [above], [low], (np.arange(n + 1) != n).astype(np.int64)
     while (ups[-1] != n).any():
         depth = depth + depth[ups[-1]]

@@ -122,6 +122,8 @@ def _leading(inverse: Any, start: FloatArray, against: FloatArray, tolerance: fl
         z = inverse @ basis[k]
         diagonal[k] = float(basis[k] @ z)
         z -= against * float(against @ z)
+        # Full reorthogonalisation, a second time against what rounding left of the first ("twice is enough":
+        # B. N. Parlett, The Symmetric Eigenvalue Problem, 1980, after W. Kahan).
         for _ in range(2):
             z -= basis[: k + 1].T @ (basis[: k + 1] @ z)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -129,6 +131,7 @@ def _leading(inverse: Any, start: FloatArray, against: FloatArray, tolerance: fl
         if not np.isfinite(off_diagonal[k]):
             break  # weights too far apart
         theta, s = eigh_tridiagonal(diagonal[: k + 1], off_diagonal[:k], select="i", select_range=(k, k))
+        # The residual of a Ritz pair is the last off-diagonal times the last entry of its vector (Parlett, chapter 13).
         if off_diagonal[k] * abs(float(s[-1, 0])) <= tolerance * float(theta[0]):
             return float(theta[0]), basis[: k + 1].T @ s[:, 0]
         basis[k + 1] = z / off_diagonal[k]
@@ -257,6 +260,7 @@ def _ratio_of(graph: Graph, a: FloatArray, b: FloatArray, count: int, member: ND
         for stack in stacks(member, DENSE):
             # Both forms ignore constants, so that one node can be held at zero.
             lower = np.linalg.cholesky(stack.laplacians(graph, b)[:, 1:, 1:])
+            # The pencil Ax = λBx as the ordinary problem of L⁻¹AL⁻ᵀ, by the Cholesky factor of B.
             half = np.linalg.solve(lower, stack.laplacians(graph, a)[:, 1:, 1:])
             pencil = np.linalg.solve(lower, half.transpose(0, 2, 1))
             largest = max(largest, float(np.linalg.eigvalsh((pencil + pencil.transpose(0, 2, 1)) / 2).max()))
@@ -280,12 +284,14 @@ def _lanczos_ratio(
     form = Part(part.nodes, part.edges, part.member, u, v, w).laplacian()[1:, 1:]
     denominator, inverse = part.laplacian()[1:, 1:], grounded_inverse(part, 1e-10)
     start = fixed_vector(part.nodes.size)[1:]
+    # Lanczos iteration in the inner product of the denominator, whose inverse is the grounded solver.
     found = eigsh(form, k=1, M=denominator, Minv=inverse, which="LA", v0=start, tol=1e-6, maxiter=2000)
     return float(found[0][0])
 
 
 def fixed_vector(n: int) -> FloatArray:
     """A fixed vector that no graph is likely to be symmetric with: multiples of the golden ratio, modulo 1."""
+    # A Weyl sequence: its numbers lie evenly, and no two are equal.
     return cast("FloatArray", np.modf(np.arange(1, n + 1) * ((np.sqrt(5.0) - 1) / 2))[0])
 
 

@@ -100,6 +100,7 @@ def _pairs_within(sizes: np.ndarray) -> float:
 
 @measure("centralisation", "degree centralisation C_D, unweighted (1 for a star)", group=_DEGREES, core=True, both=True)
 def centralisation(view: View) -> float:
+    # L. C. Freeman, Centrality in social networks, Social Networks 1, 1979.
     n, degrees = view.graph.n_nodes, view.degrees
     return float((degrees.max() - degrees).sum() / ((n - 1) * (n - 2))) if n > 2 else 0.0
 
@@ -146,6 +147,7 @@ def transitivity(view: View) -> float:
 
 @measure("clustering", "mean local clustering coefficient", group=_CLUSTERING, both=True, affordable=_TRIANGLES)
 def clustering(view: View) -> float:
+    # D. J. Watts, S. H. Strogatz, Collective dynamics of "small-world" networks, Nature 393, 1998.
     closed, pairs = _closed(view)
     return float((closed / np.maximum(pairs, 1.0)).mean())
 
@@ -195,6 +197,8 @@ def communities_for_pictures(view: View) -> NDArray[np.int64]:
 def modularity(view: View) -> float:
     member, graph = communities(view.origin), view.graph
     w = scaled(graph.weights)
+    # The weight within communities, less what strengths alone lead to expect: M. E. J. Newman, Physical Review E 70,
+    # 056131, 2004.
     within = float(w[member[graph.source] == member[graph.target]].sum())
     strengths = np.bincount(member, graph.strengths(w))
     return within / float(w.sum()) - float(((strengths / (2 * w.sum())) ** 2).sum())
@@ -208,6 +212,7 @@ def modularity(view: View) -> float:
     affordable=_LOUVAIN,
 )
 def community_ari(view: View) -> float:
+    # Agreement beyond chance, pairs counted: L. Hubert, P. Arabie, Journal of Classification 2, 1985.
     joint, rows, columns = _contingency(view)
     together = _pairs_within(joint)
     mean = _pairs_within(rows) * _pairs_within(columns) / max(1.0, _pairs_within(np.array([rows.sum()])))
@@ -223,6 +228,7 @@ def community_ari(view: View) -> float:
     affordable=_LOUVAIN,
 )
 def community_nmi(view: View) -> float:
+    # Over the mean of the two entropies: L. Danon et al., Journal of Statistical Mechanics P09008, 2005.
     joint, rows, columns = (_shannon(counts) for counts in _contingency(view))
     return 1.0 if rows + columns == 0 else max(0.0, 2 * (rows + columns - joint) / (rows + columns))
 
@@ -370,6 +376,7 @@ def pagerank(view: View) -> FloatArray:
     share = np.divide(1.0, strengths, out=np.zeros(n), where=~dangling)
     a = view.graph.adjacency(w)
     x = np.full(n, 1 / n)
+    # Power iteration; from a node without edges one goes on anywhere.
     for _ in range(_STEPS):
         step = _DAMPING * (a @ (x * share) + x[dangling].sum() / n) + (1 - _DAMPING) / n
         change, x = float(np.abs(step - x).sum()), step
