@@ -33,7 +33,7 @@ from graphpri.errors import (
     setting,
     worded,
 )
-from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative, Parallel, Zero
+from graphpri.graph import BoolArray, Directed, FloatArray, Graph, Loops, Negative, Parallel, Zero, taken
 from graphpri.interop import Policies, Source, edge_selector, load
 from graphpri.interop.source import refuse_unweighted
 from graphpri.solvers.budgeted import EffortName, least_size, solve
@@ -854,7 +854,11 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
 
     if new is not None:  # the barrier is that of the degrees before
         terms = Terms.of(objective.beta, terms.entropy, terms.divergence, objective.barrier.at(selection))
-    weights = np.where(mask, graph.weights, 0.0) if new is None else new
+    in_order = taken(mask, order)
+    if new is None and not graph.is_weighted:
+        weights = in_order.astype(np.float64)
+    else:
+        weights = taken(np.where(mask, graph.weights, 0.0) if new is None else new, order)
     given, divergence_before = solution.before, None
     if given is not None and not objective.is_stochastic:
         divergence_before = objective.terms(given / graph.weights).divergence
@@ -862,8 +866,8 @@ def _result(source: Source, objective: Objective, solution: Solution, settings: 
     return Sparsified(
         original=graph,
         kept=graph.select(mask, new),
-        mask=mask[order],
-        weights=weights[order],
+        mask=in_order,
+        weights=weights,
         terms=terms,
         errors=errors,
         status=solution.status.noted(_imprecise(errors) if is_late else ""),

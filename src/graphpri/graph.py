@@ -324,6 +324,15 @@ def number_in(order: Order, at: Any) -> Any:
     return at if isinstance(order, slice) else order[at]
 
 
+def taken(values: NDArray[Any], order: Order) -> NDArray[Any]:
+    """Entries of an array in an order, fetched by threads; as a view, where the order is `EVERY`."""
+    if isinstance(order, slice):
+        return values[order]
+    values, out = np.ascontiguousarray(values), np.empty(order.size, values.dtype)
+    in_chunks(lambda a, b: np.take(values, order[a:b], out=out[a:b], mode="clip"), out.size)
+    return out
+
+
 def listed(order: Order, mask: NDArray[np.bool_]) -> IntArray:
     """Numbers of an order under a mask, as an array."""
     return np.flatnonzero(mask) if isinstance(order, slice) else order[mask]
@@ -780,8 +789,7 @@ def make_positive(w: FloatArray, ignored: BoolArray, negative: Negative, zero: Z
     GraphError
         For weights that are not finite, and for negative ones and zeros that the policies refuse.
     """
-    positive = w > 0
-    if positive.all() and np.isfinite(w).all():
+    if all(in_chunks(lambda a, b: bool(((w[a:b] > 0) & (w[a:b] < np.inf)).all()), w.size)):
         return PositiveWeights(w, None, False, [])
     below, none = w < 0, w == 0
     bad = ~np.isfinite(w)
@@ -798,7 +806,7 @@ def make_positive(w: FloatArray, ignored: BoolArray, negative: Negative, zero: Z
         notes.append(f"{_count(n_none, 'edge')} of weight 0 dropped")
     if negative == "abs":
         return PositiveWeights(np.abs(w), none, n_below > 0, notes)
-    return PositiveWeights(w, ~positive, False, notes)
+    return PositiveWeights(w, ~(w > 0), False, notes)
 
 
 def _not_positive(w: FloatArray, bad: BoolArray, edge: EdgeName) -> GraphError:
@@ -1343,7 +1351,7 @@ class EdgeTable:
         check_policies(directed=directed, loops=loops, parallel=parallel, negative=negative, zero=zero)
         self._check_size()
         nodes, labels = self._number_nodes()
-        self._check_ends()
+        is_loop = self._check_ends()
         if self.directed and directed == "refuse":
             raise GraphError(
                 f"the graph is directed ({self.source.size} arc{'s' * (self.source.size > 1)}), and the entropies are "
@@ -1354,7 +1362,6 @@ class EdgeTable:
         if self.unclear is not None and weight == "weight" and "weight" not in self.edge_attributes:
             raise self._unclear_weights(self.unclear)
         w, origin = read_weights(self.edge_attributes, weight, self._edge)
-        is_loop = self.source == self.target
         made = None if w is None else make_positive(w, is_loop, negative, zero, self._edge)
         loop_notes = self._check_loops(is_loop, loops)
         w = None if made is None else made.weights
@@ -1376,7 +1383,7 @@ class EdgeTable:
         low, high = _owned(low, self.source), _owned(high, self.target)
         weights = unit_weights(low.size)
         if w is not None:
-            joined = self._join(found, w[found.rows], parallel)
+            joined = self._join(found, taken(w, found.rows), parallel)
             if self.directed and directed == "average" and not counted:
                 joined = joined * 0.5
             weights = _owned(joined, self.edge_attributes.get(name or ""))
@@ -1424,12 +1431,21 @@ class EdgeTable:
         nodes[order] = np.arange(self.n_nodes)
         return nodes, labels
 
-    def _check_ends(self) -> None:
+    def _check_ends(self) -> BoolArray:
+        """Refuse ends that are no nodes; which rows are self-loops."""
         u, v, top = self.source, self.target, self.n_nodes - 1
-        if u.size and (min(u.min(), v.min()) < 0 or max(u.max(), v.max()) > top):
+        is_loop = np.empty(u.size, bool)
+
+        def look(start: int, stop: int) -> bool:
+            a, b = u[start:stop], v[start:stop]
+            np.equal(a, b, out=is_loop[start:stop])
+            return bool(min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) <= top)
+
+        if not all(in_chunks(look, u.size)):
             row = int(np.argmax((np.minimum(u, v) < 0) | (np.maximum(u, v) > top)))
             where = self.row_name(row) if self.row_name else f"edge number {row}"
             raise GraphError(f"{where} joins {u[row]} and {v[row]}, but the nodes are numbered 0 to {top}")
+        return is_loop
 
     def _check_loops(self, is_loop: BoolArray, loops: Loops) -> list[str]:
         """Refuse self-loops, or note that they are dropped."""
@@ -1455,7 +1471,7 @@ class EdgeTable:
 
     def _join(self, found: SortedRows, w: FloatArray, parallel: Parallel) -> FloatArray:
         joined = join_weights(w, found, "sum" if parallel == "refuse" else parallel)
-        if not np.isfinite(joined).all():
+        if not found.distinct and not np.isfinite(joined).all():
             row = int(listed(found.rows, found.first)[int(np.argmin(np.isfinite(joined)))])
             raise GraphError(f"the weights joined into {self._edge(row)} add up beyond the range of float64: rescale")
         return joined

@@ -28,6 +28,7 @@ from graphpri.graph import (
     check_policies,
     listed,
     number_in,
+    taken,
     unit_weights,
     weight_candidates,
 )
@@ -292,7 +293,7 @@ def from_table(
     own = _joined_weights(graph.weights, table.edge_attributes.get(name, _COUNTS)) if reweighted else None
 
     def rebuild(mask: BoolArray, weights: FloatArray | None = None) -> Any:
-        kept = _checked(mask, graph)[edges]
+        kept = taken(_checked(mask, graph), edges)
         w = own if weights is None else np.asarray(weights, np.float64)
         return build(listed(rows, kept), None if w is None else w[number_in(edges, kept)], name)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri import graph
-from graphpri._runtime import CHUNK
+from graphpri._runtime import CHUNK, in_chunks
 from graphpri.errors import FileError, joined, setting
 from graphpri.graph import BoolArray, EdgeTable, IntArray, check_chosen, id_dtype
 from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Coded, Rows, shorten
@@ -303,7 +303,8 @@ def integer_ends(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]]) -> En
     """
     if not u.size:
         return Ends(0, u.astype(id_dtype(0)), v.astype(id_dtype(0)), None)
-    low, high = int(min(u.min(), v.min())), int(max(u.max(), v.max()))
+    ranges = in_chunks(lambda a, b: (min(u[a:b].min(), v[a:b].min()), max(u[a:b].max(), v[a:b].max())), u.size)
+    low, high = int(min(least for least, _ in ranges)), int(max(most for _, most in ranges))
     if high - low < max(_DENSE * u.size, _FEW):
         return _dense_ends(u, v, low, high - low + 1)
     labels, codes = np.unique(np.concatenate([u, v], dtype=np.int64), return_inverse=True)
@@ -314,9 +315,12 @@ def integer_ends(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]]) -> En
 def _dense_ends(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], low: int, span: int) -> Ends:
     """Labels out of a range that a table can hold."""
     present = np.zeros(span, bool)
+
+    def mark(ids: NDArray[np.integer[Any]]) -> None:
+        present[ids - low if low else ids] = True
+
     for ids in (u, v):
-        for at in _pieces(ids):
-            present[at - low if low else at] = True
+        in_chunks(lambda a, b, ids=ids: mark(ids[a:b]), ids.size)
     labels = np.flatnonzero(present) + low
     ids = id_dtype(labels.size)
     if labels.size == span:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphpri._runtime import CHUNK, compiled, in_chunks, inlined, merged, workers
-from graphpri.graph import Graph, IntArray, id_dtype, unit_weights
+from graphpri.graph import Graph, IntArray, id_dtype, taken, unit_weights
 
 Places = NDArray[np.int64]
 
@@ -170,16 +170,14 @@ class Tournament:
         self.node = np.empty(n, id_dtype(n))
         in_chunks(lambda a, b: seats(a, b, n, bits, near, self.node), n)
         self.first = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
-        weights = graph.weights[self.edge] if graph.is_weighted else unit_weights(m)
+        weights = self.dealt(graph.weights) if graph.is_weighted else unit_weights(m)
         self.graph = Graph(n, u, v, weights, weight_name=graph.weight_name)
         self.rounds = rounds_of(blocks)
         self._pool: ThreadPoolExecutor | None = None
 
     def dealt(self, per_edge: NDArray[Any]) -> NDArray[Any]:
         """What the given graph has for each edge, in the order of the tournament."""
-        out = np.empty(self.edge.size, per_edge.dtype)
-        in_chunks(lambda a, b: np.take(per_edge, self.edge[a:b], out=out[a:b], mode="clip"), out.size)
-        return out
+        return taken(per_edge, self.edge)
 
     def listed(self, mask: NDArray[Any]) -> NDArray[Any]:
         """What there is for each edge, in the order of the given graph."""
