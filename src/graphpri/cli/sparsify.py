@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -245,7 +247,9 @@ class Job(NamedTuple):
         from graphpri.measures.reports import changed
 
         begin = time.perf_counter()
-        with naming(target.input):
+        with naming(target.input), ThreadPoolExecutor(1) as beside:
+            if _is_large(target.input):
+                beside.submit(_load_loops, self.keywords["method"], self.search.entropy)
             table = self.reading.read(target.input, watch)
             watch.stage(f"sparsifying {target.input}")
             options = self.keywords | self.search.keywords(table) | self.reading.policies()
@@ -256,11 +260,39 @@ class Job(NamedTuple):
             except Interrupted as stop:
                 result = stop.result
             watch.stage("writing")
+            found = beside.submit(result.report)
             written = write(target, result, watch, force=self.force)
-        facts = {**result.report(), "weights": notes_in_words(result.notes), "cut_off": result.cut_off.message}
+        facts = {**found.result(), "weights": notes_in_words(result.notes), "cut_off": result.cut_off.message}
         if result.before is not None:
             facts["changes"] = changed(result)
         return {"input": target.input, **facts, **written, "seconds": time.perf_counter() - begin}
+
+
+_LARGE_FILE = 10_000_000
+"""Bytes from which loading the compiler while a file is read pays, about a million edges."""
+
+
+def _is_large(name: str) -> bool:
+    from graphpri._runtime import workers
+
+    return workers() > 1 and os.path.isfile(name) and os.path.getsize(name) >= _LARGE_FILE
+
+
+def _load_loops(method: str, entropy: str) -> None:
+    """Load the compiler and the loops that large graphs need, by a small graph: reading leaves a core for that."""
+    import numpy as np
+
+    from graphpri import Graph, sparsify
+    from graphpri._entropy import LARGE_EDGES
+
+    nodes = np.arange(LARGE_EDGES)
+    if method == "pri":
+        sparsify(
+            Graph.from_edges(nodes, nodes + 1),
+            keep=0.3,
+            entropy=entropy if entropy == "degree" else "local",
+            effort="fast",
+        )
 
 
 def write(target: outputs.Target, result: Sparsified, watch: Watch, *, force: bool) -> dict[str, Any]:
