@@ -469,6 +469,35 @@ def prices(
             out[p] = (1 - 2 * kept) * flip
 
 
+@compiled
+def cheap_flips(
+    start: int,
+    stop: int,
+    kept: int,
+    most: float,
+    source: IntArray,
+    target: IntArray,
+    mu: Weights,
+    extra: Extra,
+    state: State,
+    table: Rises,
+    nodes: Nodes,
+    bend: Nodes,
+    c: Coefficients,
+) -> tuple[IntArray, NDArray[np.float32]]:
+    """Edges of one state whose flip changes J by at most `most`, and the changes."""
+    edges, changes = np.empty(stop - start, np.int64), np.empty(stop - start, np.float32)
+    count = 0
+    for e in range(start, stop):
+        if state[e] == kept:
+            i, j = np.int64(source[e]), np.int64(target[e])
+            flip = np.float32(change(e, i, j, weight_of(mu, e), kept, mu, extra, table, nodes, bend, c))
+            if flip <= most:
+                edges[count], changes[count] = e, flip
+                count += 1
+    return edges[:count].copy(), changes[:count].copy()
+
+
 @merged
 def cost_from(
     i: int,
@@ -1005,23 +1034,18 @@ class Sweeps:
         They are 2.5 · `reach` times as many as are needed.
         """
         kept = need < 0
-        sample = self._flips(kept, self._stride)
-        sample = sample[self.state[:: self._stride] == kept]
+        sample = self._prices(self._stride, 1 - kept)[self.state[:: self._stride] == kept]
+        sample = -sample if kept else sample
         few = int(2.5 * reach * abs(need) / self._stride) + 8
         limit = float(np.partition(sample, few)[few]) if few < sample.size else np.inf
         limit += 1e-6 * abs(limit)  # prices are rounded
-        flips = self._flips(kept)
-        edges = np.flatnonzero(flips <= min(limit, _FINITE))
-        changes = flips[edges]
+        most = np.float32(min(limit, _FINITE))
+        found = in_chunks(lambda a, b: cheap_flips(a, b, int(kept), most, *self._edges, *self._model), self.state.size)
+        edges, changes = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
         if self.objective.beta < _SPREAD_BETA:
             return edges[stable_order(changes)], limit
         # Equal prices by a hash: in the order of the list, edges of the first blocks would crowd there.
         return edges[np.lexsort((scrambled(edges.astype(np.uint64)), changes))], limit
-
-    def _flips(self, kept: bool, stride: int = 1) -> NDArray[np.float32]:
-        """Change of J when each stride-th edge flips; ∞ where its state is another one."""
-        prices = self._prices(stride, 1 - kept)
-        return np.negative(prices, out=prices) if kept else prices
 
     def _take(self, edges: NDArray[np.int64], limit: float, most: int) -> int:
         """Flip edges of one state, at most so many, that change J by at most `limit` when their turn comes."""
