@@ -564,12 +564,27 @@ def find_swaps(
 
 
 @compiled
+def far_ends(
+    start: int, stop: int, at: NDArray[np.int64], edge: IntArray, source: IntArray, target: IntArray, pair: IntArray
+) -> None:
+    """Note for some nodes both edges to swap and their other ends, so that :func:`swap` finds them side by side.
+
+    `pair`, shape (S, 4), has the dropped edge, the kept one, and the other end of either.
+    """
+    for place in range(start, stop):
+        i = at[place]
+        for kept in range(2):
+            e = edge[i, kept]
+            pair[place, kept] = e
+            pair[place, 2 + kept] = source[e] + target[e] - i
+
+
+@compiled
 def swap(
+    start: int,
     at: NDArray[np.int64],
-    edge: IntArray,
+    pair: IntArray,
     gain: float,
-    source: IntArray,
-    target: IntArray,
     mu: Weights,
     extra: Extra,
     state: State,
@@ -584,29 +599,28 @@ def swap(
     It ends early as :func:`sweep`; returns the number of swaps and the place to go on at.
     """
     done = 0
-    for place in range(at.size):
-        i = at[place]
-        f, e = edge[i, 0], edge[i, 1]
+    for place in range(start, at.size):
+        f, e = pair[place, 0], pair[place, 1]
         if state[e] != 1 or state[f] != 0:
             continue
+        i = at[place]
         pull, value = slope_at(i, mu, nodes, c), 0.0
         for kept in range(2):
-            x = edge[i, kept]
-            other = source[x] + target[x] - i
+            x, other = pair[place, kept], np.int64(pair[place, 2 + kept])
             value += cost_from(i, other, x, weight_of(mu, x), kept, pull, mu, extra, table, nodes, bend, c)
         if not value < -gain:
             continue
         if mu is not None:
             less, more = weight_of(mu, e), weight_of(mu, f)
             value += pull * (less - more)
-            value += node_change(i, source[e] + target[e] - i, less, 1, more - less, mu, table, nodes, bend, c)
+            other = np.int64(pair[place, 3])
+            value += node_change(i, other, less, 1, more - less, mu, table, nodes, bend, c)
             if not at_new_trace(value, more - less, c) < -gain:
                 continue
         done += 1
         is_too_far = False
         for new in range(2):
-            x = edge[i, 1 - new]
-            other = source[x] + target[x] - i
+            x, other = pair[place, 1 - new], np.int64(pair[place, 3 - new])
             state[x] = new
             if mu is None:
                 moved(other, 2 * new - 1, table, nodes, bend, c)
@@ -684,6 +698,7 @@ _ATTEMPTS = 12
 _PATIENCE = 3  # sizes without a better J after which smaller ones are not looked at
 _EXACT_GAIN = 1e-13
 _DENSE = 50  # edges a node
+_SWAPS = 1 << 15  # in one task of a thread
 _FINITE = float(np.finfo(np.float32).max)
 _SPREAD_BETA = 5.0  # from which edges of equal price are better taken far from each other than side by side
 _BYTES_AN_EDGE, _BYTES_A_NODE = 30, 200  # beside the graph itself
@@ -1078,10 +1093,13 @@ class Sweeps:
         total = cost.sum(axis=1)
         at = np.flatnonzero(total < -gain)
         at = at[stable_order(total[at])]
+        source, target, mu, extra, state = self._edges
+        pair = np.empty((at.size, 4), edge.dtype)
+        in_chunks(lambda a, b: far_ends(a, b, at, edge, source, target, pair), at.size, _SWAPS)
         done = place = 0
         while place < at.size:
-            found, on = swap(at[place:], edge, gain, *self._edges, *self._model, self._drift)
-            done, place = done + found, place + on
+            found, place = swap(place, at, pair, gain, mu, extra, state, *self._model, self._drift)
+            done += found
             if self._has_drifted:
                 self._follow()
         return done
