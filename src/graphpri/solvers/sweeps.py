@@ -1090,7 +1090,7 @@ class Sweeps:
 
         for pairs in self.order.rounds:
             self.order.side_by_side(find, pairs)
-        total = cost.sum(axis=1)
+        total = cost[:, 0] + cost[:, 1]
         at = np.flatnonzero(total < -gain)
         at = at[stable_order(total[at])]
         source, target, mu, extra, state = self._edges
