@@ -246,8 +246,13 @@ class EdgeSums:
         pull : bool
             Whether its derivatives are wanted as well.
         """
-        logs = np.where(degrees > 0, degrees, 1.0)
-        np.log(logs, out=logs)
+        logs = np.empty(self.n_nodes)
+
+        def take_logs(start: int, stop: int) -> None:
+            part = degrees[start:stop]
+            np.log(np.where(part > 0, part, 1.0), out=logs[start:stop])
+
+        in_chunks(take_logs, self.n_nodes)
         if not local:
             return Side(kappa, degrees, logs, 0.0, 0.0, np.empty(0))
 
