@@ -94,7 +94,7 @@ _PLANAR, _MESH_NODES = 2.2, 2_000_000  # of so few edges a node, the direct one 
 _CHOLESKY_RANGE = 1e6  # weights further apart need a factorisation without cancellation
 
 
-class Part(NamedTuple):
+class Subgraph(NamedTuple):
     """Some components as a graph of their own: nodes numbered from 0, weights centred on 1."""
 
     nodes: NDArray[np.int64]
@@ -140,7 +140,7 @@ def pack(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return block
 
 
-def split(graph: Graph, member: NDArray[Any], scale: FloatArray, block: NDArray[np.int64]) -> Iterator[Part]:
+def split(graph: Graph, member: NDArray[Any], scale: FloatArray, block: NDArray[np.int64]) -> Iterator[Subgraph]:
     """The blocks of components as graphs of their own, weights divided by the scale of the component."""
     node_block = block[member]
     edge_block = node_block[graph.source]
@@ -153,23 +153,23 @@ def split(graph: Graph, member: NDArray[Any], scale: FloatArray, block: NDArray[
         i, m = nodes[a:b], edges[c:d]
         local[i] = np.arange(i.size)
         u, v = graph.source[m], graph.target[m]
-        yield Part(i, m, member[i].astype(np.int64), local[u], local[v], graph.weights[m] / scale[member[u]])
+        yield Subgraph(i, m, member[i].astype(np.int64), local[u], local[v], graph.weights[m] / scale[member[u]])
 
 
-def spread(part: Part) -> float:
+def spread(part: Subgraph) -> float:
     """Largest over smallest weight, infinite where that overflows."""
     with np.errstate(over="ignore"):
         return float(part.w.max() / part.w.min())
 
 
-def too_wide(part: Part) -> GraphError:
+def too_wide(part: Subgraph) -> GraphError:
     return GraphError(
         f"the weights of a component of {part.nodes.size} nodes lie a factor {spread(part):.0e} apart, too far to "
         "solve it in double precision: leave its weakest edges out, or use ranks or logarithms as weights"
     )
 
 
-def inverse_factor(part: Part) -> FloatArray:
+def inverse_factor(part: Subgraph) -> FloatArray:
     """Z with Zᵀ Z = the inverse of the Laplacian without its grounded nodes, whose columns in Z are zero."""
     keep = part.ungrounded()
     dense = np.asfortranarray(part.laplacian().toarray())
@@ -218,7 +218,7 @@ class System:
     instead: on a cube of 64 000 nodes it is made 90 times faster, and solves in half the time.
     """
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Subgraph) -> None:
         self.part = part
         self.d = part.strengths()[:, None]
         self.steps = _CG_STEPS if part.w.size <= 4 * part.nodes.size else 10 * _CG_STEPS
@@ -311,7 +311,7 @@ class System:
             raise too_wide(self.part) from error
 
 
-def _arcs(part: Part) -> tuple[NDArray[np.int64], NDArray[Any], FloatArray, int]:
+def _arcs(part: Subgraph) -> tuple[NDArray[np.int64], NDArray[Any], FloatArray, int]:
     """Neighbours of each node one after the other: where they start, which they are, and their weights with stride."""
     n, m = part.nodes.size, part.w.size
     ids = id_dtype(max(n, 2 * m))
@@ -377,7 +377,7 @@ DENSE = 600
 """Largest component, in nodes, whose eigenvalues are all computed."""
 
 
-def large_parts(graph: Graph, member: NDArray[Any], count: int) -> Iterator[tuple[Part, float]]:
+def large_parts(graph: Graph, member: NDArray[Any], count: int) -> Iterator[tuple[Subgraph, float]]:
     """Components of more than `DENSE` nodes as graphs of their own, and what their weights were divided by."""
     large = np.bincount(member, minlength=count) > DENSE
     if large.any():
@@ -386,7 +386,7 @@ def large_parts(graph: Graph, member: NDArray[Any], count: int) -> Iterator[tupl
             yield part, float(scale[part.member[0]])
 
 
-def pseudo_inverse(part: Part, tolerance: float) -> Any:
+def pseudo_inverse(part: Subgraph, tolerance: float) -> Any:
     """L⁺ of a connected part as a linear operator, shape (n, n)."""
     system, n = System(part), part.nodes.size
 
@@ -398,7 +398,7 @@ def pseudo_inverse(part: Part, tolerance: float) -> Any:
     return _operator(n, solve)
 
 
-def grounded_inverse(part: Part, tolerance: float) -> Any:
+def grounded_inverse(part: Subgraph, tolerance: float) -> Any:
     """Inverse of L without its first node, which is held at zero, as a linear operator, shape (n − 1, n − 1)."""
     system, n = System(part), part.nodes.size
 
@@ -506,7 +506,7 @@ def _check_memory(graph: Graph, exact: NDArray[Any], sketched: NDArray[Any]) -> 
         require(per_edge * graph.n_edges + per_node * int(sketched.sum()), what, "score the edges by something else")
 
 
-def _bounded(part: Part, r: FloatArray) -> FloatArray:
+def _bounded(part: Subgraph, r: FloatArray) -> FloatArray:
     """Estimates held between the two bounds that the ends' strengths give.
 
     R ≤ 1/μ by the edge alone, and joining all other nodes into one leaves the edge beside two resistors
@@ -518,7 +518,7 @@ def _bounded(part: Part, r: FloatArray) -> FloatArray:
     return np.clip(r, 1 / (part.w + beside), 1 / part.w)
 
 
-def _exact(part: Part) -> FloatArray:
+def _exact(part: Subgraph) -> FloatArray:
     n, m = part.nodes.size, part.w.size
     if spread(part) > _FACTOR_RANGE and m * float(n) ** 2 <= _MERGE_WORK:
         return _by_merging(part)
@@ -528,7 +528,7 @@ def _exact(part: Part) -> FloatArray:
     return r
 
 
-def _by_factorisation(part: Part) -> FloatArray:
+def _by_factorisation(part: Subgraph) -> FloatArray:
     """R = ‖Z_u − Z_v‖², which unlike Σ_uu + Σ_vv − 2 Σ_uv keeps its digits inside a loosely attached cluster."""
     z = inverse_factor(part)
     if part.u.size < part.nodes.size**2 / 16:
@@ -551,7 +551,7 @@ def _squared_distances(rows: FloatArray, u: IntArray, v: IntArray) -> FloatArray
     return result
 
 
-def _by_merging(part: Part) -> FloatArray:
+def _by_merging(part: Subgraph) -> FloatArray:
     """Add the edges from the strongest to the weakest to the matrix of resistances between all nodes.
 
     O(M N²), and right to rounding whatever the weights: joining two components only adds positive numbers,
@@ -577,7 +577,7 @@ def _by_merging(part: Part) -> FloatArray:
     return r[part.u, part.v]
 
 
-def _sketch(part: Part, n_probes: int, rng: np.random.Generator) -> FloatArray:
+def _sketch(part: Subgraph, n_probes: int, rng: np.random.Generator) -> FloatArray:
     """Random projection: R = E[(z_u − z_v)²] for z = L⁺ Bᵀ q, q of random signs and B the weighted incidence.
 
     The same with D⁻¹ in place of L⁺ has the known mean 1/d_u + 1/d_v + 2μ/(d_u d_v), and serves as control
@@ -602,7 +602,7 @@ def _sketch(part: Part, n_probes: int, rng: np.random.Generator) -> FloatArray:
 class _Probe:
     """The incidence matrix at work, in whole-array operations."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Subgraph) -> None:
         m, n, root = part.w.size, part.nodes.size, np.sqrt(part.w)
         ends = np.concatenate([part.u, part.v])
         places = ends, np.tile(np.arange(m), 2)
@@ -624,7 +624,7 @@ class _Probe:
 class _CompiledProbe:
     """The same without a matrix, by compiled loops; columns beyond the k-th are zero."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Subgraph) -> None:
         self.part = part
         self.weight, self.stride = with_stride(part.w)
 

@@ -587,10 +587,10 @@ def estimate(
     goals = np.broadcast_to(np.asarray(target, np.float64), len(factors)) if probes is None else np.zeros(len(factors))
     pattern = Pattern(graph)
     # Large graphs make one weighting at a time, for the memory.
-    ready = [] if pattern.large else [_Weighting(pattern, y) for y in ys]
+    ready = [] if pattern.large else [_Probed(pattern, y) for y in ys]
 
-    def weightings() -> Iterable[_Weighting]:
-        return ready or (_Weighting(pattern, y) for y in ys)
+    def weightings() -> Iterable[_Probed]:
+        return ready or (_Probed(pattern, y) for y in ys)
 
     most = MOST_PROBES if probes is None else probes
     return estimate_by(weightings, _signs(pattern, most, rng), factors, goals, probes, is_large=pattern.large)
@@ -726,7 +726,7 @@ def _combined(blocks: Sequence[Sequence[Sample]], factors: FloatArray) -> Estima
     return Estimate(mean - slope * at, float(np.hypot(chance, total)), total)
 
 
-class _Weighting:
+class _Probed:
     """One weighting y of a graph, ready for blocks of probes."""
 
     def __init__(self, pattern: Pattern, y: FloatArray) -> None:

@@ -66,7 +66,7 @@ _OF_TESTS = ("significance", "correction")
 
 @Parameter(name="*", group=SEARCH)
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class OwnOptions:
     """Options of :func:`graphpri.sparsify` that the other commands don't have."""
 
     keep: Annotated[
@@ -173,7 +173,7 @@ def sparsify(
     json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
-    asked: Asked = Asked(),
+    asked: OwnOptions = OwnOptions(),
     search: SearchOptions = DEFAULT_SEARCH,
     covering: Covering = DEFAULT_COVERING,
     reading: ReadingOptions = DEFAULT_READING,

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import maximum_flow
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from graphpri._entropy import scaled
-from graphpri._laplacian import DENSE, Part, grounded_inverse, large_parts, pseudo_inverse
+from graphpri._laplacian import DENSE, Subgraph, grounded_inverse, large_parts, pseudo_inverse
 from graphpri._runtime import single_thread
 from graphpri.errors import GraphError
 from graphpri.graph import FloatArray, Graph, stacks
@@ -92,7 +92,7 @@ def _dense_modes(graph: Graph, member: NDArray[Any], start: FloatArray, found: _
         found.vectors[stack.nodes] = np.where(unresolved[:, None], np.nan, x)
 
 
-def _lanczos_mode(part: Part, start: FloatArray) -> tuple[float, bool, FloatArray]:
+def _lanczos_mode(part: Subgraph, start: FloatArray) -> tuple[float, bool, FloatArray]:
     """Smallest eigenvalue above zero of a large component, and the projection of `start` on its eigenvectors.
 
     The Krylov space of a vector holds one direction of each eigenspace, the vector's projection on it; whether
@@ -273,7 +273,7 @@ def _ratio_of(graph: Graph, a: FloatArray, b: FloatArray, count: int, member: ND
 
 
 def _lanczos_ratio(
-    graph: Graph, part: Part, scale: float, numerator: FloatArray, a: FloatArray, beyond: NDArray[np.int64]
+    graph: Graph, part: Subgraph, scale: float, numerator: FloatArray, a: FloatArray, beyond: NDArray[np.int64]
 ) -> float:
     """The same for one large component of the denominator; `beyond` are the numerator's edges that it lacks."""
     local = np.full(graph.n_nodes, -1)
@@ -281,7 +281,7 @@ def _lanczos_ratio(
     u = np.concatenate([part.u, local[graph.source[beyond]]])
     v = np.concatenate([part.v, local[graph.target[beyond]]])
     w = np.concatenate([numerator[part.edges], a[beyond]]) / scale
-    form = Part(part.nodes, part.edges, part.member, u, v, w).laplacian()[1:, 1:]
+    form = Subgraph(part.nodes, part.edges, part.member, u, v, w).laplacian()[1:, 1:]
     denominator, inverse = part.laplacian()[1:, 1:], grounded_inverse(part, 1e-10)
     start = fixed_vector(part.nodes.size)[1:]
     # Lanczos iteration in the inner product of the denominator, whose inverse is the grounded solver.
@@ -327,7 +327,7 @@ def lowest(graph: Graph, top: float, count: int) -> FloatArray:
     return np.sort(np.concatenate(found))[:count]
 
 
-def _lowest_of(part: Part, count: int) -> FloatArray:
+def _lowest_of(part: Subgraph, count: int) -> FloatArray:
     """The same for one large component, by Lanczos iteration on the pseudo-inverse."""
     start = fixed_vector(part.nodes.size)
     inverse = pseudo_inverse(part, 1e-10)
