@@ -98,7 +98,7 @@ class Exploration:
     @property
     def interrupted(self) -> bool:
         """Whether the search was stopped before every β was solved."""
-        return any(note.startswith("interrupted") for note in self.notes)
+        return self._grid.interrupted
 
     @checked
     def mask(self, beta: float, keep: float | int, method: str = "pri") -> BoolArray:

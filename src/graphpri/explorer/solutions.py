@@ -96,6 +96,8 @@ class Grid:
     scores : ndarray of uint8, shape (B, len(scored), M)
         How many 255ths of the edges have a smaller −∂J/∂w at that solution.
     notes : tuple of str
+    interrupted : bool
+        Whether the search was ended early; a note says where.
 
     Examples
     --------
@@ -113,6 +115,7 @@ class Grid:
     scored: tuple[int, ...]
     scores: NDArray[np.uint8]
     notes: tuple[str, ...]
+    interrupted: bool = False
 
 
 @dataclass(frozen=True)
@@ -254,17 +257,18 @@ def solve_grid(
     done: list[float] = []
     notes = list[str]()
 
-    def collected() -> Grid:
-        return _collected(meter, sorted(done), budgets, pools, notes)
+    def collected(interrupted: bool = True) -> Grid:
+        grid = _collected(meter, sorted(done), budgets, pools, notes)
+        return replace(grid, interrupted=interrupted)
 
     try:
-        _solve(meter.objective, betas, budgets, constraints, seed, callback, pieces, pools, done, notes)
+        stopped = _solve(meter.objective, betas, budgets, constraints, seed, callback, pieces, pools, done, notes)
     except KeyboardInterrupt:
         if not done:
             raise KeyboardInterrupt from None
         notes.append(_INTERRUPTED[len(done) == len(betas)].format(len(done), len(betas)))
         raise Interrupted(collected) from None
-    return collected()
+    return collected(stopped)
 
 
 _INTERRUPTED = {
@@ -284,8 +288,8 @@ def _solve(
     pools: Sequence[Pool],
     done: list[float],
     notes: list[str],
-) -> None:
-    """Fill the pools; `done` has the β that are in them, `notes` what the callback ended early."""
+) -> bool:
+    """Fill the pools; `done` has the β that are in them. Whether the callback ended that early, and then a note."""
     key = [objective.graph, objective.alpha, objective.entropy, objective.mixture, vars(constraints)]
     first = coarse(objective, betas, len(budgets))
     for beta in _spread(first):
@@ -305,17 +309,19 @@ def _solve(
             masks, stopped = halted.masks, True
         if stopped and done:
             notes.append(_INTERRUPTED[False].format(len(done), len(betas)))
-            return
+            return True
         for pool, mask in zip(pools, masks, strict=True):
             pool.add(mask)
         done.append(beta)
         if stopped:
             notes.append("interrupted at the first beta: the subsets are the best until then")
-            return
+            return True
     done[:] = betas  # the others take the best of what is found
     callbacks = [_at(beta, _PATHS, callback) for beta in betas]
-    if search_locally(objective, betas, budgets, pools, constraints, callbacks, pieces, notes):
+    stopped = search_locally(objective, betas, budgets, pools, constraints, callbacks, pieces, notes)
+    if stopped:
         notes.append(_INTERRUPTED[True])
+    return stopped
 
 
 def seconds_per_solution(objective: Objective) -> float:

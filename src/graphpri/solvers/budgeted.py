@@ -155,7 +155,7 @@ TRIVIAL = 0.95
 """Share of J of all edges below which a single edge is not looked beyond, where moves are costly."""
 
 SWAP_LIMIT = 30_000
-"""Above this many edges, edges are exchanged in bulk only."""
+"""Above this many edges, edges are swapped in bulk only."""
 
 
 def effort_named(name: str) -> Effort:
@@ -578,7 +578,7 @@ def _improve(search: Search, level: Effort) -> Status:
     size = int(evaluator.mask.sum())
     if evaluator.graph.n_edges > SWAP_LIMIT:
         if bulk_swaps(search, max(size // 20, 1), level.bulk_steps):
-            return Ending.NO_EXCHANGE.status()
+            return Ending.NO_BULK_SWAP.status()
         return Ending.UNFINISHED.status()
     if not search.sizes_vary and evaluator.graph.n_edges > BULK_FIRST:
         bulk_swaps(search, max(size // 20, 1), level.bulk_steps)

@@ -62,7 +62,7 @@ class Ending(Enum):
     NO_SWAP = Outcome.CONVERGED, "converged: no swap improves J"
     ENUMERATED = Outcome.CONVERGED, "converged: none of the {count} subsets that are allowed has a smaller J"
     NO_MOVE = Outcome.CONVERGED, "converged: no swap, addition or removal of edges improves J"
-    NO_EXCHANGE = Outcome.GOOD, "good: no bulk swap of edges improves J; single swaps were not looked at"
+    NO_BULK_SWAP = Outcome.GOOD, "good: no bulk swap of edges improves J; single swaps were not looked at"
     NO_SWEEP = Outcome.GOOD, "good: no sweep over the edges improves J; swaps were not looked at"
     EVALUATED = (
         Outcome.GOOD,
