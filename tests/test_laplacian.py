@@ -188,7 +188,7 @@ def test_weights_too_far_apart_for_a_large_graph_are_refused(tie, monkeypatch):
     v = np.concatenate([cluster.target, cluster.target + 12, [12, 13, 14]])
     graph = Graph.from_edges(u, v, np.concatenate([cluster.weights, cluster.weights, np.full(3, tie)]))
     with pytest.raises(GraphError, match=r"component of 24 nodes lie a factor .* apart"):
-        leverages(graph, method="exact")
+        leverages(graph, resistance="exact")
 
 
 def test_dense_and_sparse_edge_sets_use_the_same_numbers(monkeypatch):
@@ -216,9 +216,9 @@ def test_many_small_components():
 def test_exact_results_do_not_depend_on_threads():
     graph = zoo.random_graph(500, 40_000, 2, weighted=True)
     with threadpool_limits(1):
-        one = leverages(graph, method="exact")
+        one = leverages(graph, resistance="exact")
     with threadpool_limits(2):
-        two = leverages(graph, method="exact")
+        two = leverages(graph, resistance="exact")
     assert (one == two).all()
 
 
@@ -228,9 +228,9 @@ SKETCHED |= {"grid": zoo.grid(12, 14), "disconnected": zoo.disjoint(zoo.complete
 
 @pytest.mark.parametrize("graph", SKETCHED.values(), ids=SKETCHED.keys())
 def test_sketch_has_the_right_mean_before_the_bounds_cut_its_noise(graph, monkeypatch):
-    exact = effective_resistance(graph, method="exact")
+    exact = effective_resistance(graph, resistance="exact")
     monkeypatch.setattr(_laplacian, "_bounded", lambda part, r: r)
-    draws = np.array([effective_resistance(graph, method="sketch", n_probes=24, rng=seed) for seed in range(60)])
+    draws = np.array([effective_resistance(graph, resistance="sketch", n_probes=24, rng=seed) for seed in range(60)])
     error, standard = draws.mean(axis=0) - exact, draws.std(axis=0, ddof=1) / np.sqrt(60)
     assert (np.abs(error) <= 5 * standard + 1e-9).all()
     assert abs((graph.weights * error).sum()) <= 0.01 * rank_of(graph)
@@ -238,11 +238,11 @@ def test_sketch_has_the_right_mean_before_the_bounds_cut_its_noise(graph, monkey
 
 @pytest.mark.parametrize("graph", SKETCHED.values(), ids=SKETCHED.keys())
 def test_bounds_hold_and_bring_the_sketch_closer(graph, monkeypatch):
-    exact = leverages(graph, method="exact")
-    bounded = np.array([leverages(graph, method="sketch", n_probes=8, rng=seed) for seed in range(10)])
+    exact = leverages(graph, resistance="exact")
+    bounded = np.array([leverages(graph, resistance="sketch", n_probes=8, rng=seed) for seed in range(10)])
     assert (bounded <= 1).all()
     monkeypatch.setattr(_laplacian, "_bounded", lambda part, r: r)
-    free = np.array([effective_resistance(graph, method="sketch", n_probes=8, rng=seed) for seed in range(10)])
+    free = np.array([effective_resistance(graph, resistance="sketch", n_probes=8, rng=seed) for seed in range(10)])
     assert (np.abs(bounded - exact) <= np.abs(free * graph.weights - exact) + 1e-9).all()
 
 
@@ -252,31 +252,31 @@ def test_sketch_is_as_accurate_as_documented():
         (zoo.random_graph(600, 3600, 1), 0.065),
         (zoo.grid(25, 25), 0.11),
     ]:
-        ratio = leverages(graph, method="sketch", rng=0) / leverages(graph, method="exact")
+        ratio = leverages(graph, resistance="sketch", rng=0) / leverages(graph, resistance="exact")
         assert np.sqrt(np.mean((ratio - 1) ** 2)) < documented
 
 
 def test_sketch_follows_the_seed_and_improves_with_probes():
     graph = SKETCHED["random"]
     exact = leverages(graph)
-    one, again, other = (leverages(graph, method="sketch", rng=seed) for seed in (1, 1, 2))
+    one, again, other = (leverages(graph, resistance="sketch", rng=seed) for seed in (1, 1, 2))
     assert (one == again).all()
     assert (one != other).any()
-    many = leverages(graph, method="sketch", n_probes=1024, rng=1)
+    many = leverages(graph, resistance="sketch", n_probes=1024, rng=1)
     assert np.abs(many / exact - 1).mean() < np.abs(one / exact - 1).mean() / 2.5
 
 
 def test_sketch_is_the_same_by_iteration_and_by_factorisation(monkeypatch):
     graph = SKETCHED["grid"]
-    iterated = leverages(graph, method="sketch", rng=3)
+    iterated = leverages(graph, resistance="sketch", rng=3)
     monkeypatch.setattr(_laplacian, "_CG_STEPS", 1)
-    np.testing.assert_allclose(leverages(graph, method="sketch", rng=3), iterated, rtol=1e-3)
+    np.testing.assert_allclose(leverages(graph, resistance="sketch", rng=3), iterated, rtol=1e-3)
 
 
 @pytest.mark.parametrize("graph", [*SKETCHED.values(), zoo.random_graph(3000, 9000, 5)])
 @pytest.mark.parametrize("n_probes", [3, 16])
 def test_compiled_sketch_is_that_of_whole_arrays(graph, n_probes, monkeypatch):
-    arrays = leverages(graph, method="sketch", n_probes=n_probes, rng=3)
+    arrays = leverages(graph, resistance="sketch", n_probes=n_probes, rng=3)
     b = np.random.default_rng(0).standard_normal((graph.n_nodes, 3))
     solved = solution(graph, b)
     for module in (_laplacian, _laplacian):
@@ -284,7 +284,7 @@ def test_compiled_sketch_is_that_of_whole_arrays(graph, n_probes, monkeypatch):
     results = []
     for threads in ("1", "3"):
         monkeypatch.setenv("GRAPHPRI_THREADS", threads)
-        results.append(leverages(graph, method="sketch", n_probes=n_probes, rng=3))
+        results.append(leverages(graph, resistance="sketch", n_probes=n_probes, rng=3))
     assert (results[0] == results[1]).all()
     np.testing.assert_allclose(results[0], arrays, rtol=1e-7)
     np.testing.assert_allclose(solution(graph, b), solved, rtol=1e-6, atol=1e-7 * np.abs(solved).max())
@@ -306,7 +306,7 @@ MESHES["weighted"] = zoo.reweighted(cube(7), np.exp(2 * np.random.default_rng(0)
 def test_approximate_cholesky_solves_where_plain_iteration_is_slow(graph, monkeypatch):
     pytest.importorskip("approx_chol", reason="the extra cholesky is not installed")
     b = np.random.default_rng(1).standard_normal((graph.n_nodes, 3))
-    expected, leverage = solution(graph, b), leverages(graph, method="sketch", rng=3)
+    expected, leverage = solution(graph, b), leverages(graph, resistance="sketch", rng=3)
     monkeypatch.setattr(_laplacian, "_CG_STEPS", 1)
     monkeypatch.setattr(_laplacian, "_CHOLESKY_NODES", 0)
     monkeypatch.setattr(_laplacian.System, "_factorised", lambda self: pytest.fail("factorised after all"))
@@ -314,7 +314,7 @@ def test_approximate_cholesky_solves_where_plain_iteration_is_slow(graph, monkey
     one, two = solution(graph, b), solution(graph, b)
     np.testing.assert_allclose(one, expected, **close)
     assert (one == two).all()
-    np.testing.assert_allclose(leverages(graph, method="sketch", rng=3), leverage, rtol=1e-3)
+    np.testing.assert_allclose(leverages(graph, resistance="sketch", rng=3), leverage, rtol=1e-3)
 
 
 def test_without_approximate_cholesky_the_factorisation_serves(monkeypatch):
@@ -341,7 +341,7 @@ def test_iteration_without_prospect_is_given_up_early(monkeypatch):
 def test_auto_sketches_large_components_only(monkeypatch):
     graph = zoo.disjoint(zoo.random_graph(60, 300, 1), zoo.complete(8))
     monkeypatch.setattr(_laplacian, "DENSE_NODES", 20)
-    mixed, exact = leverages(graph, rng=0), leverages(graph, method="exact")
+    mixed, exact = leverages(graph, rng=0), leverages(graph, resistance="exact")
     np.testing.assert_allclose(mixed[300:], exact[300:], rtol=1e-12)
     assert 1e-4 < np.abs(mixed[:300] / exact[:300] - 1).mean() < 0.2
 
@@ -352,7 +352,7 @@ def test_large_graph_of_hubs_obeys_the_law():
     assert values.sum() == pytest.approx(rank_of(graph), rel=0.01)
 
 
-@pytest.mark.parametrize("options", [{"method": "fast"}, {"n_probes": 1}, {"n_probes": 2.5}])
+@pytest.mark.parametrize("options", [{"resistance": "fast"}, {"n_probes": 1}, {"n_probes": 2.5}])
 def test_bad_options_are_refused(options):
     with pytest.raises(OptionError, match=next(iter(options))):
         leverages(zoo.ring(4), **options)
@@ -386,7 +386,7 @@ def test_real_graphs_obey_the_law(name):
     _, inverse = np.unique(ends.T, return_inverse=True)
     u, v = inverse.reshape(2, -1)  # flat before NumPy 2
     graph = Graph.from_edges(u, v)
-    assert leverages(graph, method="exact").sum() == pytest.approx(rank_of(graph), abs=1e-8)
+    assert leverages(graph, resistance="exact").sum() == pytest.approx(rank_of(graph), abs=1e-8)
 
 
 def test_networkit_agrees():
@@ -408,7 +408,7 @@ def test_networkits_approximation_agrees_on_a_medium_graph():
     nk.setSeed(1, True)
     theirs = nk.centrality.ApproxSpanningEdge(g, 0.1)  # by random spanning trees
     theirs.run()
-    exact, sketch = leverages(graph, method="exact"), leverages(graph, method="sketch", rng=0)
+    exact, sketch = leverages(graph, resistance="exact"), leverages(graph, resistance="sketch", rng=0)
     second = np.array(theirs.scores())
     error, their_error = (np.sqrt(np.mean((values / exact - 1) ** 2)) for values in (sketch, second))
     assert their_error < 0.1

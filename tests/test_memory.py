@@ -64,8 +64,8 @@ WORK = {
     "solver of many edges": Work("solvers.moves", lambda: evaluator(graph(300, 60)), ("14400 edges", "'degree'")),
     "resistance": Work(
         "_laplacian",
-        lambda: leverages(graph(), method="exact"),
-        ("component of 700 nodes", 'method="sketch"'),
+        lambda: leverages(graph(), resistance="exact"),
+        ("component of 700 nodes", 'resistance="sketch"'),
     ),
     "matrix of few entries": Work(
         "interop.matrices",
@@ -111,9 +111,9 @@ def test_sketches_of_resistances_are_refused_by_their_edges(monkeypatch: pytest.
     with pytest.raises(
         MemoryLimitError, match=r"sketching the effective resistances of 11984 edges needs about 2\.9 MB"
     ):
-        leverages(graph(3000), method="sketch")
+        leverages(graph(3000), resistance="sketch")
     monkeypatch.setenv(_runtime.MEMORY_VARIABLE, "3MB")
-    assert (leverages(graph(3000), method="sketch") > 0).all()
+    assert (leverages(graph(3000), resistance="sketch") > 0).all()
 
 
 def test_an_adjacency_frame_is_refused_like_a_matrix(monkeypatch: pytest.MonkeyPatch):

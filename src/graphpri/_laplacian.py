@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from numbers import Integral
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -413,10 +413,10 @@ def _operator(n: int, apply: Callable[[FloatArray], FloatArray]) -> Any:
     return cast("Any", LinearOperator)((n, n), matvec=apply, dtype=np.float64)
 
 
-ResistanceMethod = Literal["auto", "exact", "sketch"]
+Resistance = Literal["auto", "exact", "sketch"]
 
 DENSE_NODES = 3000
-"""Largest component, in nodes, that ``method="auto"`` solves exactly."""
+"""Largest component, in nodes, that ``resistance="auto"`` solves exactly."""
 _PROBE_BLOCK = 8  # probes solved at a time, the signs of an edge in a byte
 _FACTOR_RANGE = 1e15  # weights further apart are more than any factorisation in double precision stands
 _SKETCH_BYTES = 150, 400  # an edge and a node; measured on unweighted graphs: 120 and 380
@@ -427,7 +427,7 @@ _MERGE_WORK = 2e9  # largest M·N² for the algorithm that stands any weights
 def leverages(
     graph: Graph,
     *,
-    method: ResistanceMethod = "auto",
+    resistance: Resistance = "auto",
     n_probes: int = 64,
     rng: np.random.Generator | int | None = None,
 ) -> FloatArray:
@@ -437,7 +437,7 @@ def leverages(
     ----------
     graph : Graph
         Any graph; components are solved on their own. Weights are conductances.
-    method : {"auto", "exact", "sketch"}
+    resistance : {"auto", "exact", "sketch"}
         ``"exact"`` factorises each component densely (O(N³) time, O(N²) memory), ``"sketch"`` projects
         at random, and ``"auto"`` sketches components of more than 3000 nodes only.
     n_probes : int
@@ -456,7 +456,7 @@ def leverages(
     Raises
     ------
     OptionError
-        For an unknown method and for fewer than two probes.
+        For an unknown way and for fewer than two probes.
     GraphError
         For a large graph whose weights lie too far apart for double precision (small ones always work).
     MemoryLimitError
@@ -474,8 +474,8 @@ def leverages(
     >>> leverages(Graph.from_edges([0, 1, 0, 2], [1, 2, 2, 3])).round(4)
     array([0.6667, 0.6667, 0.6667, 1.    ])
     """
-    if method not in ("auto", "exact", "sketch"):
-        raise OptionError(f"{argument('method', method)}: choose from 'auto', 'exact', 'sketch'")
+    if resistance not in get_args(Resistance):
+        raise OptionError(f"{argument('resistance', resistance)}: choose from 'auto', 'exact', 'sketch'")
     if not isinstance(n_probes, Integral) or n_probes < 2:
         raise OptionError(f"{argument('n_probes', n_probes)}: a sketch needs a whole number of probes, 2 or more")
     count, member = graph.components()
@@ -484,7 +484,7 @@ def leverages(
     r = 1 / w  # right for bridges, and so for components that are trees
     sizes = np.bincount(member, minlength=count)
     cyclic = np.bincount(member[graph.source], minlength=count) >= sizes
-    dense = sizes <= {"auto": DENSE_NODES, "exact": graph.n_nodes, "sketch": 0}[method]
+    dense = sizes <= {"auto": DENSE_NODES, "exact": graph.n_nodes, "sketch": 0}[resistance]
     _check_memory(graph, sizes[cyclic & dense], sizes[cyclic & ~dense])
     for part in split(graph, member, scale, pack(np.where(cyclic & dense, sizes, 0))):
         r[part.edges] = _bounded(part, _exact(part))
@@ -499,7 +499,7 @@ def _check_memory(graph: Graph, exact: NDArray[Any], sketched: NDArray[Any]) -> 
     what = f"computing the exact effective resistances of a component of {most} nodes"
     # Four matrices while they are made, and differences of rows beside the last of them.
     rows = 24.0 * min(_ROW_ENTRIES, graph.n_edges * most)
-    require(8.0 * most**2 + max(24.0 * most**2, rows), what, f"take {setting('method', 'sketch')}")
+    require(8.0 * most**2 + max(24.0 * most**2, rows), what, f"take {setting('resistance', 'sketch')}")
     if sketched.size:
         per_edge, per_node = _SKETCH_BYTES
         what = f"sketching the effective resistances of {graph.n_edges} edges"

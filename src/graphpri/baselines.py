@@ -35,7 +35,7 @@ from scipy.sparse.csgraph import breadth_first_order, dijkstra
 from scipy.special import betainc, betaln, ndtr, rel_entr
 
 from graphpri._arguments import checked, new_name, real, whole
-from graphpri._laplacian import ResistanceMethod, leverages
+from graphpri._laplacian import Resistance, leverages
 from graphpri._runtime import LARGE_GRAPH, compiled, in_chunks, workers
 from graphpri._selection import (
     SAME,
@@ -1184,10 +1184,10 @@ def _backbone_first(graph: Graph, ratio: FloatArray) -> FloatArray:
 
 @method("effective-resistance", summary="edges of highest weight times effective resistance", reference=_SPIELMAN)
 def effective_resistance(
-    graph: Graph, k: int, rng: np.random.Generator, *, resistance: ResistanceMethod = "auto", n_probes: int = 64
+    graph: Graph, k: int, rng: np.random.Generator, *, resistance: Resistance = "auto", n_probes: int = 64
 ) -> Scored:
-    """μ·R, the probability that a random spanning forest contains the edge; `resistance` as `method` there."""
-    return Scored(settle(leverages(graph, method=resistance, n_probes=n_probes, rng=rng)))
+    """μ·R, the probability that a random spanning forest contains the edge."""
+    return Scored(settle(leverages(graph, resistance=resistance, n_probes=n_probes, rng=rng)))
 
 
 @method(
@@ -1200,7 +1200,7 @@ def effective_resistance_sampling(
     k: int,
     rng: np.random.Generator,
     *,
-    resistance: ResistanceMethod = "auto",
+    resistance: Resistance = "auto",
     n_probes: int = 64,
     protect: BoolArray | None = None,
     forbid: BoolArray | None = None,
@@ -1218,7 +1218,7 @@ def effective_resistance_sampling(
 
     Scores are minus the logarithm of the time of an edge's first draw, where draws come at random times.
     """
-    rate = np.maximum(leverages(graph, method=resistance, n_probes=n_probes, rng=rng), 1e-290)
+    rate = np.maximum(leverages(graph, resistance=resistance, n_probes=n_probes, rng=rng), 1e-290)
     first = np.maximum(rng.standard_exponential(graph.n_edges), 1e-290) / rate
     free = np.ones(graph.n_edges, bool)
     for fixed in (protect, forbid):

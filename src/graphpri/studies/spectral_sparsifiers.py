@@ -43,7 +43,7 @@ def work(cell: Cell, seed: int) -> Tables:
     """Edges of the sparsifiers over ε from just above 1/√N, the least that is allowed, to 1."""
     name = cell["graph"]
     graph = build(name, seed)
-    p = leverages(graph, method="exact")
+    p = leverages(graph, resistance="exact")
     p /= p.sum()
     rows: list[dict[str, Any]] = []
     for i, epsilon in enumerate(np.geomspace(1.01 / np.sqrt(graph.n_nodes), 1, cell["steps"])):
