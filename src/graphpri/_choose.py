@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from graphpri._arguments import checked, whole
-from graphpri._compare import Step
+from graphpri._compare import ComparisonStep
 from graphpri._entropy.by_name import entropy_for
 from graphpri._objective import BUDGET_BETA, Objective
 from graphpri._output import aligned, items
@@ -273,7 +273,7 @@ def choose(
     *,
     new_weights: bool = True,
     seed: int = 0,
-    callback: Callable[[Step], object] | None = None,
+    callback: Callable[[ComparisonStep], object] | None = None,
     weight: str | None = "weight",
     directed: Directed = "refuse",
     loops: Loops = "refuse",
@@ -385,7 +385,7 @@ class _Trial:
         purpose: str,
         measures: list[str],
         seed: int,
-        callback: Callable[[Step], object] | None,
+        callback: Callable[[ComparisonStep], object] | None,
     ) -> None:
         self.graph, self.keep, self.purpose, self.seed, self.callback = graph, keep, purpose, seed, callback
         self.measures = [MEASURES[name] for name in measures]
@@ -432,7 +432,7 @@ class _Trial:
             values["kept_distances"] = float(kept_distances(values["connected_pairs"], values["stretch"]))
         self.tried.append(_Tried(way, weights, values, time.process_time() - start))
         if self.callback is not None:
-            step = Step(len(self.tried), self.total, {**way._asdict(), **values})
+            step = ComparisonStep(len(self.tried), self.total, {**way._asdict(), **values})
             self.is_over = self.callback(step) is True
 
     def losses(self) -> FloatArray:

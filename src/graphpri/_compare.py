@@ -48,7 +48,7 @@ MethodWithOptions = str | tuple[str, Mapping[str, Any]]
 _FIXED = ("G", "keep", "seed", "method", "callback", *(f.name for f in fields(Policies)))
 
 
-class Step(NamedTuple):
+class ComparisonStep(NamedTuple):
     """Where a comparison stands: passed to the callback after each row."""
 
     done: int
@@ -276,7 +276,7 @@ def compare(
     unit: Unit = "nats",
     effort: EffortName | None = None,
     time_limit: float | None = None,
-    callback: Callable[[Step], object] | None = None,
+    callback: Callable[[ComparisonStep], object] | None = None,
     store: str | os.PathLike[str] | None = None,
     weight: str | None = "weight",
     directed: Directed = "refuse",
@@ -318,7 +318,7 @@ def compare(
     effort, time_limit
         For method ``"pri"``, as in :func:`graphpri.sparsify`; `time_limit` is per row.
     callback : callable, optional
-        Gets a :class:`Step` after each row; returning True stops with the rows so far.
+        Gets a :class:`ComparisonStep` after each row; returning True stops with the rows so far.
     store : path, optional
         Folder that keeps each finished row; a later call with the same graph and arguments goes on from them.
     weight, directed, loops, parallel, negative, zero, source, target
@@ -392,7 +392,7 @@ def compare(
     try:
         for table, (name, options), k, seed in cells:
             rows.append(table.row(name, options, k, seed, pieces))
-            if callback is not None and callback(Step(len(rows), len(cells), rows[-1])) is True:
+            if callback is not None and callback(ComparisonStep(len(rows), len(cells), rows[-1])) is True:
                 break
         return compared()
     except KeyboardInterrupt:

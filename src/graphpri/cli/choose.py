@@ -16,7 +16,7 @@ from graphpri.cli.sparsify import write
 
 if TYPE_CHECKING:
     from graphpri._choose import Choice
-    from graphpri._compare import Step
+    from graphpri._compare import ComparisonStep
 
 app = App(
     name="choose",
@@ -94,7 +94,7 @@ def choose(
         table = reading.read(source, watch)
         watch.stage("trying")
 
-        def step(at: Step) -> None:
+        def step(at: ComparisonStep) -> None:
             watch.show(f"{at.row['method']}: {at.done} of {at.total}", at.done / at.total)
 
         with naming(source):

@@ -38,7 +38,7 @@ from graphpri.errors import Interrupted, OptionError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from graphpri._compare import Comparison, Step
+    from graphpri._compare import Comparison, ComparisonStep
 
 app = App(
     name="compare",
@@ -176,7 +176,7 @@ def _compare(table: Any, keywords: dict[str, Any], watch: Watch) -> Comparison:
     """The comparison; the finished rows where the user interrupts it."""
     from graphpri._compare import compare
 
-    def step(at: Step) -> bool:
+    def step(at: ComparisonStep) -> bool:
         return watch.show(f"{at.row['method']}, keep {at.row['keep']}: {at.done} of {at.total}", at.done / at.total)
 
     try:
