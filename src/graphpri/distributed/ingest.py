@@ -19,13 +19,17 @@ from numpy.typing import NDArray
 from graphpri.distributed.keys import (
     FINE,
     Keys,
+    Numbering,
     block_of,
     distinct,
+    in_order,
     integers_in,
     integers_of_keys,
     keys_of_integers,
     keys_of_texts,
+    pair_order,
     place_of,
+    places_among,
     places_within,
 )
 from graphpri.distributed.parts import Decimals, Piece, Reading, batches, decimals_in
@@ -175,34 +179,30 @@ def sort_pair(store: Store, pair: Pair, where: list[Slice], weighted: bool, para
     keys = keys[:, :2]
     if pair[0] == pair[1]:
         low, places = distinct(keys.ravel())
-        high, u, v = low, places[::2], places[1::2]
+        high, u, v = low, places[::2].copy(), places[1::2].copy()
     else:
         (low, u), (high, v) = distinct(keys[:, 0]), distinct(keys[:, 1])
-    edge = u * max(high.size, 1) + v  # as one number, which sorts fast
-    del data, keys, u, v
-    if w is None:
-        edge.sort()
-    else:
-        order = np.lexsort((w, edge))
-        edge, w = edge[order], w[order]
-    new = np.concatenate([[True], edge[1:] != edge[:-1]])[: edge.size]
-    repeated = None
-    if not new.all():
-        u, v = divmod(int(edge[~new][0]), high.size)
-        repeated = int(low[u]), int(high[v])
-    if w is not None and not new.all():
-        last = np.append(new[1:], True)
-        w = np.bincount(np.cumsum(new) - 1, w) if parallel == "sum" else w[last]
-    edge = edge[new]
-    u, v = np.divmod(edge, max(high.size, 1))
+    del data, keys
+    order = pair_order(u, v, (low.size, high.size))
+    u, v, w = u[order], v[order], None if w is None else w[order]
+    again = (u[1:] == u[:-1]) & (v[1:] == v[:-1])
+    repeats, repeated = int(np.count_nonzero(again)), None
+    if repeats:
+        first = int(again.argmax())
+        repeated = int(low[u[first]]), int(high[v[first]])
+        new = np.concatenate([[True], ~again])
+        if w is not None:
+            w = w[np.lexsort((w, np.cumsum(new)))]
+            w = np.bincount(np.cumsum(new) - 1, w) if parallel == "sum" else w[np.append(new[1:], True)]
+        u, v = u[new], v[new]
     counts = [np.bincount(side, minlength=of.size).astype(np.int32) for side, of in ((u, low), (v, high))]
     sums: list[NDArray[Any]] = []
     if w is not None:
         sums = [np.bincount(side, w, of.size) for side, of in ((u, low), (v, high))]
     store.save(f"sorted/{pair_name(pair)}", low, high, *counts, *sums)
-    store.save(f"sorted/{pair_name(pair)}.edges", u.astype(np.int32), v.astype(np.int32), *([] if w is None else [w]))
+    store.save(f"sorted/{pair_name(pair)}.edges", u, v, *([] if w is None else [w]))
     range_of = (1.0, 1.0) if w is None else (float(w.min(initial=np.inf)), float(w.max(initial=0.0)))
-    return Sorted(int(edge.size), int(new.size - edge.size), repeated, *range_of)
+    return Sorted(u.size, repeats, repeated, *range_of)
 
 
 class Numbered(NamedTuple):
@@ -214,17 +214,16 @@ class Numbered(NamedTuple):
 
 def number(store: Store, block: int, blocks: int, texts: list[Slice]) -> Numbered:
     """Number the nodes of a block in the order of their keys, and write their degrees and the sums of their weights."""
-    keys = np.empty(0, np.uint64)
-    for some, _, _ in _sides(store, block, blocks):
-        both = np.concatenate([keys, some])
-        both.sort(kind="stable")  # merges what is sorted already
-        keys = both[np.concatenate([[True], both[1:] != both[:-1]])[: both.size]]
-    degrees, strengths = np.zeros(keys.size, np.int64), np.zeros(keys.size)
+    numbering, sums_at = Numbering(), np.zeros((2, 0))
     for some, count, sums in _sides(store, block, blocks):
-        at = np.searchsorted(keys, some)
-        degrees[at] += count
+        at = numbering.add(some)
+        sums_at = np.pad(sums_at, ((0, 0), (0, numbering.n - sums_at.shape[1])))
+        sums_at[0, at] += count
         if sums is not None:
-            strengths[at] += sums  # in the order of the blocks, so that roundings are the same
+            sums_at[1, at] += sums  # in the order of the blocks, so that roundings are the same
+    keys, place = in_order(numbering.keys)
+    degrees, strengths = np.zeros(keys.size, np.int64), np.zeros(keys.size)
+    degrees[place], strengths[place] = sums_at
     store.save(f"blocks/{block}", keys, degrees, strengths)
     clash = _number_texts(store, block, keys, texts) if texts else None
     return Numbered(int(keys.size), clash)
@@ -285,9 +284,10 @@ def place(store: Store, pair: Pair) -> int:
     a = store.load(f"blocks/{pair[0]}")[0]
     b = store.load(f"blocks/{pair[1]}")[0] if pair[1] != pair[0] else a
     behind = a.size if pair[1] != pair[0] else 0
-    at_low = np.searchsorted(a, low).astype(np.int32)
-    at_high = (np.searchsorted(b, high) + behind).astype(np.int32)
-    store.save(f"edges/{pair_name(pair)}", at_low[u], at_high[v], *w)
+    at = np.empty(low.size, np.int32), np.empty(high.size, np.int32)
+    for among, some, places in ((a, low, at[0]), (b, high, at[1])):
+        places_among(among, some, places)
+    store.save(f"edges/{pair_name(pair)}", at[0][u], (at[1] + np.int32(behind))[v], *w)
     return int(u.size)
 
 

@@ -99,9 +99,12 @@ def integers_in(pa: Any, pc: Any, texts: Any) -> tuple[NDArray[np.int64], NDArra
 
 
 @compiled
-def look_up(keys: Keys, slots: NDArray[np.int32], found: Keys, codes: NDArray[np.int32]) -> int:
-    """Number different keys as they come, by a hash table of slots, a power of two; returns how many there are."""
-    last, n = slots.size - 1, 0
+def look_up(keys: Keys, slots: NDArray[np.int32], found: Keys, n: int, codes: NDArray[np.int32]) -> int:
+    """Number different keys as they come, behind the first `n`, by a hash table; returns how many there are now.
+
+    The number of slots is a power of two, with room to spare.
+    """
+    last = slots.size - 1
     for i in range(keys.size):
         key = keys[i]
         at = np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & last
@@ -115,15 +118,109 @@ def look_up(keys: Keys, slots: NDArray[np.int32], found: Keys, codes: NDArray[np
     return n
 
 
-def distinct(keys: Keys) -> tuple[Keys, NDArray[np.int64]]:
+@compiled
+def sort_into(keys: Keys, low: int, shift: int, first: NDArray[np.int32], out: Keys, rank: NDArray[np.int32]) -> None:
+    """Sort different keys from `low` on, and tell the place of each: by buckets of the first bits, then insertion.
+
+    Keys are hashes, so that a bucket has about one. `first` has a place more than there are buckets, all 0.
+    """
+    n = keys.size
+    for i in range(n):
+        first[np.int64((keys[i] - low) >> shift) + 1] += 1
+    for b in range(1, first.size):
+        first[b] += first[b - 1]
+    for i in range(n):
+        b = np.int64((keys[i] - low) >> shift)
+        at = first[b]
+        first[b] = at + 1  # behind the last of the bucket in the end
+        out[at], rank[at] = keys[i], i
+    for i in range(1, n):
+        key, of = out[i], rank[i]
+        at = i
+        while at > 0 and out[at - 1] > key:
+            out[at], rank[at] = out[at - 1], rank[at - 1]
+            at -= 1
+        out[at], rank[at] = key, of
+
+
+def in_order(keys: Keys) -> tuple[Keys, NDArray[np.int32]]:
+    """Different keys in order, and the place that each given one has there."""
+    place, order = np.empty((2, keys.size), np.int32)
+    if not keys.size:
+        return keys, place
+    low = keys.min()
+    bits = keys.size.bit_length()
+    shift: Any = np.uint64(max(int(keys.max() - low).bit_length() - bits, 0))
+    out = np.empty_like(keys)
+    sort_into(keys, low, shift, np.zeros((1 << bits) + 1, np.int32), out, order)
+    place[order] = np.arange(keys.size, dtype=np.int32)
+    return out, place
+
+
+class Numbering:
+    """Different keys, numbered as they come."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._found = np.empty(0, np.uint64)
+        self._slots = np.empty(0, np.int32)
+
+    def add(self, keys: Keys) -> NDArray[np.int32]:
+        """The number of each of some keys."""
+        most = self.n + keys.size
+        if 2 * most > self._slots.size:
+            known, codes = self.keys, np.empty(self.n, np.int32)
+            self._slots = np.full(1 << (2 * most).bit_length(), -1, np.int32)
+            self._found = np.empty(self._slots.size // 2, np.uint64)
+            look_up(known, self._slots, self._found, 0, codes)
+        codes = np.empty(keys.size, np.int32)
+        self.n = look_up(np.ascontiguousarray(keys), self._slots, self._found, self.n, codes)
+        return codes
+
+    @property
+    def keys(self) -> Keys:
+        """The keys by their numbers."""
+        return self._found[: self.n]
+
+
+def distinct(keys: Keys) -> tuple[Keys, NDArray[np.int32]]:
     """The different keys in order, and the place of each given one among them."""
-    slots = np.full(1 << (2 * keys.size).bit_length(), -1, np.int32)
-    found, codes = np.empty(keys.size, np.uint64), np.empty(keys.size, np.int32)
-    found = found[: look_up(np.ascontiguousarray(keys), slots, found, codes)]
-    order = np.argsort(found)
-    place = np.empty(found.size, np.int64)
-    place[order] = np.arange(found.size)
-    return found[order], place[codes]
+    numbering = Numbering()
+    codes = numbering.add(keys)
+    found, place = in_order(numbering.keys)
+    return found, place[codes]
+
+
+@compiled
+def sort_by(
+    values: NDArray[np.int32], before: NDArray[np.int32], first: NDArray[np.int64], order: NDArray[np.int32]
+) -> None:
+    """A pass of a radix sort: order by values, equal ones as `before` says; `first` has where each value begins."""
+    for i in range(order.size):
+        e = before[i] if before.size else np.int32(i)
+        at = first[values[e]]
+        first[values[e]] = at + 1
+        order[at] = e
+
+
+def pair_order(u: NDArray[np.int32], v: NDArray[np.int32], sizes: tuple[int, int]) -> NDArray[np.int32]:
+    """The order of edges by u, and by v where that is the same, given how many values there are of each."""
+    order = np.empty(0, np.int32)
+    for values, size in ((v, sizes[1]), (u, sizes[0])):
+        before, order = order, np.empty(values.size, np.int32)
+        counts = np.bincount(values, minlength=size)
+        sort_by(values, before, np.cumsum(counts) - counts, order)
+    return order
+
+
+@compiled
+def places_among(among: Keys, some: Keys, places: NDArray[np.int32]) -> None:
+    """Place of some keys among others, all of which are there; both are in order."""
+    at = 0
+    for i in range(some.size):
+        while among[at] != some[i]:
+            at += 1
+        places[i] = at
 
 
 def spread_bits(numbers: NDArray[np.int64]) -> NDArray[np.uint16]:
