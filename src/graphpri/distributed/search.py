@@ -30,8 +30,12 @@ SAMPLE = 50_000
 FEW_NODES = 1 << 21
 """Nodes of a block up to which both blocks of a pair are passed on together: twice the bytes, a third of the tasks."""
 
-ROUGHLY, ATTEMPTS = 4, 8
+ROUGHLY, ATTEMPTS = 2, 8
 """Passes to the exact size before the last sweep, and after it: the very last one flips edges at any cost."""
+
+OVER = 1.7, 1.35
+"""How many times as many flips as are needed a pass to the exact size lets through, the first of a round and others:
+each makes those at its nodes dearer, and what costs too much in its turn is not flipped."""
 
 FEW = 1e-5
 """Share of K up to which edges are flipped at any cost at once."""
@@ -145,7 +149,8 @@ class Search:
             how = Pass(self.setting, before, before, str(step))
             label = kind if kind != "sweep" else f"sweep {sum(w == 'sweep' for w, _ in plan[: step + 1])} of {sweeps}"
             last = all(what != "exact" for what, _ in plan[step + 1 :]) or abs(self.size - k) <= FEW * k
-            name = self._play(kind, label, how, k, at_any_cost=last)
+            over = None if last else OVER[step > 0 and plan[step - 1][0] == "exact"]
+            name = self._play(kind, label, how, k, over)
             self.journal.note(passes=step + 1, size=self.size, **{"pass": name})
             self._forget(before, name)
             before = name
@@ -168,11 +173,11 @@ class Search:
 
     # Passes.
 
-    def _play(self, kind: str, label: str, how: Pass, k: int, *, at_any_cost: bool) -> str:
+    def _play(self, kind: str, label: str, how: Pass, k: int, over: float | None) -> str:
         """Make one pass; returns the name of what it leads to."""
         if kind in ("sweep", "exact", "swap"):
             before, how = how, self._set_up(kind, how)
-            self._move(kind, label, how, k, at_any_cost)
+            self._move(kind, label, how, k, over)
             self._forget_looks(before, how)
         elif kind == "spread":
             counts = np.cumsum([0, *self.numbers.pair_edges])
@@ -204,14 +209,14 @@ class Search:
             files = [f"nodes/{b}.{how.nodes}" for b in self.blocks]
             self.store.remove_files(files + ([f"bends/{b}.{held}" for b in self.blocks] if held else []))
 
-    def _move(self, kind: str, label: str, how: Pass, k: int, at_any_cost: bool) -> None:
+    def _move(self, kind: str, label: str, how: Pass, k: int, over: float | None) -> None:
         def look(_: Pair) -> Pass:
             return how
 
         if kind == "sweep":
             self._through(moves.sweep, label, how._replace(numbers=(self._price(look, k),)), k=k)
         elif kind == "exact":
-            self._through(moves.take, "exact size", how._replace(numbers=self._cut(look, at_any_cost)))
+            self._through(moves.take, "exact size", how._replace(numbers=self._cut(look, over)))
         else:
             self._swap(how._replace(numbers=(max(1.0, abs(self.setting.beta)),)))
 
@@ -285,14 +290,16 @@ class Search:
         found = np.concatenate([prices for prices, _ in self._sample(look)])
         return price_below(found, k / self.setting.edges)
 
-    def _cut(self, look: Look, at_any_cost: bool) -> tuple[float, ...]:
-        """The rank up to which flips bring the size to K exactly, were they all made at once."""
+    def _cut(self, look: Look, over: float | None) -> tuple[float, ...]:
+        """The rank of the last flip to let through, of `over` times as many as K needs or of just these at any cost."""
         need = self.setting.k - self.size
         kept = int(need < 0)
+        most = self.size if kept else self.setting.edges - self.size
+        many = min(int(abs(need) * (over or 1)), most)
         some = self._sample(look)
         costs = np.concatenate([(prices if not kept else -prices)[state == kept] for prices, state in some])
         costs.sort()
-        share = abs(need) / max(self.setting.edges - self.size if not kept else self.size, 1)
+        share = many / max(most, 1)
         at, wide = share * costs.size, 4 * math.sqrt(share * costs.size) + 8
         while True:
             low = float(costs[int(at - wide)]) if at - wide >= 1 else -math.inf
@@ -301,9 +308,11 @@ class Search:
             found = self.cluster.all("prices", 0.0, self.setting.edges, calls)
             below = sum(count for count, _ in found)
             ranks = np.concatenate([some for _, some in found])
-            if below < abs(need) <= below + ranks.size:
-                place = abs(need) - below - 1
-                return int(np.partition(ranks, place)[place]), kept, int(at_any_cost)
+            if below + ranks.size < many and low == -math.inf and high == math.inf:
+                many = below + ranks.size  # the others can't be flipped
+            if below < many <= below + ranks.size:
+                place = many - below - 1
+                return int(np.partition(ranks, place)[place]), kept, int(over is None)
             wide *= 8
 
     def _chosen(self, how: Choice) -> Choice:
@@ -424,7 +433,7 @@ class WeightedSearch(Search):
 
     # Passes.
 
-    def _play(self, kind: str, label: str, how: Pass, k: int, *, at_any_cost: bool) -> str:
+    def _play(self, kind: str, label: str, how: Pass, k: int, over: float | None) -> str:
         before = str(how.states)
         if kind == "choose":
             return self._better(str(self.journal["rival"]), before)
@@ -434,7 +443,7 @@ class WeightedSearch(Search):
         if kind == "lightest":
             self.journal.note(rival=how.states, rival_size=self.size)
             how = how._replace(states=None, nodes=None)
-        return super()._play(kind, label, how, k, at_any_cost=at_any_cost)
+        return super()._play(kind, label, how, k, over)
 
     def _through(
         self,
