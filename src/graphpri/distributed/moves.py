@@ -193,7 +193,8 @@ def write(
     first, second = (find("pyarrow.compute").if_else(low, *some) for some in (ends, ends[::-1]))
     table = pa.table([first, second, *(some[kept] for some in w)], names=list(columns))
     sink = pa.BufferOutputStream()
-    find("pyarrow.parquet").write_table(table, sink)
+    # Most integers differ: a dictionary of them takes longer and more bytes.
+    find("pyarrow.parquet").write_table(table, sink, use_dictionary=TEXTS in kinds)
     data = sink.getvalue().to_pybytes()
     output.write(name, data)
     return Wrote(name, table.num_rows, len(data), sha256(data).hexdigest())

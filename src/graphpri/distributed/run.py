@@ -9,9 +9,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from typing import Any, NamedTuple
 from uuid import uuid4
+
+import numpy as np
 
 from graphpri._arguments import checked
 from graphpri._runtime import size_text
@@ -108,6 +110,10 @@ def connect(scheduler: str) -> Any:
         raise ClusterError(f"no Dask scheduler answers at {scheduler} ({_words(error)}): is it running?") from None
 
 
+FREED = 31 << 20
+"""Bytes of a block below the most, 32 MiB, up to which glibc changes its ways."""
+
+
 class Later(NamedTuple):
     """What a task will return, or an item of it."""
 
@@ -115,8 +121,18 @@ class Later(NamedTuple):
     item: int | None = None
 
 
+@lru_cache(maxsize=1)
+def _keep_freed_memory() -> None:
+    """Let glibc keep what arrays of some MB leave, for the next ones: getting it anew takes longer than many tasks.
+
+    When a block of its own pages is freed, glibc takes smaller ones from its heap from then on (``mallopt(3)``).
+    """
+    np.empty(FREED, np.uint8)
+
+
 def _call(task: Any, arguments: tuple[Any, ...], *found: Any) -> Any:
     """Call a task, with what others have returned in the places where that was announced."""
+    _keep_freed_memory()
     results = iter(found)
 
     def filled(value: Any) -> Any:
