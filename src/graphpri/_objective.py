@@ -33,7 +33,7 @@ from graphpri._entropy import (
 from graphpri._entropy.by_name import BATCHED_NODES, ENTROPIES, entropy_named
 from graphpri._entropy.stochastic import TARGET, Estimate, edge_term_by_probes, estimate
 from graphpri.errors import GraphError, OptionError, argument
-from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, edge_values
+from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, edge_values, taken
 
 Mixture = Literal["equation", "listing"]
 
@@ -295,7 +295,7 @@ class LargeEntropies(_Entropies):
         """The same where nodes and edges stand in another order; `node` was the number of each node."""
         other = LargeEntropies(graph, weights, self.entropy, self.mixture)
         every = self._everything
-        everything = every._replace(degrees=every.degrees[node], logs=every.logs[node])
+        everything = every._replace(degrees=taken(every.degrees, node), logs=taken(every.logs, node))
         object.__setattr__(other, "_everything", everything)
         return other
 

@@ -902,13 +902,19 @@ class Sweeps:
             return
         self._nodes[:, DEGREE] = kept.degrees
         self._set_trace(kept, mixed)
-        if self.local:
-            self._bend[:, PULL] = kept.pull * np.maximum(kept.degrees, self._mean_weights)
-            self._bend[:, PULL_MIXED] = mixed.pull * mixed.degrees
-            self._bend[:, LEAST] = self._mean_weights
-            self._bend[:, FLOOR] = np.log(np.maximum(self._mean_weights, LIGHTEST))
-        if self.equal:
-            in_chunks(lambda a, b: look_around(a, b, self._nodes, self._bend, self._c), self.graph.n_nodes)
+        least = self._mean_weights if self.local else np.empty(0)
+
+        def fill(start: int, stop: int) -> None:
+            at = slice(start, stop)
+            if self.local:
+                self._bend[at, PULL] = kept.pull[at] * np.maximum(kept.degrees[at], least[at])
+                self._bend[at, PULL_MIXED] = mixed.pull[at] * mixed.degrees[at]
+                self._bend[at, LEAST] = least[at]
+                self._bend[at, FLOOR] = np.log(np.maximum(least[at], LIGHTEST))
+            if self.equal:
+                look_around(start, stop, self._nodes, self._bend, self._c)
+
+        in_chunks(fill, self.graph.n_nodes)
 
     def _set_trace(self, kept: Side, mixed: Side) -> None:
         """Set up what depends on the trace."""
