@@ -242,6 +242,7 @@ def _positions(ends: Ends, labels: Any) -> NDArray[np.int64] | None:
 
 _LIMIT = "it holds values of a type that can't be kept as JSON"
 _ROWS = 1 << 20  # in a group
+_DICTIONARY = 1 << 17  # nodes whose numbers fill the page of a dictionary, by pyarrow's default
 _MANY = 1 << 16
 
 
@@ -323,7 +324,10 @@ def write_parquet(table: EdgeTable, stream: BinaryIO, name: str) -> list[str]:
     notes += left_out("edge", refused, _LIMIT)
     meta = jsontext.dumps(_meta(table, names.recover(table), notes))
     schema = pa.schema(fields, metadata={META: meta.encode()})
-    with parquet.ParquetWriter(_Output(stream), schema) as writer:
+    # A dictionary that outgrows its page would be built in vain for every group of rows.
+    plain = names.texts is None and table.n_nodes > _DICTIONARY
+    by_dictionary: Any = [field.name for field in fields[2:]] if plain else True
+    with parquet.ParquetWriter(_Output(stream), schema, use_dictionary=by_dictionary) as writer:
         for start in range(0, max(table.source.size, 1), _ROWS):
             at = slice(start, start + _ROWS)
             ends = [names.of(table.source[at]), names.of(table.target[at])]
