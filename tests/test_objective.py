@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 import graphpri
 import zoo
@@ -346,3 +347,16 @@ def test_graphs_without_edges_are_refused(graph):
 def test_keeping_nothing_is_refused():
     with pytest.raises(GraphError, match="no edge is kept"):
         Objective(zoo.ring(4), 1.0).value(np.zeros(4))
+
+
+@pytest.mark.parametrize("name", ["degree", "local"])
+def test_large_graphs_have_the_same_values_by_any_number_of_threads(name: str):
+    """Those of BLAS included, which adds long vectors piece by piece."""
+    graph = graphpri.datasets.barabasi_albert(30_000, 2, seed=0)
+    w = np.random.default_rng(0).random(graph.n_edges)
+    found: list[bytes] = []
+    for count in (1, 2, 3):
+        with threadpool_limits(count, "blas"):
+            terms, gradient = Objective(graph, 4.0, entropy=name).terms_and_gradient(w)
+        found.append(np.array([*terms, *gradient]).tobytes())
+    assert len(set(found)) == 1

@@ -32,6 +32,7 @@ from graphpri._entropy import (
 )
 from graphpri._entropy.by_name import BATCHED_NODES, ENTROPIES, entropy_named
 from graphpri._entropy.stochastic import TARGET, Estimate, edge_term_by_probes, estimate
+from graphpri._runtime import single_thread
 from graphpri.errors import GraphError, OptionError, argument
 from graphpri.graph import BoolArray, FloatArray, Graph, IntArray, edge_values, taken
 
@@ -325,7 +326,9 @@ class LargeEntropies(_Entropies):
         node, node_mixed = _at_nodes(kept, t), _at_nodes(mixed, m)
         if self.mixture == "equation":
             # The chain rule through κ, since the scale of ρ in the mixture follows the trace of σ.
-            along = float(kept.degrees @ node_mixed) + 2 * mixed.correction - mixed.kappa * mixed.along
+            with single_thread():  # as in Side.f
+                along = float(kept.degrees @ node_mixed)
+            along += 2 * mixed.correction - mixed.kappa * mixed.along
             factor, constant = -0.5 * of_mixed / t, -2 * along / t
         else:
             factor, constant = -of_mixed / m, 2 * s_mixed

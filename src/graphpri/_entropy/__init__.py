@@ -178,8 +178,9 @@ class Side(NamedTuple):
 
     @property
     def f(self) -> float:
-        """F."""
-        return -float(self.degrees @ self.logs) - self.correction
+        """F; BLAS would add in another order by several threads."""
+        with single_thread():
+            return -float(self.degrees @ self.logs) - self.correction
 
     def entropy(self, trace: float) -> float:
         """S in nats, for the trace T of the matrix."""
