@@ -131,11 +131,13 @@ class OwnOptions:
 
     def keywords(self) -> dict[str, Any]:
         """Keyword arguments of :func:`graphpri.sparsify`."""
-        from graphpri._sparsify import sparsify
-
         options = parse_options(self.option)
-        if taken := sorted(options.keys() & signature(sparsify).parameters.keys()):
-            raise OptionError(f"--option {taken[0]} is for options of the method: pass --{taken[0].replace('_', '-')}")
+        if options:
+            from graphpri._sparsify import sparsify
+
+            if taken := sorted(options.keys() & signature(sparsify).parameters.keys()):
+                text = f"--option {taken[0]} is for options of the method: pass --{taken[0].replace('_', '-')}"
+                raise OptionError(text)
         own = {name: value for name, value in vars(self).items() if name != "option"}
         own = {name: value for name, value in own.items() if value is not None or name not in _OF_TESTS}
         return own | {"keep": None if self.keep is None else parse_keep(self.keep)} | options
@@ -243,14 +245,14 @@ class Job(NamedTuple):
 
     def run(self, target: outputs.Target, watch: Watch) -> dict[str, Any]:
         """Sparsify one input, write the results, and report."""
-        from graphpri._sparsify import sparsify
-        from graphpri.measures.reports import changed
-
         begin = time.perf_counter()
         with naming(target.input), ThreadPoolExecutor(1) as beside:
             if _is_large(target.input):
                 beside.submit(_load_loops, self.keywords["method"], self.search.entropy)
             table = self.reading.read(target.input, watch)
+            from graphpri._sparsify import sparsify  # which may have been imported meanwhile
+            from graphpri.measures.reports import changed
+
             watch.stage(f"sparsifying {target.input}")
             options = self.keywords | self.search.keywords(table) | self.reading.policies()
             if options["method"] == "pri":
@@ -269,7 +271,7 @@ class Job(NamedTuple):
 
 
 _LARGE_FILE = 10_000_000
-"""Bytes from which loading the compiler while a file is read pays, about a million edges."""
+"""Bytes from which it pays to load the compiler while a file is read, about a million edges."""
 
 
 def _is_large(name: str) -> bool:
@@ -279,7 +281,7 @@ def _is_large(name: str) -> bool:
 
 
 def _load_loops(method: str, entropy: str) -> None:
-    """Load the compiler and the loops that large graphs need, by a small graph: reading leaves a core for that."""
+    """Import what large graphs need, compiler and loops included, by a small graph: reading leaves time for that."""
     import numpy as np
 
     from graphpri import Graph, sparsify
