@@ -338,7 +338,7 @@ def test_swaps_at_nodes_lower_the_objective(
     found: list[Manifest] = []
     for more in ((), ("swap",)):
         plan = [(kind, k) for kind in ("lightest" if weighted else "spread", "sweep", "exact", *more)]
-        monkeypatch.setattr(search.Search, "plan", lambda _, plan=plan: plan)
+        monkeypatch.setattr(search.Passes, "plan", lambda _, plan=plan: plan)
         how = {"weight": "weight" if weighted else None, "keep": k, "beta": 50.0, "entropy": entropy}
         found.append(go(source, tmp_path / f"kept{len(more)}", None, **how))
     assert found[1].objective < 0.98 * found[0].objective

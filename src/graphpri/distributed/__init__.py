@@ -19,7 +19,7 @@ from graphpri._objective import BUDGET_BETA, Mixture, check_beta
 from graphpri._runtime import workers
 from graphpri._selection import count_edges
 from graphpri._version import __version__
-from graphpri.distributed.choices import Choice
+from graphpri.distributed.choices import Criterion
 from graphpri.distributed.estimates import STEP, STEPS, Asked, estimated
 from graphpri.distributed.moves import Wrote
 from graphpri.distributed.pairs import Setting
@@ -29,7 +29,7 @@ from graphpri.distributed.run import (
     Cluster,
     Journal,
     Numbers,
-    Policies,
+    RowRules,
     Step,
     check_unchanged,
     connect,
@@ -37,7 +37,7 @@ from graphpri.distributed.run import (
     mark_all,
     read_all,
 )
-from graphpri.distributed.search import Measured, Search, WeightedSearch
+from graphpri.distributed.search import Measured, Passes, WeightedPasses
 from graphpri.distributed.store import Store, find
 from graphpri.errors import ClusterError, FileError, OptionError, argument, setting
 from graphpri.measures.information import Estimates, check_estimate
@@ -334,7 +334,7 @@ def estimate(
     url = scratch or f"{(kept or input).rstrip('/')}.scratch"
     if scratch is None and ("*" in url or "?" in url):
         raise OptionError(f"an input given by a pattern has no place beside it: pass {setting('scratch')}")
-    store, reading, policies = Store(url), Reading(source, target, weight), Policies(loops, parallel)
+    store, reading, policies = Store(url), Reading(source, target, weight), RowRules(loops, parallel)
     store.check_parent()
     if store.exists():
         raise FileError(f"{store.url}: exists already: name another place by {setting('scratch')}, or remove it")
@@ -472,7 +472,7 @@ class _Job:
         reading = Reading(self.settings["source"], self.settings["target"], self.weight)
         if journal["numbers"] is None:
             needs = self.settings["method"] == "weight"
-            policies = Policies(self.settings["loops"], self.settings["parallel"], needs)
+            policies = RowRules(self.settings["loops"], self.settings["parallel"], needs)
             numbers = read_all(cluster, self.scratch, parts, reading, policies)
             check_unchanged(parts, self.input)
             journal.note(numbers=numbers._replace(kinds=sorted(numbers.kinds))._asdict())
@@ -486,10 +486,10 @@ class _Job:
         check_unchanged(parts, self.input)
         return self._finish(numbers, k, measured, wrote)
 
-    def _search(self, cluster: Cluster, numbers: Numbers, k: int, journal: Journal) -> Search:
+    def _search(self, cluster: Cluster, numbers: Numbers, k: int, journal: Journal) -> Passes:
         beta, alpha, method = (self.settings[name] for name in ("beta", "alpha", "method"))
         by = {"random": "lots", "weight": "heaviest", "local-degree": "scores"}.get(method)
-        choice = None if by is None else Choice(by, self.settings["seed"])
+        choice = None if by is None else Criterion(by, self.settings["seed"])
         setting = Setting(
             beta=beta,
             alpha=alpha,
@@ -502,7 +502,7 @@ class _Job:
             trace=2.0 * k,
             total=2.0 * numbers.edges,
         )
-        of_kind = WeightedSearch if numbers.weighted else Search
+        of_kind = WeightedPasses if numbers.weighted else Passes
         return of_kind(cluster, self.scratch, numbers, setting, journal, choice)
 
     def _finish(self, numbers: Numbers, k: int, measured: Measured, wrote: list[Wrote]) -> Manifest:

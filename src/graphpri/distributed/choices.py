@@ -25,7 +25,7 @@ ARCS = 1 << 21
 """About how many arcs are sorted at a time."""
 
 
-class Choice(NamedTuple):
+class Criterion(NamedTuple):
     """By which numbers edges are chosen, and up to which.
 
     Attributes
@@ -60,7 +60,7 @@ def places(store: Store, pair: Pair, by: str) -> Numbers64:
     return w[0].view(np.uint64) if by == "lightest" else ~w[0].view(np.uint64)
 
 
-def chosen(store: Store, pair: Pair, how: Choice) -> NDArray[np.bool_]:
+def chosen(store: Store, pair: Pair, how: Criterion) -> NDArray[np.bool_]:
     """Which edges of a pair are chosen."""
     at = places(store, pair, how.by)
     tied = at == np.uint64(how.cut)
@@ -70,7 +70,7 @@ def chosen(store: Store, pair: Pair, how: Choice) -> NDArray[np.bool_]:
     return found
 
 
-def digits(store: Store, pair: Pair, how: Choice, tied: bool, before: int, level: int) -> NDArray[np.int64]:
+def digits(store: Store, pair: Pair, how: Criterion, tied: bool, before: int, level: int) -> NDArray[np.int64]:
     """How often each value of 16 bits comes next behind `before` in the places of a pair's edges.
 
     Where `tied`, in the lots of the edges whose place is the cut.

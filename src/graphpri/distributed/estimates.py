@@ -46,7 +46,7 @@ Rows = tuple[IntArray, IntArray, FloatArray]
 behind as many as the rows' own block has nodes."""
 
 
-class Side(NamedTuple):
+class EdgeWeighting(NamedTuple):
     """A weighting of the edges: what each weighs in the graph and in what is kept of it, times a factor each."""
 
     name: str
@@ -101,7 +101,7 @@ def arrange(store: Store, block: int, blocks: int, least: float, is_pair: bool) 
     return float(degrees[0].sum()), float(degrees[1].sum()), float(np.log(np.maximum(inside, least)).sum())
 
 
-def rows_of(store: Store, side: Side, block: int, other: int) -> Rows:
+def rows_of(store: Store, side: EdgeWeighting, block: int, other: int) -> Rows:
     """The rows of a block in the columns of another, by a weighting."""
     if side.of_original == 0:
         starts, ends, *k = store.load(f"rows/{block}.{other}.kept")
@@ -113,7 +113,7 @@ def rows_of(store: Store, side: Side, block: int, other: int) -> Rows:
     return starts.copy(), ends.copy(), values
 
 
-def degrees_of(store: Store, side: Side, block: int) -> FloatArray:
+def degrees_of(store: Store, side: EdgeWeighting, block: int) -> FloatArray:
     """Degrees of a block's nodes, by a weighting."""
     original, kept = store.load(f"degrees/{block}")
     return side.of_original * original + side.of_kept * kept
@@ -125,7 +125,9 @@ def _add_neighbours(rows: Rows, x: FloatArray, out: FloatArray) -> None:
     stochastic.multiply(*rows, np.zeros(len(out)), x, ones, out, -ones, 0, len(out))
 
 
-def _multiplied(store: Store, side: Side, block: int, blocks: int, of: Callable[[int], FloatArray]) -> FloatArray:
+def _multiplied(
+    store: Store, side: EdgeWeighting, block: int, blocks: int, of: Callable[[int], FloatArray]
+) -> FloatArray:
     """−A x at the nodes of a block; `of` gives x at those of any."""
     own = of(block)
     out = np.zeros_like(own)
@@ -148,7 +150,7 @@ class Begun(NamedTuple):
     largest: float
 
 
-def begin(store: Store, block: int, blocks: int, side: Side, seed: int, draw: int) -> Begun:
+def begin(store: Store, block: int, blocks: int, side: EdgeWeighting, seed: int, draw: int) -> Begun:
     """Write a block's part of the probes, and look at what is known of their forms."""
 
     def look_at(other: int) -> tuple[FloatArray, FloatArray, NDArray[np.int8]]:
@@ -180,7 +182,7 @@ def begin(store: Store, block: int, blocks: int, side: Side, seed: int, draw: in
 
 
 def multiply(
-    store: Store, block: int, blocks: int, side: Side, names: tuple[str, str | None, str], factors: Any
+    store: Store, block: int, blocks: int, side: EdgeWeighting, names: tuple[str, str | None, str], factors: Any
 ) -> FloatArray:
     """Write a block's part of L x scale − before back; returns its part in ⟨x scale, it⟩.
 
@@ -272,7 +274,7 @@ def estimated(cluster: Cluster, store: Store, numbers: Numbers, asked: Asked, *,
 class _InFiles:
     """Vectors of Lanczos steps, see :class:`graphpri._entropy.stochastic.Vectors`."""
 
-    def __init__(self, run: Probing, side: Side, label: str) -> None:
+    def __init__(self, run: Probing, side: EdgeWeighting, label: str) -> None:
         self.run, self.side, self.label = run, side, label
         self.step, self.before = 0, ""
 
@@ -330,15 +332,17 @@ class Probing:
     def found(self, asked: Asked) -> Found:
         """Estimates as :mod:`graphpri.measures.information` makes them in memory."""
         total, trace, by = self.total, self.trace, (asked.probes, asked.seed)
-        original = Side("original", 1 / total, 0.0)
+        original = EdgeWeighting("original", 1 / total, 0.0)
         if not self.is_pair:
             return self._by_probes([original], [[1.0]], [asked.target], *by), 0.0
         halves = (0.5 / total, 0.5 / trace) if asked.mixture == "equation" else (1 / (total + trace),) * 2
-        sides = [Side("kept", 0.0, 1 / trace), original, Side("mixture", *halves)]
+        sides = [EdgeWeighting("kept", 0.0, 1 / trace), original, EdgeWeighting("mixture", *halves)]
         barrier = -asked.alpha * self.logs if asked.alpha else 0.0
         return self._by_probes(sides, *joint_combinations(asked.beta, asked.target), *by), barrier
 
-    def _by_probes(self, sides: list[Side], factors: Any, goals: Any, probes: int | None, seed: int) -> list[Estimate]:
+    def _by_probes(
+        self, sides: list[EdgeWeighting], factors: Any, goals: Any, probes: int | None, seed: int
+    ) -> list[Estimate]:
         self.seed = seed
         draws = range(-(-(MOST_PROBES if probes is None else probes) // WIDTH))
         wanted = np.zeros(len(goals)) if probes is not None else np.asarray(goals, np.float64)
@@ -350,7 +354,7 @@ class Probing:
 class _Weighting:
     """One weighting of the edges, as :class:`graphpri._entropy.stochastic.Sampled`; a draw is the number of a block."""
 
-    def __init__(self, run: Probing, side: Side) -> None:
+    def __init__(self, run: Probing, side: EdgeWeighting) -> None:
         self.run, self.side = run, side
 
     def sample(self, signs: int, rule: Rule | None, is_enough: Callable[[Estimate, int], bool]) -> Sample:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphpri._entropy import LIGHTEST, read_only
 from graphpri._objective import barrier_floor, coefficients, mixture_scale
-from graphpri.distributed.choices import Choice
+from graphpri.distributed.choices import Criterion
 from graphpri.distributed.ingest import Pair, pair_name
 from graphpri.distributed.store import Store
 from graphpri.graph import FloatArray
@@ -92,7 +92,7 @@ class Pass(NamedTuple):
         What moves take, where the trace moves.
     bend : str, optional
         Name of the pulls, where these are held.
-    choice : Choice, optional
+    choice : Criterion, optional
         Which edges are kept.
     """
 
@@ -104,7 +104,7 @@ class Pass(NamedTuple):
     numbers: tuple[float, ...] = ()
     c: Coefficients | None = None
     bend: str | None = None
-    choice: Choice | None = None
+    choice: Criterion | None = None
 
 
 class Played(NamedTuple):

@@ -325,7 +325,7 @@ class Numbers(NamedTuple):
     point: bool
 
 
-class Policies(NamedTuple):
+class RowRules(NamedTuple):
     """What to do with self-loops, with rows that repeat an edge, and whether there must be weights."""
 
     loops: str
@@ -333,7 +333,7 @@ class Policies(NamedTuple):
     weights: bool = False
 
 
-def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading, policies: Policies) -> Numbers:
+def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading, policies: RowRules) -> Numbers:
     """Read the input, number its nodes and deal its edges to pairs of blocks.
 
     Raises
@@ -365,7 +365,7 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
 
 
 def mark_all(
-    cluster: Cluster, store: Store, parts: list[Part], reading: Reading, policies: Policies, numbers: Numbers, url: str
+    cluster: Cluster, store: Store, parts: list[Part], reading: Reading, policies: RowRules, numbers: Numbers, url: str
 ) -> int:
     """Find the edges of another input, a part of the graph, and note what each weighs there; returns their number.
 
@@ -409,7 +409,7 @@ def _sorted_rows(
     store: Store,
     parts: list[Part],
     reading: Reading,
-    policies: Policies,
+    policies: RowRules,
     blocks: int | None = None,
 ) -> _Rows:
     """Deal the rows of an input to pairs of blocks, as many as their number asks for if that isn't given, and sort.
@@ -471,7 +471,7 @@ def _remove_rows(store: Store) -> None:
         store.remove(folder)
 
 
-def _about_weights(every: list[Piece], dealt: list[Dealt], policies: Policies) -> bool:
+def _about_weights(every: list[Piece], dealt: list[Dealt], policies: RowRules) -> bool:
     """Whether the edges have weights, which either all parts have or none."""
     with_weights = [(piece, one.weighted) for piece, one in zip(every, dealt, strict=True) if one.rows]
     weighted = any(has for _, has in with_weights)

@@ -17,7 +17,7 @@ import numpy as np
 
 from graphpri._objective import Terms, divergence_between
 from graphpri.distributed import choices, ingest, local, moves, swaps, weighted
-from graphpri.distributed.choices import Choice
+from graphpri.distributed.choices import Criterion
 from graphpri.distributed.ingest import Pair, pairs_of
 from graphpri.distributed.pairs import Pass, Played, Setting, load_nodes
 from graphpri.distributed.run import TABLES, WRITING, Cluster, Journal, Later, Numbers
@@ -67,7 +67,7 @@ Plan = list[tuple[str, int]]
 """Every pass by what it does, and the size it does it for."""
 
 
-class Search:
+class Passes:
     """The passes over edges that all weigh 1.
 
     Parameters
@@ -77,7 +77,7 @@ class Search:
     numbers : Numbers
     setting : Setting
     journal : Journal
-    choice : Choice or None
+    choice : Criterion or None
         How another method chooses edges; None for a search.
     """
 
@@ -88,7 +88,7 @@ class Search:
         numbers: Numbers,
         setting: Setting,
         journal: Journal,
-        choice: Choice | None = None,
+        choice: Criterion | None = None,
     ) -> None:
         self.cluster, self.store, self.numbers, self.journal = cluster, store, numbers, journal
         self.setting, self.choice = setting, choice
@@ -184,7 +184,7 @@ class Search:
             share = dict(zip(self.pairs, np.diff(counts * k // self.setting.edges).tolist(), strict=True))
             self._through(moves.spread, "start", how, lambda pair: (share[pair],))
         else:
-            choice = self._chosen(self.choice or Choice("lightest", 0))
+            choice = self._chosen(self.choice or Criterion("lightest", 0))
             self._through(moves.draw, "choosing", how._replace(choice=choice))
         return how.name
 
@@ -315,7 +315,7 @@ class Search:
                 return int(np.partition(ranks, place)[place]), kept, int(over is None)
             wide *= 8
 
-    def _chosen(self, how: Choice) -> Choice:
+    def _chosen(self, how: Criterion) -> Criterion:
         """A choice with what it takes to be of K edges."""
         if how.by == "scores":
             self.store.make("scores")
@@ -325,7 +325,7 @@ class Search:
         how = how._replace(cut=cut)
         return how._replace(lot=self._digits(how, behind, tied=True)[0])
 
-    def _digits(self, how: Choice, k: int, *, tied: bool) -> tuple[int, int]:
+    def _digits(self, how: Criterion, k: int, *, tied: bool) -> tuple[int, int]:
         """The k-th number in order, 16 bits at a time, and which of those equal to it that is, counted from 1."""
         found = 0
         for level in range(4):
@@ -379,7 +379,7 @@ WIDE_SWINGS = 2, 0.9
 """The same from the lightest edges: nearer ones may stay in a valley 0.3 % higher."""
 
 
-class WeightedSearch(Search):
+class WeightedPasses(Passes):
     """The passes over weighted edges."""
 
     held = Held()
