@@ -219,13 +219,20 @@ class Monitor:
     callback: Callback | None = None
     time_limit: float | None = None
     trace: list[Progress] = field(default_factory=list[Progress])
-    best: BoolArray | None = None
     best_value: float = np.inf
     draft: Monitor | None = None
     beta: float = 0.0
 
     def __post_init__(self) -> None:
         self._deadline = deadline() if self.time_limit is None else Deadline(self.time_limit)
+        self._best: BoolArray | Callable[[], BoolArray] | None = None
+
+    @property
+    def best(self) -> BoolArray | None:
+        """The best subset so far, shape (M,)."""
+        if callable(self._best):
+            self._best = self._best()
+        return self._best
 
     def for_draft(self) -> Monitor:
         """A monitor of a preliminary search by another entropy, with the same trace, callback and deadline."""
@@ -233,11 +240,11 @@ class Monitor:
         self.draft._deadline = self._deadline
         return self.draft
 
-    def offer(self, mask: BoolArray, value: float) -> bool:
-        """Keep a feasible subset if it is the best so far, by more than rounding."""
-        better = self.best is None or value < self.best_value - tolerance(value, self.beta)
+    def offer(self, mask: BoolArray | Callable[[], BoolArray], value: float) -> bool:
+        """Keep a feasible subset, or what gives it when asked, if it is the best so far, by more than rounding."""
+        better = self._best is None or value < self.best_value - tolerance(value, self.beta)
         if better:
-            self.best, self.best_value = mask.copy(), value
+            self._best, self.best_value = mask if callable(mask) else mask.copy(), value
         return better
 
     def step(self, stage: str, step: int, edges: int, value: float, fraction: float) -> None:

@@ -799,6 +799,11 @@ class Sweeps:
         """Kept edges of the given graph, shape (M,)."""
         return self.order.listed(self._kept).view(np.bool_)
 
+    def snapshot(self) -> Callable[[], BoolArray]:
+        """What gives :attr:`mask` as it is now when it is called: bringing it into the given order takes a while."""
+        kept = self._kept
+        return lambda: self.order.listed(kept).view(np.bool_)
+
     @property
     def _kept(self) -> State:
         return np.bitwise_and(self.state, np.uint8(1))
@@ -1238,7 +1243,7 @@ class Run:
             self.settle(None, least)
         s.room = s.state.size
         self._go_to(s.allowed() if start is None else start)
-        self.monitor.offer(s.mask, s.value)
+        self.monitor.offer(s.snapshot(), s.value)
         if start is None:
             self._shrink_while_better(least)
         self._search_near(least, s.size)
@@ -1311,7 +1316,7 @@ class Run:
                 return Ending.NO_SWEEP
             is_small = value - s.value < _SMALL_GAIN * abs(s.value)
             value = s.value
-            self.monitor.offer(s.mask, value)
+            self.monitor.offer(s.snapshot(), value)
             if step >= self.rounds and (is_small or not self.visits):
                 return Ending.SETTLED if is_small else Ending.UNSETTLED
             if step < _ROUNDS:
