@@ -704,10 +704,10 @@ def _tune(
         optuna.logging.set_verbosity(verbosity)
 
 
-Parts = list[tuple[IntArray, IntArray]]
+Folds = list[tuple[IntArray, IntArray]]
 
 
-def subject_folds(scans: Connectomes, folds: int, seed: int) -> Parts:
+def subject_folds(scans: Connectomes, folds: int, seed: int) -> Folds:
     """Training and test positions of folds that hold all scans of a subject, with classes or scores shared out evenly.
 
     Raises
@@ -726,7 +726,7 @@ def subject_folds(scans: Connectomes, folds: int, seed: int) -> Parts:
     return _folds(scans, scans.groups, folds, seed)
 
 
-def site_folds(scans: Connectomes) -> Parts:
+def site_folds(scans: Connectomes) -> Folds:
     """Training and test positions with one site left out at a time, in the order of their names.
 
     Raises
@@ -748,7 +748,7 @@ def site_folds(scans: Connectomes) -> Parts:
     if len(names) < 2:
         raise OptionError(f"all scans are of site {names[0]!r}: there is none to leave out")
     _check_sites(scans)
-    found: Parts = []
+    found: Folds = []
     for name in names:
         out = np.array([site == name for site in scans.sites])
         if scans.target is None and (gone := set(scans.labels) - set(scans.labels[~out])):
@@ -773,7 +773,7 @@ def _check_sites(scans: Connectomes) -> None:
         )
 
 
-def _folds(scans: Connectomes, groups: Sequence[str], folds: int, seed: int) -> Parts:
+def _folds(scans: Connectomes, groups: Sequence[str], folds: int, seed: int) -> Folds:
     subjects, regression = len(set(groups)), scans.target is not None
     least = subjects if regression else int(min(np.bincount(scans.labels, minlength=len(scans.classes))))
     if not 2 <= folds <= min(subjects, least):
@@ -785,7 +785,7 @@ def _folds(scans: Connectomes, groups: Sequence[str], folds: int, seed: int) -> 
         )
     strata = scans.labels if scans.target is None else _bins(scans.target, folds)
     splitter = _import("sklearn.model_selection").StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-    found: Parts = list(splitter.split(strata, strata, np.asarray(groups)))
+    found: Folds = list(splitter.split(strata, strata, np.asarray(groups)))
     for learn, test in found:
         if not regression and any(len(set(scans.labels[part])) < len(scans.classes) for part in (learn, test)):
             raise OptionError(f"{argument('folds', folds)}: a fold lacks scans of a class; give fewer folds")

@@ -13,7 +13,7 @@ import numpy as np
 from graphpri.apps import Records
 from graphpri.apps.brain_data import Connectomes
 from graphpri.apps.brain_edges import ranked
-from graphpri.apps.brain_methods import MethodSettings, Parts, find, site_folds, subject_folds, train
+from graphpri.apps.brain_methods import Folds, MethodSettings, find, site_folds, subject_folds, train
 from graphpri.apps.brain_scores import best_p, mean_quality, score_row, shuffled, summary
 from graphpri.errors import OptionError, argument
 from graphpri.graph import BoolArray, FloatArray
@@ -167,7 +167,7 @@ def evaluate(
     return Evaluation(scores, summary(scores, protocol.seed))
 
 
-def outer_folds(scans: Connectomes, protocol: Validation, repeat: int = 0) -> Parts:
+def outer_folds(scans: Connectomes, protocol: Validation, repeat: int = 0) -> Folds:
     """Training and test positions of a repeat of the cross-validation, by subject or by site.
 
     Examples

@@ -16,7 +16,7 @@ from graphpri.distributed.pairs import Loaded, Nodes, Pass, Setting, degrees_in,
 from graphpri.distributed.store import Store, find
 from graphpri.graph import FloatArray
 from graphpri.solvers import sweeps
-from graphpri.solvers.sweeps import Table
+from graphpri.solvers.sweeps import PotentialTable
 from graphpri.solvers.tournament import scrambled
 
 GAIN = 1e-13
@@ -30,7 +30,7 @@ def tabulate(store: Store, block: int, setting: Setting) -> tuple[float, float]:
     """
     degrees = degrees_in(store, block, setting)
     if not (setting.local or setting.weighted):
-        table = Table(store.load(f"blocks/{block}")[1])
+        table = PotentialTable(store.load(f"blocks/{block}")[1])
         with in_threads(1):
             table.fill(setting.traces[2], setting.c())
         store.save(f"tables/{block}", table.rises, table.first.astype(np.int32))

@@ -1,11 +1,11 @@
 """What a task of the search has before it: the edges of a pair of blocks and their nodes, for the compiled loops.
 
 There are three kinds. By the degree entropy, where all edges weigh 1, a node is its place in the table of its block,
-see :class:`graphpri.solvers.sweeps.Table`; by the local entropy a row of four numbers. Both go from pair to pair in the
-order of the tournament. Where edges weigh differently, the trace of the kept graph moves with every flip, and what
-depends on it is computed anew between two rounds of the tournament, where no task runs: nodes then are files, which
-each pair writes for the round to come. Which edges are kept stays in a file of each pair, a bit an edge, a new one for
-every pass, so that a task can be run again.
+see :class:`graphpri.solvers.sweeps.PotentialTable`; by the local entropy a row of four numbers. Both go from pair to
+pair in the order of the tournament. Where edges weigh differently, the trace of the kept graph moves with every flip,
+and what depends on it is computed anew between two rounds of the tournament, where no task runs: nodes then are files,
+which each pair writes for the round to come. Which edges are kept stays in a file of each pair, a bit an edge, a new
+one for every pass, so that a task can be run again.
 """
 
 from __future__ import annotations

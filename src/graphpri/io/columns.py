@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 from graphpri import graph
 from graphpri._runtime import CHUNK, in_chunks
 from graphpri.errors import FileError, joined, setting
-from graphpri.graph import BoolArray, EdgeTable, IntArray, check_chosen, id_dtype
+from graphpri.graph import BoolArray, Column, EdgeTable, IntArray, check_chosen, id_dtype
 from graphpri.io.rows import ANY_NUMBER, INTEGER, NUMBER, Coded, Rows, shorten
 from graphpri.io.source import InputStream, ReadOptions
-
-Column = Sequence[Any] | NDArray[Any]
 
 _INT_DIGITS = 4000  # int() takes 4300
 _DENSE = 8
@@ -159,7 +157,7 @@ class Ends(NamedTuple):
     labels: Sequence[Hashable] | None
 
 
-class Nodes(NamedTuple):
+class NodeTable(NamedTuple):
     """Labels of the nodes and their remaining attributes."""
 
     labels: Sequence[Hashable] | None
@@ -362,7 +360,7 @@ def label_nodes(
     option: str | None,
     default: str = "id",
     remedy: str = f"pass {setting('label', 'id')} to call nodes by their ids",
-) -> Nodes:
+) -> NodeTable:
     """Choose what the nodes are called.
 
     Parameters
@@ -409,7 +407,7 @@ def label_nodes(
             raise source.error(f"the node label {value!r} stands in line {seen[text]} already: {remedy}", line)
         seen[text] = line
     rest = {key: column for key, column in attributes.items() if name == "id" or key != name}
-    return Nodes(label_sequence(parse_labels(list(seen))), rest)
+    return NodeTable(label_sequence(parse_labels(list(seen))), rest)
 
 
 def shown_names(
@@ -419,7 +417,7 @@ def shown_names(
     attributes: Mapping[str, Column],
     lines: Sequence[int],
     option: str | None,
-) -> tuple[Nodes, tuple[str, ...]]:
+) -> tuple[NodeTable, tuple[str, ...]]:
     """Call nodes by the names that an editor shows where these can tell them apart, else by their ids, with a note.
 
     Parameters
@@ -433,7 +431,7 @@ def shown_names(
     if not present:
         return label_nodes(source, ids, attributes, lines, option), ()
     if option is None and len(present) == len(set(present)) == len(ids):
-        return Nodes(label_sequence(parse_labels(present)), dict(attributes)), ()
+        return NodeTable(label_sequence(parse_labels(present)), dict(attributes)), ()
     columns = dict(attributes)
     if list(shown) != list(ids) or option == "label":
         columns["label" if "label" not in columns else "shown_label"] = parse_cells(shown)

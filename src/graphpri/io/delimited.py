@@ -43,9 +43,9 @@ from graphpri.io.rows import (
     NUMBER_BYTES,
     TEXT_BYTES,
     WORD,
+    CellCheck,
     Cells,
     CellText,
-    Check,
     Rows,
     code_cells,
     find_delimiter,
@@ -392,7 +392,7 @@ def _check_names(source: InputStream, cells: Sequence[CellText], line: int) -> l
     return names
 
 
-def _comment_check(text: _Text, layout: _Layout, options: ReadOptions) -> Check | None:
+def _comment_check(text: _Text, layout: _Layout, options: ReadOptions) -> CellCheck | None:
     """Make what refuses a comment that looks like a row whose first label begins with the mark; refuse such a head."""
 
     def check(number: int, comment: str) -> None:

@@ -61,7 +61,7 @@ _PIECE = 1 << 22
 _TEXT_PIECE = 1 << 18
 _DELIMITERS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "space": None, "whitespace": None, " ": None}
 
-Check = Callable[[int, str], None]
+CellCheck = Callable[[int, str], None]
 """Called with the number and the text of each comment that is left out."""
 
 
@@ -496,7 +496,7 @@ def split_rows(
     delimiter: str | None,
     line: int = 1,
     comment: str = "",
-    check: Check | None = None,
+    check: CellCheck | None = None,
     ends: Collection[int] = (),
 ) -> Rows:
     """Split text into rows of equally many cells, leaving out blank lines and comments.
@@ -547,7 +547,7 @@ def _pieces(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _split_piece(
-    shared: _Gatherer, text: str, delimiter: str | None, line: int, comment: str, check: Check | None
+    shared: _Gatherer, text: str, delimiter: str | None, line: int, comment: str, check: CellCheck | None
 ) -> int:
     """Split some lines without quotes, of which `line` is the first; the number of the line behind them."""
     texts = text.split("\n")[:-1]
@@ -722,7 +722,7 @@ def _rows_by_csv(
     delimiter: str,
     line: int,
     comment: str,
-    check: Check | None,
+    check: CellCheck | None,
     ends: Collection[int],
 ) -> Rows | None:
     """Rows read by :mod:`csv`; None where it would read something else than we do, or finds something wrong.
@@ -812,7 +812,7 @@ def records(
     offset: int,
     line: int,
     comment: str = "",
-    check: Check | None = None,
+    check: CellCheck | None = None,
 ) -> Iterator[Record]:
     """Rows of delimited text from an offset on, one by one, as :func:`split_rows` reads them.
 
@@ -848,7 +848,7 @@ def records(
 
 
 def _rows_by_record(
-    source: InputStream, data: bytes, delimiter: str, line: int, comment: str, check: Check | None
+    source: InputStream, data: bytes, delimiter: str, line: int, comment: str, check: CellCheck | None
 ) -> Rows:
     rows: list[list[CellText]] = []
     lines: list[int] = []

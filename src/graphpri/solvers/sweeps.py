@@ -35,7 +35,7 @@ from graphpri.solvers.tournament import Places, Tournament, scrambled
 # What is known of the nodes is of two kinds:
 #
 # - degree entropy, equal weights: ``table`` says what one more edge does to the potential, and ``nodes``, shape (N, 1),
-#   is the place of each node in it; see :class:`Table`.
+#   is the place of each node in it; see :class:`PotentialTable`.
 # - else ``table`` is None, and ``nodes`` has a row for each node, so that one look into memory finds it: its degree in
 #   the kept graph and what the mixture adds to that; the change of its potential when an edge comes and when one goes,
 #   or, where edges differ in weight, the logarithms of both degrees.
@@ -116,7 +116,7 @@ def sum_of_logs(
 def rows(
     start: int, stop: int, degrees: Places, begin: Places, kappa: float, c: Coefficients, rises: NDArray[np.float32]
 ) -> None:
-    """Fill rows of :class:`Table`."""
+    """Fill rows of :class:`PotentialTable`."""
     for row in range(start, stop):
         added, at, before = kappa * degrees[row], begin[row], 0.0
         for d in range(degrees[row] + 1):
@@ -704,7 +704,7 @@ _SPREAD_BETA = 5.0  # from which edges of equal price are better taken far from 
 _BYTES_AN_EDGE, _BYTES_A_NODE = 30, 200  # beside the graph itself
 
 
-class Table:
+class PotentialTable:
     """What one more edge does to the potential of a node, by the degree entropy where all edges weigh 1.
 
     It hangs on two whole numbers only, the node's degrees in the graph and in the kept graph: nodes of one degree
@@ -784,7 +784,9 @@ class Sweeps:
         for mask, code in ((constraints.protect, 3), (constraints.forbid, 2)):
             if mask is not None:
                 self._fixed[self.order.dealt(mask)] = code
-        self._table = Table(self.entropies.original_degrees.astype(np.int64)) if self.equal and not self.local else None
+        self._table = (
+            PotentialTable(self.entropies.original_degrees.astype(np.int64)) if self.equal and not self.local else None
+        )
         self._nodes: Nodes
         if self._table is None:
             self._nodes = np.zeros((n, 4), kind)
