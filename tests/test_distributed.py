@@ -70,10 +70,11 @@ def limited() -> Iterator[None]:
 def one_round() -> Iterator[None]:
     """Few sweeps, where each stage counts and not how good the result is, and no graph that is small."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "SIZES", 0.4)
+        patch.setattr(search, "SIZES", (0.4, 0.4))
         patch.setattr(search, "ROUNDS", 1)
         patch.setattr(search, "MANY_ROUNDS", 1)
-        for swings in ("SWINGS", "FAR_SWINGS", "WIDE_SWINGS"):
+        patch.setattr(search, "SWINGS", ((1, 0.5), (1, 0.5)))
+        for swings in ("FAR_SWINGS", "WIDE_SWINGS"):
             patch.setattr(search, swings, (1, 0.5))
         patch.setattr(estimates_in_parts, "AT_ONCE", 0)
         yield
