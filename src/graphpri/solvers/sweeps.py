@@ -454,48 +454,20 @@ def prices(
 ) -> None:
     """What keeping each stride-th edge costs J, with the edge gone where it is kept.
 
-    It is ∓∞ for edges that can't flip, and ±∞ where the kept or the dropped ones are not wanted, as `idle` says.
+    It is ∓∞ for edges that can't flip, and ±∞ where the kept or the dropped ones are not wanted, as `idle` says. `out`
+    begins with the price at `start`.
     """
     for p in range(start, stop):
         e = p * stride
         kept = np.int64(state[e] & 1)
         if kept == idle:
-            out[p] = (2 * kept - 1) * np.inf
+            out[p - start] = (2 * kept - 1) * np.inf
         elif state[e] > 1:
-            out[p] = (1 - 2 * kept) * np.inf
+            out[p - start] = (1 - 2 * kept) * np.inf
         else:
             i, j = np.int64(source[e]), np.int64(target[e])
             flip = change(e, i, j, weight_of(mu, e), kept, mu, extra, table, nodes, bend, c)
-            out[p] = (1 - 2 * kept) * flip
-
-
-@compiled
-def cheap_flips(
-    start: int,
-    stop: int,
-    kept: int,
-    most: float,
-    source: IntArray,
-    target: IntArray,
-    mu: Weights,
-    extra: Extra,
-    state: State,
-    table: Rises,
-    nodes: Nodes,
-    bend: Nodes,
-    c: Coefficients,
-) -> tuple[IntArray, NDArray[np.float32]]:
-    """Edges of one state whose flip changes J by at most `most`, and the changes."""
-    edges, changes = np.empty(stop - start, np.int64), np.empty(stop - start, np.float32)
-    count = 0
-    for e in range(start, stop):
-        if state[e] == kept:
-            i, j = np.int64(source[e]), np.int64(target[e])
-            flip = np.float32(change(e, i, j, weight_of(mu, e), kept, mu, extra, table, nodes, bend, c))
-            if flip <= most:
-                edges[count], changes[count] = e, flip
-                count += 1
-    return edges[:count].copy(), changes[:count].copy()
+            out[p - start] = (1 - 2 * kept) * flip
 
 
 @merged
@@ -1017,7 +989,7 @@ class Sweeps:
     def _prices(self, stride: int = 1, idle: int = -1) -> NDArray[np.float32]:
         """What keeping each stride-th edge costs, in tournament order, `idle` as in :func:`prices`."""
         out = np.empty(-(-self.graph.n_edges // stride), np.float32)
-        in_chunks(lambda a, b: prices(a, b, stride, idle, *self._edges, *self._model, out), out.size)
+        in_chunks(lambda a, b: prices(a, b, stride, idle, *self._edges, *self._model, out[a:b]), out.size)
         return out
 
     def correct(self, mask: BoolArray, prices: FloatArray, inertia: float) -> None:
@@ -1068,7 +1040,16 @@ class Sweeps:
         limit = float(np.partition(sample, few)[few]) if few < sample.size else np.inf
         limit += 1e-6 * abs(limit)  # prices are rounded
         most = np.float32(min(limit, _FINITE))
-        found = in_chunks(lambda a, b: cheap_flips(a, b, int(kept), most, *self._edges, *self._model), self.state.size)
+
+        def cheap(start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+            changes = np.empty(stop - start, np.float32)
+            prices(start, stop, 1, 1 - kept, *self._edges, *self._model, changes)
+            if kept:
+                np.negative(changes, out=changes)
+            at = np.flatnonzero(changes <= most)
+            return start + at, changes[at]
+
+        found = in_chunks(cheap, self.state.size)
         edges, changes = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
         if self.objective.beta < _SPREAD_BETA:
             return edges[stable_order(changes)], limit
