@@ -1031,3 +1031,11 @@ def test_options_without_meaning_over_parts_are_refused(
     found = call("sparsify", str(tmp_path), *options)
     assert found.code == (1 if "answers" in message else 2)
     assert message in found.err
+
+
+def test_warm_up_compiles_for_memory_and_for_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphpri.cli.warm_up.NODES", 600)
+    done = json.loads(call("warm-up", "--json").out)["done"]
+    kinds = {(row["entropy"], row["edges"].endswith("in parts")) for row in done}
+    assert kinds == {("degree", False), ("degree", True), ("local", False), ("local", True)}
+    assert len(done) == 8

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
+from importlib.util import find_spec
+from pathlib import Path
 
 from cyclopts import App
 
@@ -15,7 +18,7 @@ app = App(
 
 Otherwise each is compiled when it is first needed, some 15 seconds in all on a large graph. They are kept beside the
 package, or in the folder that the environment variable NUMBA_CACHE_DIR names. Worth while after an installation, and in
-the image of a container.""",
+the image of a container. Those for graphs in parts are among them where the extra 'distributed' is installed.""",
     help_epilogue="Example:\n  pip install graphpri && graphpri warm-up",
 )
 
@@ -29,7 +32,7 @@ def warm_up(*, json: Json = False) -> None:
     """Sparsify graphs of each kind, and note how long that takes."""
     import numpy as np
 
-    from graphpri import Graph, datasets, sparsify
+    from graphpri import Graph, datasets, io, sparsify
     from graphpri.cli import show
 
     drawn = datasets.barabasi_albert(NODES, EDGES_A_NODE, seed=0)
@@ -37,7 +40,7 @@ def warm_up(*, json: Json = False) -> None:
     ends = drawn.source[order], drawn.target[order]
     weights = np.random.default_rng(1).lognormal(size=drawn.n_edges)
     rows: list[dict[str, object]] = []
-    with Watch() as watch:
+    with Watch() as watch, tempfile.TemporaryDirectory() as folder:
         for kind, values in (("equal weights", None), ("weights", weights)):
             for entropy in ("degree", "local"):
                 watch.stage(f"{entropy} entropy, {kind}")
@@ -46,4 +49,17 @@ def warm_up(*, json: Json = False) -> None:
                 sparsify(graph, keep=0.5, entropy=entropy, connected=True, effort="fast")
                 seconds = round(time.perf_counter() - begun, 2)
                 rows.append({"entropy": entropy, "edges": kind, "seconds": seconds})
+        if all(map(find_spec, ("dask", "distributed", "pyarrow", "fsspec"))):
+            from graphpri import distributed
+
+            part = Path(folder, "karate.parquet")
+            io.write(datasets.load("karate"), part)
+            for kind, weight in (("equal weights", None), ("weights", "weight")):
+                for entropy in ("degree", "local"):
+                    watch.stage(f"{entropy} entropy, {kind}, in parts")
+                    begun = time.perf_counter()
+                    output = str(Path(folder, f"{entropy} {kind}"))
+                    distributed.sparsify(str(part), output, keep=0.5, entropy=entropy, weight=weight)
+                    seconds = round(time.perf_counter() - begun, 2)
+                    rows.append({"entropy": entropy, "edges": f"{kind}, in parts", "seconds": seconds})
     print(show.as_json({"done": rows}) if json else show.table(rows))
