@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -637,6 +638,18 @@ def test_text_ids_come_back_and_do_not_hang_on_the_partition(client: Any, tmp_pa
     assert {frozenset(pair) for pair in zip(*map(pa.ChunkedArray.to_pylist, table.columns), strict=True)} <= known
 
 
+@pytest.mark.usefixtures("few_blocks", "client")
+def test_text_in_parquet_stays_text_where_it_looks_like_numbers(parts: str, tmp_path: Path) -> None:
+    source = write_parts(tmp_path / "edges", text=str)
+    go(source, tmp_path / "kept", None, method="random")
+    kept, given = (pd.read_parquet(folder) for folder in (tmp_path / "kept", source))
+    either = pd.concat([given, given.rename(columns={"source": "target", "target": "source"})])
+    assert len(kept.merge(either)) == len(kept) == count_edges(KEEP, GRAPH.n_edges)
+    go(parts, tmp_path / "numbers", None, method="random")
+    as_integers = pd.read_parquet(tmp_path / "numbers").to_numpy()
+    assert np.array_equal(np.sort(kept.astype(np.int64), axis=1), np.sort(as_integers, axis=1))
+
+
 @pytest.mark.usefixtures("few_blocks")
 @pytest.mark.parametrize(
     ("rows", "labels", "note"),
@@ -772,7 +785,7 @@ def test_after_the_scheduler_dies_the_run_can_be_resumed(parts: str, kept: Path,
         finally:
             other.kill()
     assert not (tmp_path / "kept").exists()
-    with pytest.raises(graphpri.FileError, match="the run there has other settings"):
+    with pytest.raises(graphpri.FileError, match=r"the run there has beta=4\.0, not beta=3\.0: resume it with that"):
         go(parts, tmp_path / "kept", client, resume=True, beta=3.0)
     stages: list[str] = []
     go(parts, tmp_path / "kept", client, resume=True, callback=lambda step: stages.append(step.stage))
@@ -912,6 +925,10 @@ def test_what_can_not_begin_is_refused(
         go(parts, kept, client)
     with pytest.raises(graphpri.FileError, match="there is no such file"):
         go(str(tmp_path / "nowhere"), tmp_path / "kept", client)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(graphpri.FileError, match="empty: the folder has no part in it"):
+        go(str(tmp_path / "empty"), tmp_path / "kept", client)
+    (tmp_path / "empty").rmdir()
     with pytest.raises(graphpri.FileError, match="no run to resume"):
         go(parts, tmp_path / "kept", client, resume=True)
     with pytest.raises(graphpri.OptionError, match="connected=True can't be kept to over parts"):
@@ -933,6 +950,69 @@ def test_what_can_not_begin_is_refused(
     with pytest.raises(graphpri.MissingExtraError, match=r"needs dask.*graphpri\[distributed\]"):
         go(parts, tmp_path / "kept", client)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "url", "message"),
+    [
+        ("output", "s3://bucket/kept", r"s3://bucket/kept needs s3fs, which is not installed: pip install s3fs$"),
+        ("input", "gs://bucket/edges", r"gs://bucket/edges needs gcsfs"),
+        ("scratch", "abfs://bucket/scratch", r"abfs://bucket/scratch needs adlfs"),
+        ("output", "nope://kept", r"nope://kept: .*Protocol not known: nope"),
+        ("input", "zip://edges", r"zip://edges: "),
+        ("input", "http://127.0.0.1:1/edges.csv", r"http://127.0.0.1:1/edges.csv: can't be read"),
+    ],
+)
+def test_urls_that_no_installed_package_knows_are_refused_and_named(
+    option: str, url: str, message: str, parts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("s3fs", "gcsfs", "adlfs"):
+        monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    places = {"input": parts, "output": str(tmp_path / "kept"), "scratch": str(tmp_path / "scratch")} | {option: url}
+    with pytest.raises(graphpri.MissingExtraError if "needs" in message else graphpri.FileError, match=message):
+        sparsify(**places, keep=KEEP)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_output_that_is_a_link_to_nowhere_is_refused(parts: str, tmp_path: Path) -> None:
+    (tmp_path / "kept").symlink_to("nowhere")
+    with pytest.raises(graphpri.FileError, match="kept: is a link to nowhere, which is not there"):
+        go(parts, tmp_path / "kept", None)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+@pytest.fixture(scope="module")
+def unfinished(client: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with parts of text ids, and the scratch of a run that was stopped before it wrote."""
+    folder = tmp_path_factory.mktemp("unfinished")
+
+    def press(step: Step) -> None:
+        if step.stage == "writing":
+            raise KeyboardInterrupt
+
+    source = write_parts(folder / "edges", text=lambda x: f"n{x}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keys, "LEAST", 2)
+        with pytest.raises(KeyboardInterrupt):
+            go(source, folder / "kept", client, callback=press)
+    return folder
+
+
+@pytest.mark.parametrize("files", ["blocks/*", "edges/*", "states/*", "names/*", "journal.json"])
+@pytest.mark.parametrize("left", [None, 0, 0.9])
+def test_a_damaged_scratch_is_named_and_leaves_no_output(
+    files: str, left: float | None, unfinished: Path, client: Any, tmp_path: Path
+) -> None:
+    copytree(unfinished, tmp_path / "run")
+    for path in (tmp_path / "run" / "kept.scratch").glob(files):
+        data = path.read_bytes()
+        path.unlink()
+        if left is not None:
+            path.write_bytes(data[: int(left * len(data))])
+    message = "there is no run to resume" if (files, left) == ("journal.json", None) else r"is damaged: its file .* is"
+    with pytest.raises(graphpri.FileError, match=rf"kept.scratch.* {message}"):
+        go(str(unfinished / "edges"), tmp_path / "run" / "kept", client, resume=True)
+    assert not (tmp_path / "run" / "kept").exists()
 
 
 @pytest.mark.parametrize(
@@ -1014,6 +1094,11 @@ def test_the_command_writes_what_the_call_does(parts: str, kept: Path, dask_clie
         (["--distributed", "-o", "x"], "needs --keep"),
         (["--distributed", "-o", "x", "--keep", "0.3", "--connected"], "--connected can't be kept to over parts"),
         (["--distributed", "-o", "x", "--keep", "0.3", "--solver", "gumbel"], "--solver is not for --distributed"),
+        (["--distributed", "-o", "x", "--keep", "0.3", "--memory", "1GB"], "--memory is not for --distributed"),
+        (
+            ["--distributed", "-o", "x", "--keep", "0.3", "--scheduler", "nonsense"],
+            "--scheduler nonsense is not an address such as tcp://host:8786",
+        ),
         (
             ["--distributed", "-o", "x", "--keep", "0.3", "--method", "scan"],
             "--method scan: choose from 'pri', 'random', 'weight', 'local-degree'",

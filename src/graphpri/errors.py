@@ -326,7 +326,7 @@ class MemoryLimitError(GraphPRIError, MemoryError):
 
 
 class MissingExtraError(GraphPRIError, ImportError):
-    """An optional library is not installed: names the extra that brings it.
+    """An optional library is not installed: names the extra that brings it, or itself where there is no such extra.
 
     Examples
     --------
@@ -336,9 +336,10 @@ class MissingExtraError(GraphPRIError, ImportError):
     graphpri.errors.MissingExtraError: drawing needs matplotlib, which is not installed: pip install ...
     """
 
-    def __init__(self, library: str, extra: str, purpose: str) -> None:
+    def __init__(self, library: str, extra: str | None, purpose: str) -> None:
         self.library, self.extra, self.purpose = library, extra, purpose
-        super().__init__(f"{purpose} needs {library}, which is not installed: pip install 'graphpri[{extra}]'")
+        package = library if extra is None else f"'graphpri[{extra}]'"
+        super().__init__(f"{purpose} needs {library}, which is not installed: pip install {package}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.library, self.extra, self.purpose), self.__dict__

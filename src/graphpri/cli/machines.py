@@ -75,7 +75,7 @@ _TAKEN = {
         "source",
         "target",
     ),
-    *("memory", "threads"),
+    "threads",
 }
 
 

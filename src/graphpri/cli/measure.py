@@ -64,7 +64,7 @@ def measure(
     from graphpri.measures import report
 
     if many.distributed:
-        machines.refuse_others(reading)
+        machines.refuse_others(reading, limits)
         asked = {"measures": split_names(measures), "beta": beta, "seed": seed, **vars(measuring), **vars(reading)}
         with limits.held(), Watch() as watch:
             found = machines.measure(original, kept, many, asked, watch)

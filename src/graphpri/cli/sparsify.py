@@ -193,7 +193,7 @@ def sparsify(
         for name, value in (("output-format", output_format), ("plot", plot), ("report", report), ("force", force)):
             if value:
                 raise OptionError(f"--{name} is not for --distributed")
-        machines.refuse_others(asked, search, covering, reading)
+        machines.refuse_others(asked, search, covering, reading, limits)
         with limits.held(), Watch(quiet=quiet) as watch:
             found = machines.sparsify(inputs, output, many, {**vars(asked), **vars(search), **vars(reading)}, watch)
         if json or not quiet:

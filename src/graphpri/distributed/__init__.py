@@ -460,9 +460,19 @@ class _Job:
             return journal
         if found is None:
             raise FileError(f"{self.scratch.url}: there is no run to resume: leave {setting('resume', True)} out")
-        for name, what in (("graphpri", "another version of graphpri"), ("settings", "other settings")):
-            if found[name] != facts[name]:
-                raise FileError(f"{self.scratch.url}: the run there has {what} ({found[name]}): resume it with those")
+        if facts.keys() - found.keys():
+            raise self.scratch.damaged("journal.json", "not what was written")
+        if found["graphpri"] != __version__:
+            raise FileError(
+                f"{self.scratch.url}: graphpri {found['graphpri']} began the run there, and this is {__version__}: go "
+                "on with that version, or remove the folder and begin anew"
+            )
+        for name, asked in self.settings.items():
+            if (before := found["settings"].get(name)) != asked:
+                raise FileError(
+                    f"{self.scratch.url}: the run there has {argument(name, before)}, not {argument(name, asked)}: "
+                    "resume it with that, or remove the folder and begin anew"
+                )
         if found["parts"] != facts["parts"]:
             raise FileError(f"{self.input}: its parts are not those that the run in {self.scratch.url} has read")
         return Journal(self.scratch, found)

@@ -80,6 +80,8 @@ def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
             if whole is not None and whole[0].size == len(words):
                 exact = bool((np.abs(whole[1]) < 2**53).all())
                 decimals = decimals.joined(Decimals(whole=exact, plain=(True, True)))
+                # Columns of parquet have types: text stays text.
+                kinds |= {TEXTS} if piece.groups is not None else set()
             else:
                 kinds.add(TEXTS)
                 # Text in parquet names nodes by what it is.
@@ -212,8 +214,11 @@ class Numbered(NamedTuple):
     clash: tuple[str, str] | None
 
 
-def number(store: Store, block: int, blocks: int, texts: list[Slice]) -> Numbered:
-    """Number the nodes of a block in the order of their keys, and write their degrees and the sums of their weights."""
+def number(store: Store, block: int, blocks: int, texts: list[Slice] | None) -> Numbered:
+    """Number the nodes of a block in the order of their keys, and write their degrees and the sums of their weights.
+
+    Where nodes are called by texts, also what each is called.
+    """
     numbering, sums_at = Numbering(), np.zeros((2, 0))
     for some, count, sums in _sides(store, block, blocks):
         at = numbering.add(some)
@@ -225,7 +230,7 @@ def number(store: Store, block: int, blocks: int, texts: list[Slice]) -> Numbere
     degrees, strengths = np.zeros(keys.size, np.int64), np.zeros(keys.size)
     degrees[place], strengths[place] = sums_at
     store.save(f"blocks/{block}", keys, degrees, strengths)
-    clash = _number_texts(store, block, keys, texts) if texts else None
+    clash = None if texts is None else _number_texts(store, block, keys, texts)
     return Numbered(int(keys.size), clash)
 
 
@@ -244,6 +249,10 @@ def _sides(
 def _number_texts(store: Store, block: int, keys: Keys, where: list[Slice]) -> tuple[str, str] | None:
     """Write the text of each node of a block, and say whether two different ones have the same key."""
     pa, pc = find("pyarrow"), find("pyarrow.compute")
+    numbers = pa.array(integers_of_keys(keys)).cast(pa.large_string())
+    if not where:  # all are integers
+        _write_names(store, block, numbers)
+        return None
     pieces: list[Any] = []
     found: list[Keys] = []
     for one in where:
@@ -269,12 +278,15 @@ def _number_texts(store: Store, block: int, keys: Keys, where: list[Slice]) -> t
     at = np.searchsorted(theirs, keys)
     known = theirs[np.minimum(at, theirs.size - 1)] == keys
     column = texts.take(pa.array(np.where(known, at, 0), mask=~known))
-    numbers = pa.array(integers_of_keys(keys)).cast(pa.large_string())
-    column = pc.coalesce(column, numbers)
+    _write_names(store, block, pc.coalesce(column, numbers))
+    return None
+
+
+def _write_names(store: Store, block: int, column: Any) -> None:
+    pa = find("pyarrow")
     with find("pyarrow.ipc").new_file(stream := pa.BufferOutputStream(), pa.schema([("name", column.type)])) as file:
         file.write_batch(pa.record_batch([column], ["name"]))
     store.write(f"names/{block}", stream.getvalue().to_pybytes())
-    return None
 
 
 def place(store: Store, pair: Pair) -> int:

@@ -12,7 +12,7 @@ from graphpri._runtime import in_threads
 from graphpri.distributed.choices import chosen
 from graphpri.distributed.ingest import TEXTS, Pair, pair_name
 from graphpri.distributed.keys import FINE, integers_of_keys
-from graphpri.distributed.pairs import Loaded, Nodes, Pass, Setting, degrees_in, kept_degrees, loaded, logs_of
+from graphpri.distributed.pairs import Loaded, Nodes, Pass, Setting, degrees_in, kept_degrees, loaded, logs_of, state_of
 from graphpri.distributed.store import Store, find
 from graphpri.graph import FloatArray
 from graphpri.solvers import sweeps
@@ -184,8 +184,7 @@ def write(
 
     pa = find("pyarrow")
     u, v, *w = store.load(f"edges/{pair_name(pair)}")
-    bits = np.frombuffer(store.read(f"states/{pair_name(pair)}.{of}"), np.uint8)
-    kept = np.unpackbits(bits, count=u.size).view(np.bool_)
+    kept = state_of(store, pair, of, u.size).view(np.bool_)
     names = [_names(store, block, kinds) for block in dict.fromkeys(pair)]
     ids = pa.concat_arrays(names)
     ends = [ids.take(pa.array(end[kept])) for end in (u, v)]
@@ -202,8 +201,11 @@ def write(
 
 def _names(store: Store, block: int, kinds: frozenset[str]) -> Any:
     pa = find("pyarrow")
-    if TEXTS in kinds and store.exists(f"names/{block}"):
-        with find("pyarrow.ipc").open_file(pa.py_buffer(store.read(f"names/{block}"))) as file:
-            return file.read_all().column(0).combine_chunks()
-    numbers = pa.array(integers_of_keys(store.load(f"blocks/{block}")[0]))
-    return numbers.cast(pa.large_string()) if TEXTS in kinds else numbers
+    if TEXTS in kinds:
+        data = pa.py_buffer(store.read(f"names/{block}"))
+        try:
+            with find("pyarrow.ipc").open_file(data) as file:
+                return file.read_all().column(0).combine_chunks()
+        except (pa.ArrowException, OSError):
+            raise store.damaged(f"names/{block}", "cut short, or not what was written") from None
+    return pa.array(integers_of_keys(store.load(f"blocks/{block}")[0]))

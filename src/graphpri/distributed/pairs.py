@@ -279,4 +279,5 @@ def state_of(store: Store, pair: Pair, name: str | None, size: int) -> NDArray[n
     """Which of the edges of a pair are kept after a pass; none where there was none."""
     if name is None:
         return np.zeros(size, np.uint8)
-    return np.unpackbits(np.frombuffer(store.read(f"states/{pair_name(pair)}.{name}"), np.uint8), count=size)
+    bits = store.read(f"states/{pair_name(pair)}.{name}", 0, -(-size // 8))
+    return np.unpackbits(np.frombuffer(bits, np.uint8), count=size)

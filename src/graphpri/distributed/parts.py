@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphpri.distributed.store import find
+from graphpri.distributed.store import file_system, find
 from graphpri.errors import FileError, setting
 from graphpri.io.columns import find_ends, whole_with_points
 from graphpri.io.rows import INTEGER, NUMBER
@@ -82,19 +82,25 @@ def listed(url: str) -> list[Part]:
     FileError
         Where there is none.
     """
-    fs, root = find("fsspec.core").url_to_fs(url)
+    try:
+        return _listed(url, *file_system(url))
+    except OSError as error:  # such as a server that does not answer
+        raise FileError(f"{url}: can't be read ({' '.join(str(error).split())})") from None
+
+
+def _listed(url: str, fs: Any, root: str) -> list[Part]:
     fs.invalidate_cache()
+    nothing = "there is no such file"
     if "*" in root or "?" in root:
         paths = fs.glob(root)
     elif fs.isdir(root):
         paths = [path for path in fs.find(root) if not _is_hidden(path[len(root) :])]
+        nothing = "the folder has no part in it"
     else:
         paths = [root] if fs.exists(root) else []
     known = [path for path in sorted(paths) if path.lower().endswith((".parquet", ".pq", *TEXT))]
     if not known:
-        what = (
-            f"none of its {len(paths)} files ends in .parquet, .csv, .tsv or .txt" if paths else "there is no such file"
-        )
+        what = f"none of its {len(paths)} files ends in .parquet, .csv, .tsv or .txt" if paths else nothing
         raise FileError(f"{url}: {what}; the input is a folder of parts, one part, or a pattern")
     parts: list[Part] = []
     for path in known:
@@ -197,7 +203,7 @@ class _opened:
         self.part = part
 
     def __enter__(self) -> Any:
-        fs, path = find("fsspec.core").url_to_fs(self.part.path)
+        fs, path = file_system(self.part.path)
         try:
             self.stream = fs.open(path, "rb")
             return find("pyarrow.parquet").ParquetFile(self.stream, pre_buffer=False)
@@ -378,7 +384,7 @@ def layout(part: Part, head: str, reading: Reading) -> Layout | None:
 def _text_batches(piece: Piece, reading: Reading) -> Iterator[Any]:
     pa, csv = find("pyarrow"), find("pyarrow.csv")
     part = piece.part
-    fs, path = find("fsspec.core").url_to_fs(part.path)
+    fs, path = file_system(part.path)
     zipped = "gzip" if part.path.lower().endswith(".gz") else None
     try:
         with fs.open(path, "rb", compression=zipped) as stream:

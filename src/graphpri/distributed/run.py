@@ -94,6 +94,8 @@ def connect(scheduler: str) -> Any:
 
     Raises
     ------
+    OptionError
+        For what is no address.
     ClusterError
         Where no scheduler answers there.
 
@@ -102,11 +104,14 @@ def connect(scheduler: str) -> Any:
     >>> connect("nowhere")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    graphpri.errors.ClusterError: no Dask scheduler answers at nowhere (...): is it running?
+    graphpri.errors.OptionError: scheduler='nowhere' is not an address such as tcp://host:8786 (missing port ...)
     """
     try:
         return find("distributed").Client(scheduler, timeout=PATIENCE)
-    except (OSError, ValueError, TypeError) as error:  # a TimeoutError is an OSError
+    except (ValueError, TypeError) as error:
+        what = f"is not an address such as tcp://host:8786 ({_words(error)})"
+        raise OptionError(f"{argument('scheduler', scheduler)} {what}") from None
+    except OSError as error:  # a TimeoutError is one
         raise ClusterError(f"no Dask scheduler answers at {scheduler} ({_words(error)}): is it running?") from None
 
 
@@ -345,13 +350,19 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
     """
     store.make("blocks", "names", "edges", "tables", "states", "nodes", "flips", "bends")
     r = _sorted_rows(cluster, store, parts, reading, policies)
-    width = FINE // r.blocks
+    width, named = FINE // r.blocks, ingest.TEXTS in r.kinds
     numbered = cluster.all(
         "numbering",
         NUMBERING,
         r.rows,
         [
-            (ingest.number, store, block, r.blocks, slices(r.texts, block * width, (block + 1) * width))
+            (
+                ingest.number,
+                store,
+                block,
+                r.blocks,
+                slices(r.texts, block * width, (block + 1) * width) if named else None,
+            )
             for block in range(r.blocks)
         ],
     )

@@ -29,9 +29,28 @@ def find(module: str) -> Any:
         raise MissingExtraError(library, "distributed", "sparsifying over partitions") from None
 
 
-@lru_cache(maxsize=16)
-def _opened(url: str) -> tuple[Any, str]:
-    return find("fsspec.core").url_to_fs(url)
+def file_system(url: str) -> tuple[Any, str]:
+    """The file system of a path or URL, and what it calls the place.
+
+    Raises
+    ------
+    MissingExtraError
+        Names the package that knows such URLs.
+    FileError
+        For a URL that no file system is known for, or that it can't open.
+    """
+    fsspec = find("fsspec.core")
+    try:
+        return fsspec.url_to_fs(url)
+    except ImportError as error:
+        package = getattr(error.__cause__, "name", None) or "fsspec[full]"
+        raise MissingExtraError(package.partition(".")[0], None, url) from None
+    except (ValueError, TypeError, OSError) as error:
+        what = " ".join(str(error).split())
+        raise FileError(f"{url}: not a path or a URL of a storage that fsspec knows, such as s3:// ({what})") from None
+
+
+_opened = lru_cache(maxsize=16)(file_system)
 
 
 @dataclass(frozen=True)
@@ -79,11 +98,18 @@ class Store:
     def check_parent(self) -> None:
         """Refuse a folder of this machine in one that is not there, so that none is left behind but this.
 
+        A link to nowhere is refused as well: no folder can be made in its place.
+
         Raises
         ------
         FileError
             Names the missing one.
         """
+        if self.is_local and os.path.islink(self.path()) and not self.exists():
+            there = os.readlink(self.path())
+            raise FileError(
+                f"{self.url}: is a link to {there}, which is not there: make that folder, or remove the link"
+            )
         if self.is_local and not os.path.isdir(parent := os.path.dirname(self.path())):
             raise FileError(f"{self.url}: can't be written, there is no directory {parent}: make it first")
 
@@ -108,14 +134,32 @@ class Store:
         with suppress(FileNotFoundError):
             self.fs.rm([self.path(name) for name in names])
 
-    def read(self, name: str, start: int | None = None, stop: int | None = None) -> bytes:
-        """Bytes of a file."""
+    def read(self, name: str, start: int = 0, stop: int | None = None) -> bytes:
+        """Bytes of a file, from one to another or to its end.
+
+        Raises
+        ------
+        FileError
+            Where the file is missing, or ends before.
+        """
+        try:
+            data = self._read(name, start, stop)
+        except FileNotFoundError:
+            raise self.damaged(name, "missing, or out of a worker's reach") from None
+        if stop is not None and len(data) < stop - start:
+            raise self.damaged(name, "cut short")
+        return data
+
+    def _read(self, name: str, start: int, stop: int | None) -> bytes:
         if not self.is_local:
             return self.fs.cat_file(self.path(name), start=start, end=stop)
         with open(self.path(name), "rb", buffering=0) as stream:
-            if start is not None:
-                stream.seek(start)
-            return stream.read() if stop is None else stream.read(stop - (start or 0))
+            stream.seek(start)
+            return stream.read() if stop is None else stream.read(stop - start)
+
+    def damaged(self, name: str, what: str) -> FileError:
+        """The error about a file that is not as it was written."""
+        return FileError(f"{self.url} is damaged: its file {name} is {what}: remove the folder, and begin anew")
 
     def write(self, name: str, data: bytes | memoryview) -> int:
         """Write a file; returns its size."""
@@ -129,14 +173,23 @@ class Store:
         return len(data)
 
     def load(self, name: str) -> list[NDArray[Any]]:
-        """Arrays of a file that :meth:`save` wrote; they are read-only views of its bytes."""
+        """Arrays of a file that :meth:`save` wrote; they are read-only views of its bytes.
+
+        Raises
+        ------
+        FileError
+            Where the file is missing, or not whole.
+        """
         data = self.read(name)
-        at = data.index(b"\n") + 1
         arrays: list[NDArray[Any]] = []
-        for kind, shape in json.loads(data[:at]):
-            at = -(-at // _ALIGN) * _ALIGN
-            arrays.append(np.frombuffer(data, kind, math.prod(shape), at).reshape(shape))
-            at += arrays[-1].nbytes
+        try:
+            at = data.index(b"\n") + 1
+            for kind, shape in json.loads(data[:at]):
+                at = -(-at // _ALIGN) * _ALIGN
+                arrays.append(np.frombuffer(data, kind, math.prod(shape), at).reshape(shape))
+                at += arrays[-1].nbytes
+        except (ValueError, TypeError):
+            raise self.damaged(name, "cut short, or not what was written") from None
         return arrays
 
     def save(self, name: str, *arrays: NDArray[Any]) -> int:
@@ -150,8 +203,16 @@ class Store:
         return self.write(name, b"".join(pieces))
 
     def facts(self, name: str) -> Any:
-        """What JSON says in a file, or None where it is not there."""
-        return json.loads(self.read(name)) if self.exists(name) else None
+        """What JSON says in a file, a dict, or None where it is not there."""
+        if not self.exists(name):
+            return None
+        try:
+            found = json.loads(self.read(name))
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise self.damaged(name, "cut short, or not what was written")
+        return found
 
     def note(self, name: str, facts: Any) -> None:
         """Write facts as JSON, whole or not at all."""
