@@ -238,8 +238,7 @@ def test_options_that_a_method_does_not_use_are_refused():
     ],
 )
 def test_bad_values_are_refused(name, option, value):
-    said = "method" if option == "resistance" else option
-    with pytest.raises(OptionError, match=f"{said}="):
+    with pytest.raises(OptionError, match=f"{option}="):
         keep(zoo.ring(4), name, 2, **{option: value})
 
 

@@ -1118,6 +1118,17 @@ def test_options_without_meaning_over_parts_are_refused(
     assert message in found.err
 
 
+def test_heavy_edges_stay_out_where_light_ones_are_better_as_in_memory(tmp_path: Path) -> None:
+    # From the lightest edges the trace grows forty times, and what a flip costs must follow it.
+    drawn = datasets.barabasi_albert(2000, 10, seed=0)
+    weights = np.random.default_rng(0).lognormal(0, 2, drawn.n_edges)
+    graph = Graph.from_edges(drawn.source, drawn.target, weights)
+    graphpri.write(graph, tmp_path / "edges.parquet")
+    found = sparsify(str(tmp_path / "edges.parquet"), str(tmp_path / "kept"), keep=0.1, beta=4.0)
+    alone = graphpri.sparsify(graph, 0.1, beta=4.0, entropy="degree")
+    assert found.objective < 1.001 * alone.objective
+
+
 def test_warm_up_compiles_for_memory_and_for_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphpri.cli.warm_up.NODES", 600)
     done = json.loads(call("warm-up", "--json").out)["done"]

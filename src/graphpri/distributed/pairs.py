@@ -108,10 +108,15 @@ class Pass(NamedTuple):
 
 
 class Played(NamedTuple):
-    """How many edges a pair keeps, and what its move has changed, as `drift` in :mod:`graphpri.solvers.sweeps`."""
+    """How many edges a pair keeps, what its move has changed, as `drift` in :mod:`graphpri.solvers.sweeps`, and where.
+
+    `place` is the edge at which a sweep ended, or how many there are.
+    """
 
     kept: int
     drift: list[float]
+    place: int
+    edges: int
 
 
 # Nodes and weights.
@@ -179,6 +184,7 @@ class Loaded:
         self.cut = len(nodes[0])  # where the nodes of the second block begin
         self.debt: NDArray[Any] = np.empty((0, 2))
         self.has_debts = False  # half-way through swaps
+        self.place = u.size  # where a sweep ended
         self.model = self._model(list(nodes))
 
     def _model(self, nodes: list[Nodes]) -> Model:
@@ -265,7 +271,7 @@ class _Weighted(Loaded):
     def done(self) -> Played:
         for block, nodes in zip(self.blocks, super().done(), strict=True):
             self.store.save(f"nodes/{block}.{self.how.to_nodes}", nodes)
-        return Played(int(np.count_nonzero(self.state)), self.drift[:3].tolist())
+        return Played(int(np.count_nonzero(self.state)), self.drift[:3].tolist(), self.place, self.state.size)
 
 
 def loaded(store: Store, pair: Pair, how: Pass, *nodes: Nodes) -> Loaded:

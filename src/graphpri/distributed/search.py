@@ -383,8 +383,11 @@ class Passes:
         return self.cluster.all("writing", WRITING, self.setting.k, calls)
 
 
-LIGHT_BETA = 4.0
-"""β up to which the minimum is looked for among light edges alone, as on one machine."""
+LIGHT_BETA, FEW_EDGES = 4.0, 250_000
+"""β up to which the minimum of graphs with more edges is looked for among light edges alone, as on one machine."""
+
+TURNS = 64
+"""Times that sweeps of a round are cut short, at most."""
 
 WIDE_SWINGS = 2, 0.9
 """The same from the lightest edges: nearer ones may stay in a valley 0.3 % higher."""
@@ -401,10 +404,11 @@ class WeightedPasses(Passes):
         if beta < ENTROPY_RULES:
             return [*super()._searched(k), last]
         swings = [("lightest", k), ("sweep", k), *self._swings(k, *WIDE_SWINGS)]
-        if beta <= LIGHT_BETA:
-            return [*swings, *self._rounds(k, 1), last]
+        rounds = self._rounds(k, 1 if beta <= LIGHT_BETA else MANY_ROUNDS)
+        if beta <= LIGHT_BETA and self.setting.edges > FEW_EDGES:
+            return [*swings, *rounds, last]
         one = [("sweep", k), *self._roughly(k), ("swap", k)]
-        return [*self._down(k), *one, *swings, *one, ("choose", k), *self._rounds(k, MANY_ROUNDS), last]
+        return [*self._down(k), *one, *swings, *one, ("choose", k), *rounds, last]
 
     def _make_swaps(self, how: Pass, steps: list[int]) -> None:
         # At one trace, so that both halves of a swap are measured alike.
@@ -464,24 +468,39 @@ class WeightedPasses(Passes):
         extra: Callable[[Pair], tuple[Any, ...]] = lambda _: (),
         k: int | None = None,
     ) -> None:
-        """Play all pairs, round by round; a sweep at the price for `k` edges follows the trace."""
-        size, drift, before, done = 0, 0.0, how.states, set[Pair]()
+        """Play all pairs, round by round; a sweep at the price for `k` edges follows the trace.
+
+        Where the trace moves far within a pair, its sweep is cut short, and goes on once all hangs on the new one:
+        from light edges the trace may grow by powers of ten, and heavy ones would come in as if they were alone.
+        """
+        size, drift, before, done, edges = 0, 0.0, how.states, set[Pair](), self.setting.edges // len(self.schedule)
         for i, pairs in enumerate(self.schedule):
-            if k is not None and how.c is not None and abs(drift) > DRIFT * how.c[6]:
-                how = self._with_coefficients(how)
-                how, drift = how._replace(numbers=(self._price(partial(self._half_way, how, done), k),)), 0.0
-            name = how.name if i == len(self.schedule) - 1 else f"{how.name}.{i}"
-            step = how._replace(to_nodes=name)
-            calls = [(task, self.store, pair, step, *extra(pair)) for pair in pairs]
-            edges = self.setting.edges // len(self.schedule)
-            found: list[Played] = self.cluster.all(label, 1 / len(self.schedule), edges, calls)
+            is_last, places, states, turn = i == len(self.schedule) - 1, dict.fromkeys(pairs, 0), how.states, 0
+            while True:
+                if k is not None and how.c is not None and abs(drift) > DRIFT * how.c[6]:
+                    how = self._with_coefficients(how)
+                    how, drift = how._replace(numbers=(self._price(partial(self._half_way, how, done), k),)), 0.0
+                name = how.name if is_last else f"{how.name}.{i}.{turn}"
+                step = how._replace(states=states, to_nodes=name)
+                if k is not None and how.c is not None:
+                    limit = np.inf if is_last or turn == TURNS else DRIFT * how.c[6]
+                    step = step._replace(numbers=(*how.numbers[:1], limit))
+                    calls = [(task, self.store, pair, step, places[pair]) for pair in pairs]
+                else:
+                    calls = [(task, self.store, pair, step, *extra(pair)) for pair in pairs]
+                share = 0.0 if turn else 1 / len(self.schedule)
+                found: list[Played] = self.cluster.all(label, share, 0 if turn else edges, calls)
+                moved = [math.fsum(column) for column in zip(*(one.drift for one in found), strict=True)]
+                drift, self.held = drift + moved[0], self.held.moved(moved)
+                if how.nodes not in (None, before):
+                    self.store.remove_files([f"nodes/{block}.{how.nodes}" for block in self.blocks])
+                how = how._replace(nodes=name)
+                places = {pair: one.place for pair, one in zip(pairs, found, strict=True)}
+                done.update(pairs)
+                if all(one.place == one.edges for one in found):
+                    break
+                states, turn = how.name, turn + 1
             size += sum(one.kept for one in found)
-            moved = [math.fsum(column) for column in zip(*(one.drift for one in found), strict=True)]
-            drift, self.held = drift + moved[0], self.held.moved(moved)
-            if how.nodes not in (None, before):
-                self.store.remove_files([f"nodes/{block}.{how.nodes}" for block in self.blocks])
-            how = how._replace(nodes=name)
-            done.update(pairs)
         self.size = size
 
     @staticmethod
