@@ -910,6 +910,38 @@ def test_loops_and_repeats_are_left_out_where_that_is_asked_for(client: Any, tmp
     ]
 
 
+@pytest.mark.usefixtures("few_blocks")
+@pytest.mark.parametrize(
+    ("first", "second", "noted"),
+    [
+        (["x,y", "a,b", "b,c"], ["c,d"], ("x", "y")),
+        (["c,d"], ["x,y", "a,b", "b,c"], ("x", "y")),
+        (["0,1", "3,4", "4,5"], ["5,6"], ("0", "1")),  # as pandas calls columns without a name
+        (["7,8", "3,4", "4,5"], ["5,6"], None),
+        (["x,y", "a,b", "b,c"], ["c,x"], None),
+        (["source,target", "x,y", "a,b"], ["source,target", "b,c"], None),
+    ],
+)
+def test_a_first_row_that_may_name_the_columns_is_noted_once_as_in_memory(
+    first: list[str], second: list[str], noted: tuple[str, str] | None, tmp_path: Path
+) -> None:
+    source = write_csv(tmp_path / "edges", first, "a.csv")
+    write_csv(tmp_path / "edges", second, "b.csv")
+    whole = write_csv(tmp_path / "whole", list(dict.fromkeys(first + second if len(first) > 1 else second + first)))
+    in_memory = [note for note in graphpri.read(f"{whole}/a.csv").notes if "is read as an edge" in note]
+    assert len(in_memory) == (noted is not None)
+    found = call("sparsify", source, "-o", tmp_path / "kept", "--keep", "1.0", "--distributed", "--json")
+    notes = [note for note in json.loads(found.out)["notes"] if "is read as an edge" in note]
+    in_manifest = [note for note in Manifest.read(str(tmp_path / "kept")).notes if "is read as an edge" in note]
+    if noted is None:
+        assert notes == in_manifest == []
+        return
+    (x, y), part = noted, "a.csv" if len(first) > 1 else "b.csv"
+    what = f"the first row of {part}, '{x}', '{y}', is read as an edge: pass"
+    assert notes == [f"{what} --source {x} and --target {y} if it names the columns"]
+    assert in_manifest == [f'{what} source="{x}" and target="{y}" if it names the columns']
+
+
 @pytest.mark.parametrize("name", ["x.parquet", "x.csv.gz"])
 def test_a_damaged_part_is_named(name: str, parts: str, client: Any, tmp_path: Path) -> None:
     source = write_parts(tmp_path / "edges")

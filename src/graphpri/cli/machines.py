@@ -11,7 +11,7 @@ from cyclopts import Group, Parameter
 
 from graphpri.cli import show
 from graphpri.cli.commands import say
-from graphpri.cli.options import parse_keep
+from graphpri.cli.options import notes_in_words, parse_keep
 from graphpri.errors import OptionError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def sparsify(
             **asked,
             **common,
         )
-    return {**vars(found), "output": output}
+    return {**vars(found), "notes": [notes_in_words([note]) for note in found.notes], "output": output}
 
 
 @contextmanager

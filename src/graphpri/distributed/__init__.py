@@ -39,7 +39,7 @@ from graphpri.distributed.run import (
 )
 from graphpri.distributed.search import Measured, Passes, WeightedPasses
 from graphpri.distributed.store import Store, find
-from graphpri.errors import ClusterError, FileError, OptionError, argument, setting
+from graphpri.errors import ClusterError, FileError, Note, OptionError, argument, marked, setting
 from graphpri.measures.information import Estimates, check_estimate
 from graphpri.measures.registry import Unit
 
@@ -70,7 +70,7 @@ class Manifest:
     settings : dict
         What was asked for.
     notes : list of str
-        What was left out of the input.
+        What was left out of the input, and what may have been meant otherwise.
     versions : dict
         Of the libraries that the result may hang on.
     parts : list of dict
@@ -485,9 +485,10 @@ class _Job:
             policies = RowRules(self.settings["loops"], self.settings["parallel"], needs)
             numbers = read_all(cluster, self.scratch, parts, reading, policies)
             check_unchanged(parts, self.input)
-            journal.note(numbers=numbers._replace(kinds=sorted(numbers.kinds))._asdict())
+            plain = {"kinds": sorted(numbers.kinds), "notes": list(map(marked, numbers.notes))}
+            journal.note(numbers=numbers._asdict() | plain)
         facts = journal["numbers"]
-        numbers = Numbers(**facts | {"kinds": frozenset(facts["kinds"])})
+        numbers = Numbers(**facts | {"kinds": frozenset(facts["kinds"]), "notes": list(map(Note, facts["notes"]))})
         k = count_edges(self.settings["keep"], numbers.edges)
         search = self._search(cluster, numbers, k, journal)
         last = search.run()

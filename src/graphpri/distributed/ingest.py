@@ -40,6 +40,14 @@ Pair = tuple[int, int]
 INTEGERS, TEXTS = "integers", "texts"
 
 
+class FirstRow(NamedTuple):
+    """The first row of a part, which may name the columns: its words, and the keys of the nodes that it is read as."""
+
+    part: str
+    words: tuple[str, str]
+    keys: tuple[int, int]
+
+
 class Dealt(NamedTuple):
     """What :func:`deal` found in a piece.
 
@@ -55,6 +63,7 @@ class Dealt(NamedTuple):
     loop: int
     weighted: bool
     decimals: Decimals
+    doubtful: FirstRow | None
 
 
 def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
@@ -64,8 +73,8 @@ def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
     files: list[tuple[str, NDArray[np.int32]]] = []
     texts: list[tuple[str, NDArray[np.int32]]] = []
     kinds: set[str] = set()
-    weighted, decimals = False, Decimals()
-    for batch, (before, first, second, w) in enumerate(batches(piece, reading)):
+    weighted, decimals, doubtful = False, Decimals(), None
+    for batch, (before, first, second, w, perhaps_names) in enumerate(batches(piece, reading)):
         weighted |= w is not None
         if first.type == pa.int64():
             u, v = (keys_of_integers(column.to_numpy()) for column in (first, second))
@@ -91,6 +100,8 @@ def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
                     found_here = decimals_in(words.to_pylist(), ends)
                 decimals = decimals.joined(found_here)
                 texts.append(_write_texts(store, f"texts/{number}.{batch}", *found))
+        if perhaps_names is not None:
+            doubtful = FirstRow(piece.part.name, perhaps_names, (int(u[0]), int(v[0])))
         same = u == v
         if same.any():
             loop = loop or before + 1 + int(same.argmax())
@@ -98,7 +109,7 @@ def deal(store: Store, piece: Piece, number: int, reading: Reading) -> Dealt:
             u, v, w = u[~same], v[~same], None if w is None else w[~same]
         rows += len(first)
         files.append(_write_dealt(store, f"dealt/{number}.{batch}", np.minimum(u, v), np.maximum(u, v), w))
-    return Dealt(rows, files, texts, frozenset(kinds), loops, loop, weighted, decimals)
+    return Dealt(rows, files, texts, frozenset(kinds), loops, loop, weighted, decimals, doubtful)
 
 
 def _write_dealt(
@@ -208,16 +219,20 @@ def sort_pair(store: Store, pair: Pair, where: list[Slice], weighted: bool, para
 
 
 class Numbered(NamedTuple):
-    """What :func:`number` found: how many nodes a block has, and whether two texts have the same key."""
+    """What :func:`number` found: how many nodes a block has, and whether two texts have the same key.
+
+    Also which of the nodes that were asked about have one edge.
+    """
 
     nodes: int
     clash: tuple[str, str] | None
+    lonely: set[int]
 
 
-def number(store: Store, block: int, blocks: int, texts: list[Slice] | None) -> Numbered:
+def number(store: Store, block: int, blocks: int, texts: list[Slice] | None, asked: Keys) -> Numbered:
     """Number the nodes of a block in the order of their keys, and write their degrees and the sums of their weights.
 
-    Where nodes are called by texts, also what each is called.
+    Where nodes are called by texts, also what each is called; `asked` has keys of nodes of the block.
     """
     numbering, sums_at = Numbering(), np.zeros((2, 0))
     for some, count, sums in _sides(store, block, blocks):
@@ -231,7 +246,8 @@ def number(store: Store, block: int, blocks: int, texts: list[Slice] | None) -> 
     degrees[place], strengths[place] = sums_at
     store.save(f"blocks/{block}", keys, degrees, strengths)
     clash = None if texts is None else _number_texts(store, block, keys, texts)
-    return Numbered(int(keys.size), clash)
+    lonely = keys[degrees == 1]
+    return Numbered(int(keys.size), clash, set(asked[_places(lonely, asked) >= 0].tolist()))
 
 
 def _sides(
@@ -347,7 +363,7 @@ def rows_with(piece: Piece, reading: Reading, keys: tuple[int, int]) -> list[int
     """Rows of a piece that have an edge, given by its keys; read only where edges were found twice."""
     pa = find("pyarrow")
     found: list[int] = []
-    for before, first, second, _ in batches(piece, reading):
+    for before, first, second, *_ in batches(piece, reading):
         if first.type == pa.int64():
             u, v = (keys_of_integers(column.to_numpy()) for column in (first, second))
         else:

@@ -25,6 +25,9 @@ MOST = 1e290
 """Largest weight: the sum of all must be finite."""
 
 IGNORE_WEIGHTS = f"pass {setting('weight', None)} to take each edge for 1"
+_UNNAMED = ["column 1", "column 2"]
+"""What the ends are called in text without a header."""
+
 _HEAD = 1 << 16
 _BLOCK = 1 << 23
 
@@ -224,8 +227,30 @@ def _damaged(part: Part, error: BaseException) -> FileError:
     return FileError(f"{part.name}: the part is damaged, or not what its name says ({' '.join(str(error).split())})")
 
 
-def batches(piece: Piece, reading: Reading) -> Iterator[tuple[int, Any, Any, NDArray[np.float64] | None]]:
-    """Row before each batch, its two columns of ends, both ``int64`` or both ``large_string``, and its weights.
+class Batch(NamedTuple):
+    """Rows of a piece.
+
+    Attributes
+    ----------
+    before : int
+        Rows before them.
+    first, second : pyarrow.Array
+        Their ends, both ``int64`` or both ``large_string``.
+    weights : array of shape (rows,) or None
+    words : tuple of str or None
+        The first row of text that has no header, where it may be one: words, or 0 and 1, as pandas calls columns
+        without a name.
+    """
+
+    before: int
+    first: Any
+    second: Any
+    weights: NDArray[np.float64] | None
+    words: tuple[str, str] | None
+
+
+def batches(piece: Piece, reading: Reading) -> Iterator[Batch]:
+    """The rows of a piece, a batch at a time.
 
     Raises
     ------
@@ -248,8 +273,18 @@ def batches(piece: Piece, reading: Reading) -> Iterator[tuple[int, Any, Any, NDA
                 raise FileError(f"{piece.part.name}, row {row}: an end of the edge is missing")
         if piece.groups is None and reading.point:
             columns = [_integers(pa, column) for column in columns]
-        yield before, *columns, None if batch.num_columns < 3 else _weights(pa, batch.column(2), piece.part, before)
+        weights = None if batch.num_columns < 3 else _weights(pa, batch.column(2), piece.part, before)
+        words = (
+            _perhaps_names(columns) if batch.num_rows and not before and batch.schema.names[:2] == _UNNAMED else None
+        )
+        yield Batch(before, columns[0], columns[1], weights, words)
         before += batch.num_rows
+
+
+def _perhaps_names(columns: Sequence[Any]) -> tuple[str, str] | None:
+    first, second = (str(column[0].as_py()) for column in columns)
+    is_edge = (first, second) != ("0", "1") and any(map(NUMBER.fullmatch, (first, second)))
+    return None if is_edge else (first, second)
 
 
 def _integers(pa: Any, column: Any) -> Any:
@@ -376,7 +411,7 @@ def layout(part: Part, head: str, reading: Reading) -> Layout | None:
             f"{part.name}, line {skip + 1}: the first row looks like a header of names that are not known "
             f"({', '.join(cells[0][:20])}): pass {setting('source')} and {setting('target')}"
         )
-    names = [f"column {i + 1}" for i in range(len(cells[0]))]
+    names = [*_UNNAMED, *(f"column {i + 1}" for i in range(2, len(cells[0])))]
     names[2:3] = [WEIGHT] * len(names[2:3])  # as in a file that is read whole
     return Layout(skip, delimiter, names, reading.columns(names[:2], names, part))
 

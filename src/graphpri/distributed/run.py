@@ -18,11 +18,12 @@ import numpy as np
 from graphpri._arguments import checked
 from graphpri._runtime import size_text
 from graphpri.distributed import ingest
-from graphpri.distributed.ingest import Dealt, dealt_slices, pairs_of, slices
-from graphpri.distributed.keys import FINE, blocks_for
+from graphpri.distributed.ingest import Dealt, FirstRow, dealt_slices, pairs_of, slices
+from graphpri.distributed.keys import FINE, block_of, blocks_for
 from graphpri.distributed.parts import IGNORE_WEIGHTS, Decimals, Part, Piece, Reading, changed, listed, pieces
 from graphpri.distributed.store import Store, find
-from graphpri.errors import ClusterError, FileError, GraphError, GraphPRIError, OptionError, argument, setting
+from graphpri.errors import ClusterError, FileError, GraphError, GraphPRIError, Note, OptionError, argument, setting
+from graphpri.io.rows import shorten
 
 JOURNAL = "journal.json"
 BYTES_AN_EDGE = 32
@@ -351,28 +352,19 @@ def read_all(cluster: Cluster, store: Store, parts: list[Part], reading: Reading
     store.make("blocks", "names", "edges", "tables", "states", "nodes", "flips", "bends")
     r = _sorted_rows(cluster, store, parts, reading, policies)
     width, named = FINE // r.blocks, ingest.TEXTS in r.kinds
-    numbered = cluster.all(
-        "numbering",
-        NUMBERING,
-        r.rows,
-        [
-            (
-                ingest.number,
-                store,
-                block,
-                r.blocks,
-                slices(r.texts, block * width, (block + 1) * width) if named else None,
-            )
-            for block in range(r.blocks)
-        ],
-    )
+    asked = np.unique(np.array([key for row in r.doubtful for key in row.keys], np.uint64))
+    of = block_of(asked, r.blocks)
+    texts = [slices(r.texts, block * width, (block + 1) * width) if named else None for block in range(r.blocks)]
+    calls = [(ingest.number, store, block, r.blocks, texts[block], asked[of == block]) for block in range(r.blocks)]
+    numbered = cluster.all("numbering", NUMBERING, r.rows, calls)
     if clash := next((one.clash for one in numbered if one.clash is not None), None):
         raise GraphError(f"the nodes {clash[0]!r} and {clash[1]!r} have the same 64-bit hash: rename one of them")
     calls = [(ingest.place, store, pair) for pair in pairs_of(r.blocks)]
     pair_edges = cluster.all("placing", PLACING, r.rows, calls)
     _remove_rows(store)
     nodes, least, most = sum(one.nodes for one in numbered), min(o.least for o in r.order), max(o.most for o in r.order)
-    return Numbers(r.blocks, sum(pair_edges), nodes, pair_edges, r.kinds, r.notes, least, most, r.weighted, r.point)
+    notes = [*r.notes, *_about_first_rows(r.doubtful, set().union(*(one.lonely for one in numbered)))]
+    return Numbers(r.blocks, sum(pair_edges), nodes, pair_edges, r.kinds, notes, least, most, r.weighted, r.point)
 
 
 def mark_all(
@@ -413,6 +405,7 @@ class _Rows(NamedTuple):
     notes: list[str]
     weighted: bool
     point: bool
+    doubtful: list[FirstRow]
 
 
 def _sorted_rows(
@@ -466,9 +459,21 @@ def _sorted_rows(
             f"{repeats} {'row that repeats' if repeats == 1 else 'rows that repeat'} an edge {how[policies.parallel]}"
         )
     kinds = frozenset().union(*(one.kinds for one in dealt))
-    return _Rows(
-        every, rows, blocks, order, [file for one in dealt for file in one.texts], kinds, notes, weighted, reading.point
-    )
+    texts = [file for one in dealt for file in one.texts]
+    doubtful = [one.doubtful for one in dealt if one.doubtful is not None]
+    return _Rows(every, rows, blocks, order, texts, kinds, notes, weighted, reading.point, doubtful)
+
+
+def _about_first_rows(doubtful: list[FirstRow], lonely: set[int]) -> list[str]:
+    """Note that a first row is read as an edge whose nodes have no other, so that it may name the columns."""
+    found = next((row for row in doubtful if lonely.issuperset(row.keys)), None)
+    if found is None:
+        return []
+    source, target = found.words
+    remedy = f"pass {setting('source', source)} and {setting('target', target)} if it names the columns"
+    return [
+        Note(f"the first row of {found.part}, {', '.join(map(shorten, found.words))}, is read as an edge: {remedy}")
+    ]
 
 
 def _dealt(cluster: Cluster, store: Store, every: list[Piece], reading: Reading) -> list[Dealt]:
