@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from cyclopts import App
 
@@ -41,25 +44,28 @@ def warm_up(*, json: Json = False) -> None:
     weights = np.random.default_rng(1).lognormal(size=drawn.n_edges)
     rows: list[dict[str, object]] = []
     with Watch() as watch, tempfile.TemporaryDirectory() as folder:
-        for kind, values in (("equal weights", None), ("weights", weights)):
+
+        def note(edges: str, entropy: str, call: Callable[[], object]) -> None:
+            watch.stage(f"{entropy} entropy, {edges}")
+            begun = time.perf_counter()
+            call()
+            rows.append({"entropy": entropy, "edges": edges, "seconds": round(time.perf_counter() - begun, 2)})
+
+        def alone(values: Any, entropy: str) -> None:
+            graph = Graph.from_edges(*ends, values)
+            sparsify(graph, keep=0.5, entropy=entropy, connected=True, effort="fast")
+
+        for edges, values in (("equal weights", None), ("weights", weights)):
             for entropy in ("degree", "local"):
-                watch.stage(f"{entropy} entropy, {kind}")
-                begun = time.perf_counter()
-                graph = Graph.from_edges(*ends, values)
-                sparsify(graph, keep=0.5, entropy=entropy, connected=True, effort="fast")
-                seconds = round(time.perf_counter() - begun, 2)
-                rows.append({"entropy": entropy, "edges": kind, "seconds": seconds})
+                note(edges, entropy, partial(alone, values, entropy))
         if all(map(find_spec, ("dask", "distributed", "pyarrow", "fsspec"))):
             from graphpri import distributed
 
             part = Path(folder, "karate.parquet")
             io.write(datasets.load("karate"), part)
-            for kind, weight in (("equal weights", None), ("weights", "weight")):
+            for edges, weight in (("equal weights", None), ("weights", "weight")):
                 for entropy in ("degree", "local"):
-                    watch.stage(f"{entropy} entropy, {kind}, in parts")
-                    begun = time.perf_counter()
-                    output = str(Path(folder, f"{entropy} {kind}"))
-                    distributed.sparsify(str(part), output, keep=0.5, entropy=entropy, weight=weight)
-                    seconds = round(time.perf_counter() - begun, 2)
-                    rows.append({"entropy": entropy, "edges": f"{kind}, in parts", "seconds": seconds})
+                    output = str(Path(folder, f"{entropy} {edges}"))
+                    how = {"keep": 0.5, "entropy": entropy, "weight": weight}
+                    note(f"{edges}, in parts", entropy, partial(distributed.sparsify, str(part), output, **how))
     print(show.as_json({"done": rows}) if json else show.table(rows))
