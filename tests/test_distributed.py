@@ -1150,15 +1150,39 @@ def test_options_without_meaning_over_parts_are_refused(
     assert message in found.err
 
 
-def test_heavy_edges_stay_out_where_light_ones_are_better_as_in_memory(tmp_path: Path) -> None:
-    # From the lightest edges the trace grows forty times, and what a flip costs must follow it.
+def heavy_tails(folder: Path) -> tuple[Graph, str]:
     drawn = datasets.barabasi_albert(2000, 10, seed=0)
     weights = np.random.default_rng(0).lognormal(0, 2, drawn.n_edges)
     graph = Graph.from_edges(drawn.source, drawn.target, weights)
-    graphpri.write(graph, tmp_path / "edges.parquet")
-    found = sparsify(str(tmp_path / "edges.parquet"), str(tmp_path / "kept"), keep=0.1, beta=4.0)
+    graphpri.write(graph, folder / "edges.parquet")
+    return graph, str(folder / "edges.parquet")
+
+
+def test_heavy_edges_stay_out_where_light_ones_are_better_as_in_memory(tmp_path: Path) -> None:
+    # From the lightest edges the trace grows forty times, and what a flip costs must follow it.
+    graph, edges = heavy_tails(tmp_path)
+    found = sparsify(edges, str(tmp_path / "kept"), keep=0.1, beta=4.0)
     alone = graphpri.sparsify(graph, 0.1, beta=4.0, entropy="degree")
     assert found.objective < 1.001 * alone.objective
+
+
+def test_sweeps_that_are_run_again_begin_with_what_they_began_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, edges = heavy_tails(tmp_path)
+    sparsify(edges, str(tmp_path / "once"), keep=0.1, beta=4.0)
+    sweep, cut = moves.sweep, []
+
+    def twice(*arguments: Any) -> Any:
+        sweep(*arguments)
+        found = sweep(*arguments)
+        cut.append(found.place < found.edges)
+        return found
+
+    monkeypatch.setattr(moves, "sweep", twice)
+    sparsify(edges, str(tmp_path / "twice"), keep=0.1, beta=4.0)
+    assert any(cut)
+    assert contents(tmp_path / "twice") == contents(tmp_path / "once")
 
 
 def test_warm_up_compiles_for_memory_and_for_parts(monkeypatch: pytest.MonkeyPatch) -> None:

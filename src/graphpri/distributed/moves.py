@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,18 +73,15 @@ def recount(store: Store, pair: Pair, how: Pass, *nodes: Nodes) -> Any:
     return loaded(store, pair, how, *nodes).begun()
 
 
-def sweep(store: Store, pair: Pair, how: Pass, *nodes: Nodes | int) -> Any:
+def sweep(store: Store, pair: Pair, how: Pass, *nodes: Nodes) -> Any:
     """Keep each edge exactly where that costs J less than the price, one after the other.
 
     The numbers are the price and, where edges weigh differently, how far the trace may move before the sweep is cut
-    short; then the edge to begin at comes before the nodes.
+    short, and the edge to begin at.
     """
-    start = int(cast("int", nodes[0])) if how.setting.weighted else 0
-    p = loaded(store, pair, how, *(() if how.setting.weighted else cast("tuple[Nodes, ...]", nodes)))
-    price, size = how.numbers[0], p.state.size
-    if how.setting.weighted:
-        p.drift[3] = how.numbers[1]
-    where = sweeps.ONE_BY_ONE, start, size
+    p, (price, *limits) = loaded(store, pair, how, *nodes), how.numbers
+    p.drift[3], start = limits or (np.inf, 0)
+    where, size = (sweeps.ONE_BY_ONE, int(start), p.state.size), p.state.size
     p.place = sweeps.sweep(*where, *p.edges, *p.model, price, sweeps.tie_of(price), size, p.drift)[1]
     return p.done()
 

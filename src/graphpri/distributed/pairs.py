@@ -207,8 +207,12 @@ class Loaded:
         return self.done()
 
     def done(self) -> Any:
-        """Write what is kept, and give the nodes back."""
-        self.store.write(f"states/{pair_name(self.pair)}.{self.how.name}", np.packbits(self.state).tobytes())
+        """Write what is kept, and give the nodes back.
+
+        What was cut short goes by the name of its nodes: a task that is run again must find what it began with.
+        """
+        name = self.how.name if self.place == self.state.size else self.how.to_nodes
+        self.store.write(f"states/{pair_name(self.pair)}.{name}", np.packbits(self.state).tobytes())
         return self._nodes()
 
 

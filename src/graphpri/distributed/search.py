@@ -473,21 +473,19 @@ class WeightedPasses(Passes):
         Where the trace moves far within a pair, its sweep is cut short, and goes on once all hangs on the new one:
         from light edges the trace may grow by powers of ten, and heavy ones would come in as if they were alone.
         """
-        size, drift, before, done, edges = 0, 0.0, how.states, set[Pair](), self.setting.edges // len(self.schedule)
+        size, drift, before, at, edges = 0, 0.0, how.states, dict[Pair, str](), self.setting.edges // len(self.schedule)
         for i, pairs in enumerate(self.schedule):
-            is_last, places, states, turn = i == len(self.schedule) - 1, dict.fromkeys(pairs, 0), how.states, 0
+            is_last, places, turn, cut = i == len(self.schedule) - 1, dict.fromkeys(pairs, 0), 0, list[str]()
             while True:
                 if k is not None and how.c is not None and abs(drift) > DRIFT * how.c[6]:
                     how = self._with_coefficients(how)
-                    how, drift = how._replace(numbers=(self._price(partial(self._half_way, how, done), k),)), 0.0
+                    how, drift = how._replace(numbers=(self._price(partial(self._half_way, how, at), k),)), 0.0
                 name = how.name if is_last else f"{how.name}.{i}.{turn}"
-                step = how._replace(states=states, to_nodes=name)
+                steps = {pair: self._half_way(how._replace(to_nodes=name), at, pair) for pair in pairs}
                 if k is not None and how.c is not None:
-                    limit = np.inf if is_last or turn == TURNS else DRIFT * how.c[6]
-                    step = step._replace(numbers=(*how.numbers[:1], limit))
-                    calls = [(task, self.store, pair, step, places[pair]) for pair in pairs]
-                else:
-                    calls = [(task, self.store, pair, step, *extra(pair)) for pair in pairs]
+                    price, limit = how.numbers[0], np.inf if is_last or turn == TURNS else DRIFT * how.c[6]
+                    steps = {pair: one._replace(numbers=(price, limit, places[pair])) for pair, one in steps.items()}
+                calls = [(task, self.store, pair, steps[pair], *extra(pair)) for pair in pairs]
                 share = 0.0 if turn else 1 / len(self.schedule)
                 found: list[Played] = self.cluster.all(label, share, 0 if turn else edges, calls)
                 moved = [math.fsum(column) for column in zip(*(one.drift for one in found), strict=True)]
@@ -496,17 +494,19 @@ class WeightedPasses(Passes):
                     self.store.remove_files([f"nodes/{block}.{how.nodes}" for block in self.blocks])
                 how = how._replace(nodes=name)
                 places = {pair: one.place for pair, one in zip(pairs, found, strict=True)}
-                done.update(pairs)
-                if all(one.place == one.edges for one in found):
+                short = {pair for pair, one in zip(pairs, found, strict=True) if one.place < one.edges}
+                at |= {pair: name if pair in short else how.name for pair in pairs}
+                self.store.remove_files(cut)
+                cut, turn = [f"states/{ingest.pair_name(pair)}.{name}" for pair in short], turn + 1
+                if not short:
                     break
-                states, turn = how.name, turn + 1
             size += sum(one.kept for one in found)
         self.size = size
 
     @staticmethod
-    def _half_way(how: Pass, done: set[Pair], pair: Pair) -> Pass:
-        """How to look at a pair half-way through a pass, which has settled some of them."""
-        return how._replace(states=how.name) if pair in done else how
+    def _half_way(how: Pass, at: dict[Pair, str], pair: Pair) -> Pass:
+        """How to look at a pair half-way through a pass, where what is kept of some goes by other names."""
+        return how._replace(states=at.get(pair, how.states))
 
     def _better(self, one: str, other: str) -> str:
         """The better of two subsets, by J; the other one is forgotten."""
